@@ -1,0 +1,218 @@
+import type { Clock } from './clock.js';
+import { type ApiKey, KeyRing } from './keys.js';
+import { courseOf, endedCourse, isVisible, type Operation, type OperationPlan, stepAt } from './operation.js';
+import { integerBelow, type Random, seededRandom, uuid } from './random.js';
+import { hasEndpoint, inventName, inventPast, inventProject, type ProjectRecord } from './seed.js';
+import { Timeline } from './timeline.js';
+import type { Micros } from './timestamp.js';
+
+export interface AccountOptions {
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly projects: number;
+  /** How many operations of the past each project has. */
+  readonly operations: number;
+  /** The secret of the first key; made from the seed when not given. */
+  readonly apiKey: string | undefined;
+  readonly firstKeyId: bigint;
+}
+
+interface Project {
+  readonly createdMicros: Micros;
+  readonly record: ProjectRecord;
+  readonly seed: number;
+  /** Made when first looked at: 100,000 projects with their histories would take long, and few are ever read. */
+  history: History | undefined;
+}
+
+interface History {
+  readonly timeline: Timeline<Operation>;
+  readonly byId: Map<string, Operation>;
+}
+
+const dayMs = 86_400_000;
+/** Nothing of the invented past is younger than this, nor the gap between two operations longer. */
+const pastGapMs = 15 * 60_000;
+
+/** What the service knows: keys, projects and operations, and how a test changes them behind the API's back. */
+export class Account {
+  readonly clock: Clock;
+  /** The first key, which the service's console would have given out. */
+  readonly apiKey: string;
+  readonly #random: Random;
+  readonly #keys: KeyRing;
+  readonly #pastOperations: number;
+  readonly #startedAt: number;
+  readonly #projects = new Map<string, Project>();
+  readonly #projectTimeline = new Timeline<Project>();
+  #projectsJson: string | undefined;
+
+  constructor(options: AccountOptions) {
+    this.clock = options.clock;
+    this.#random = seededRandom(options.seed);
+    this.#pastOperations = options.operations;
+    this.#startedAt = this.clock.now();
+    this.#keys = new KeyRing(seededRandom(options.seed + 1), options.firstKeyId);
+    this.apiKey = this.#keys.create('console', this.#startedAt, options.apiKey).key;
+    for (let left = options.projects; left > 0; left--) this.#insertProject(left * 60_000 + 30 * dayMs, {});
+  }
+
+  // Keys
+
+  addKey(name: string, secret?: string): ApiKey {
+    return this.#keys.create(name, this.clock.now(), secret);
+  }
+
+  /** With its secret and its state, revoked or not. */
+  key(id: string): ApiKey | undefined {
+    return this.#keys.find(id);
+  }
+
+  keyOfSecret(secret: string): ApiKey | undefined {
+    return this.#keys.ofSecret(secret);
+  }
+
+  /** Oldest first. */
+  aliveKeys(name?: string): ApiKey[] {
+    const alive = this.#keys.alive();
+    return name === undefined ? alive : alive.filter((key) => key.name === name);
+  }
+
+  isAlive(id: string): boolean {
+    const key = this.key(id);
+    return key !== undefined && key.revokedAt === undefined;
+  }
+
+  revokeKey(id: string): void {
+    const key = this.key(id);
+    if (key) key.revokedAt ??= this.clock.now();
+  }
+
+  // Projects
+
+  /** Newest first, as the API lists them. */
+  get projectIds(): string[] {
+    return this.#projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items.map(({ record }) => record.id);
+  }
+
+  hasProject(id: string): boolean {
+    return this.#projects.has(id);
+  }
+
+  /** The fields are laid over an invented record. */
+  addProject(fields: Readonly<Record<string, unknown>> & { readonly id?: string } = {}): ProjectRecord {
+    return this.#insertProject(0, fields).record;
+  }
+
+  /** With all its operations. */
+  removeProject(id: string): void {
+    const project = this.#projects.get(id);
+    if (!project) return;
+    this.#projects.delete(id);
+    this.#projectTimeline.remove(project);
+    this.#projectsJson = undefined;
+  }
+
+  get projectTimeline(): Timeline<Project> {
+    return this.#projectTimeline;
+  }
+
+  /** The JSON array of all projects, kept while they do not change: it may have megabytes. */
+  get projectsJson(): string {
+    this.#projectsJson ??= JSON.stringify(
+      this.#projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items.map(({ record }) => record),
+    );
+    return this.#projectsJson;
+  }
+
+  // Operations
+
+  /** In the first project when none is named. */
+  startOperation(plan: OperationPlan & { readonly projectId?: string } = {}): Operation {
+    const projectId = plan.projectId ?? this.#projectTimeline.page(undefined, 1).items[0]?.record.id;
+    const history = projectId === undefined ? undefined : this.#historyOf(projectId);
+    if (projectId === undefined || history === undefined)
+      throw new Error(`There is no project ${projectId ?? 'at all'}.`);
+    return this.#insertOperation(projectId, history, this.clock.now(), plan, this.#random);
+  }
+
+  /** Ends it now, whatever its plan was. */
+  endOperation(operation: Operation, status = 'finished'): void {
+    operation.course = endedCourse(operation, this.clock.now(), status);
+  }
+
+  removeOperation(operation: Operation): void {
+    const history = this.#projects.get(operation.projectId)?.history;
+    history?.timeline.remove(operation);
+    history?.byId.delete(operation.id);
+  }
+
+  /** One that the API shows now. */
+  operation(projectId: string, id: string): Operation | undefined {
+    const operation = this.#historyOf(projectId)?.byId.get(id);
+    return operation && isVisible(operation, this.clock.now()) ? operation : undefined;
+  }
+
+  /** The word that the API shows now. */
+  statusOf(operation: Operation): string {
+    return stepAt(operation, this.clock.now()).status;
+  }
+
+  operationTimeline(projectId: string): Timeline<Operation> | undefined {
+    return this.#historyOf(projectId)?.timeline;
+  }
+
+  #insertProject(ageMs: number, fields: Readonly<Record<string, unknown>> & { readonly id?: string }): Project {
+    let id = fields.id ?? inventName(this.#random);
+    while (fields.id === undefined && this.#projects.has(id)) id = inventName(this.#random);
+    const createdMicros = this.#projectTimeline.freeMoment((this.clock.now() - ageMs) * 1000);
+    const record = Object.assign(inventProject(this.#random, id, createdMicros), fields);
+    const project = { createdMicros, record, seed: integerBelow(this.#random, 2 ** 32), history: undefined };
+    this.#projects.set(id, project);
+    this.#projectTimeline.insert(project);
+    this.#projectsJson = undefined;
+    return project;
+  }
+
+  #historyOf(projectId: string): History | undefined {
+    const project = this.#projects.get(projectId);
+    if (!project) return undefined;
+    if (!project.history) {
+      project.history = { timeline: new Timeline(), byId: new Map() };
+      const random = seededRandom(project.seed);
+      for (let left = this.#pastOperations; left > 0; left--) {
+        const ageMs = left * pastGapMs + integerBelow(random, pastGapMs);
+        this.#insertOperation(projectId, project.history, this.#startedAt, inventPast(random, ageMs), random);
+      }
+    }
+    return project.history;
+  }
+
+  #insertOperation(
+    projectId: string,
+    { timeline, byId }: History,
+    now: number,
+    plan: OperationPlan,
+    random: Random,
+  ): Operation {
+    const { action = 'create_branch', outcome = 'finished' } = plan;
+    const inventedEndpoint = hasEndpoint(action) ? `ep-${inventName(random)}` : null;
+    const operation: Operation = {
+      id: plan.id ?? uuid(random),
+      projectId,
+      branchId: plan.branchId ?? `br-${inventName(random)}`,
+      endpointId: (plan.endpointId === undefined ? inventedEndpoint : plan.endpointId) ?? undefined,
+      action,
+      createdMicros: timeline.freeMoment(Math.round((now - (plan.ageMs ?? 0)) * 1000)),
+      course: courseOf(plan),
+      failuresCount: plan.failuresCount ?? (outcome === 'failed' || outcome === 'error' ? 1 : 0),
+      appearsAfterMs: plan.appearsAfterMs ?? 0,
+      vanishesAfterMs: plan.vanishesAfterMs ?? Number.POSITIVE_INFINITY,
+      fields: plan.fields ?? {},
+      shown: undefined,
+    };
+    byId.set(operation.id, operation);
+    timeline.insert(operation);
+    return operation;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The control API in process, for tests of what talks to it.
+ *
+ *     const service = await startControlPlane({ projects: 2 });
+ *     const operation = service.plane.startOperation({ lengthMs: 2000, outcome: 'failed' });
+ *     service.faults.add({ endpoint: 'get-operation', nth: 3, fault: { kind: 'status', status: 503 } });
+ *     await service.arrived({ endpoint: 'get-operation', n: 2 });
+ *     service.plane.aliveKeys('name').length;   service.requests.at(-1)?.keyId;
+ *     await service.close();
+ *
+ * - `plane` holds the data: startOperation, endOperation, removeOperation, addProject, removeProject, addKey, key, aliveKeys,
+ *   isAlive, revokeKey …
+ * - `faults` says what goes wrong and when: add (at any time), clear.
+ * - `arrived` and `ended` wait for the n-th exchange of an endpoint, without polling.
+ * - What the API's document leaves open is told by `notShown`; its defaults stand in not-shown.ts.
+ *
+ * `createControlPlane` is the same without sockets: whoever brings the network calls `exchanges.receive(request)` and plays
+ * the script of steps that comes back.
+ */
+import { type Clock, systemClock } from './clock.js';
+import type { Awaited, Exchange } from './exchange-log.js';
+import { Exchanges } from './exchanges.js';
+import { FaultPlan, type FaultRule } from './faults.js';
+import { type NotShown, plainest } from './not-shown.js';
+import { ControlPlane } from './plane.js';
+import { startServer } from './server.js';
+
+export { type Clock, ManualClock, systemClock } from './clock.js';
+export type { Awaited, Exchange } from './exchange-log.js';
+export type { Reception } from './exchanges.js';
+export { Exchanges } from './exchanges.js';
+export type { Fault, FaultRule } from './faults.js';
+export { FaultPlan } from './faults.js';
+export type { ApiKey } from './keys.js';
+export type { NotShown } from './not-shown.js';
+export type { Operation, OperationPlan } from './operation.js';
+export type { PlaneAnswer, PlaneRequest } from './plane.js';
+export { ControlPlane } from './plane.js';
+export type { Endpoint } from './routes.js';
+export { basePath, endpoints } from './routes.js';
+export type { WireStep } from './wire-script.js';
+
+export interface ControlPlaneOptions {
+  readonly clock?: Clock;
+  /** The same seed, the same data and the same chances of faults. */
+  readonly seed?: number;
+  readonly projects?: number;
+  /** Operations of the past in each project. */
+  readonly operations?: number;
+  /** The secret of the first key. */
+  readonly apiKey?: string;
+  /** Ids count up from here; as a bigint or in digits it may be beyond 2^53. */
+  readonly firstKeyId?: number | bigint | string;
+  readonly notShown?: Partial<NotShown>;
+  readonly faults?: readonly FaultRule[];
+  /** Called when an exchange is over. */
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+export interface ServedControlPlaneOptions extends ControlPlaneOptions {
+  readonly host?: string;
+  /** 0: one that is free. */
+  readonly port?: number;
+  /** PEM; with it the server speaks TLS. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export interface CreatedControlPlane {
+  readonly plane: ControlPlane;
+  readonly faults: FaultPlan;
+  readonly exchanges: Exchanges;
+}
+
+export interface RunningControlPlane {
+  /** Ends in `/v2`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Of the projects at the start, newest first. */
+  readonly projectIds: readonly string[];
+  readonly plane: ControlPlane;
+  readonly faults: FaultPlan;
+  /** All so far, in order of arrival. */
+  readonly requests: readonly Exchange[];
+  /** Resolves when that request has arrived, also if it had before; rejects when the plane is closed first. */
+  arrived(awaited?: Awaited): Promise<Exchange>;
+  /** Resolves when so many exchanges are over, answered whole or cut. */
+  ended(awaited?: Awaited): Promise<Exchange>;
+  /** Cuts all connections and drops all that was still to be done. */
+  close(): Promise<void>;
+}
+
+export function createControlPlane(options: ControlPlaneOptions = {}): CreatedControlPlane {
+  const { clock = systemClock, seed = 1 } = options;
+  const plane = new ControlPlane({
+    clock,
+    seed,
+    projects: options.projects ?? 1,
+    operations: options.operations ?? 0,
+    apiKey: options.apiKey,
+    firstKeyId: BigInt(options.firstKeyId ?? 1),
+    notShown: { ...plainest, ...options.notShown },
+  });
+  const faults = new FaultPlan(seed, options.faults);
+  return { plane, faults, exchanges: new Exchanges(plane, faults, options.onExchange) };
+}
+
+export async function startControlPlane(options: ServedControlPlaneOptions = {}): Promise<RunningControlPlane> {
+  const { plane, faults, exchanges } = createControlPlane(options);
+  const { host = '127.0.0.1', port = 0, tls } = options;
+  const server = await startServer(exchanges, plane.clock, { host, port, tls });
+  return {
+    baseUrl: server.baseUrl,
+    apiKey: plane.apiKey,
+    projectIds: plane.projectIds,
+    plane,
+    faults,
+    requests: exchanges.log.exchanges,
+    arrived: (awaited) => exchanges.log.wait('arrived', awaited),
+    ended: (awaited) => exchanges.log.wait('ended', awaited),
+    close: async () => {
+      exchanges.close();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { Account, type AccountOptions } from './account.js';
+import { readKeyName } from './key-request.js';
+import type { ApiKey } from './keys.js';
+import type { NotShown } from './not-shown.js';
+import { isVisible, operationJson } from './operation.js';
+import { readPageRequest, turnPage } from './paging.js';
+import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
+import { type Endpoint, findRoute, queryOf } from './routes.js';
+import { formatTimestamp, httpDate } from './timestamp.js';
+
+export interface PlaneRequest {
+  readonly method: string;
+  /** Path and query as they stand in the request line. */
+  readonly target: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+  /** Network address of the sender. */
+  readonly from: string;
+}
+
+export interface PlaneAnswer {
+  readonly status: number;
+  /** Without those that say how the body is framed. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface Call {
+  readonly request: PlaneRequest;
+  readonly parameters: readonly string[];
+}
+
+/** The API as a state machine: a request in, its answer out, at once. Only the clock moves it besides. */
+export class ControlPlane extends Account {
+  readonly notShown: NotShown;
+  #requests = 0;
+
+  constructor(options: AccountOptions & { readonly notShown: NotShown }) {
+    super(options);
+    this.notShown = options.notShown;
+  }
+
+  handle(request: PlaneRequest): PlaneAnswer {
+    try {
+      return this.#carryOut(request);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return this.errorAnswer(error.status, error.code, error.message, error.headers);
+    }
+  }
+
+  /** An error in the shape this service gives to all of them. */
+  errorAnswer(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): PlaneAnswer {
+    const common = this.commonHeaders();
+    const { contentType, body } = errorBody(this.notShown.errorBody, {
+      code,
+      message,
+      request_id: common['x-request-id'],
+    });
+    return { status, headers: { ...common, 'content-type': contentType, ...headers }, body };
+  }
+
+  /** Those that every answer has. */
+  commonHeaders(): { readonly date: string; readonly 'x-request-id': string } {
+    return { date: httpDate(this.clock.now()), 'x-request-id': `req-${++this.#requests}` };
+  }
+
+  /** The key a request bears, also where it is revoked. */
+  keyOf(headers: PlaneRequest['headers']): ApiKey | undefined {
+    const [, secret] = /^bearer +(\S+) *$/i.exec(headers['authorization'] ?? '') ?? [];
+    return secret === undefined ? undefined : this.keyOfSecret(secret);
+  }
+
+  #carryOut(request: PlaneRequest): PlaneAnswer {
+    this.#authenticate(request);
+    const route = findRoute(request.method, request.target);
+    if (route.kind === 'unknown-path') throw notFound('There is no such path.');
+    if (route.kind === 'wrong-method') {
+      const allow = route.allowed.join(', ');
+      throw new Refusal(405, 'METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { allow });
+    }
+    const parameters = route.parameters.map(decodeParameter);
+    const body = this.#endpoints[route.endpoint]({ request, parameters });
+    const status = this.notShown.successStatus[route.endpoint] ?? 200;
+    return { status, headers: { ...this.commonHeaders(), 'content-type': 'application/json' }, body };
+  }
+
+  #authenticate({ headers, from }: PlaneRequest): void {
+    const key = this.keyOf(headers);
+    if (!key || key.revokedAt !== undefined) {
+      const message = 'The Authorization header is missing, or its key is invalid or revoked.';
+      throw new Refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
+    }
+    key.lastUsedAt = this.clock.now();
+    key.lastUsedFrom = from;
+  }
+
+  readonly #endpoints: Readonly<Record<Endpoint, (call: Call) => string>> = {
+    'create-key': ({ request }) => {
+      const name = readKeyName(request.headers['content-type'], request.body);
+      const { id, key } = this.addKey(name);
+      return withId(id, { key });
+    },
+
+    'list-keys': () => `[${this.aliveKeys().map((key) => this.#keyItem(key))}]`,
+
+    'revoke-key': ({ parameters: [id = ''] }) => {
+      if (!/^\d+$/.test(id)) throw badRequest('The key id must be an integer.');
+      const key = this.key(id);
+      const again = key?.revokedAt !== undefined && this.notShown.revokedAgain === 'not-found';
+      if (!key || again) throw notFound('There is no such API key.');
+      this.revokeKey(id);
+      return withId(key.id, { name: key.name, revoked: true, ...this.#lastUse(key) });
+    },
+
+    'list-projects': ({ request }) => {
+      const { projectsPageSize } = this.notShown;
+      if (projectsPageSize === 0) return `{"projects":${this.projectsJson}}`;
+      const asked = readPageRequest(queryOf(request.target), projectsPageSize, this.notShown);
+      const { items, pagination } = turnPage(this.projectTimeline, asked, () => true, this.notShown);
+      return JSON.stringify({ projects: items.map(({ record }) => record), pagination });
+    },
+
+    'list-operations': ({ request, parameters: [projectId = ''] }) => {
+      const asked = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
+      const timeline = this.operationTimeline(projectId);
+      if (!timeline) throw notFound('There is no such project.');
+      const now = this.clock.now();
+      const { items, pagination } = turnPage(timeline, asked, (item) => isVisible(item, now), this.notShown);
+      const operations = items.map((item) => operationJson(item, now));
+      return `{"operations":[${operations}],"pagination":${JSON.stringify(pagination)}}`;
+    },
+
+    'get-operation': ({ parameters: [projectId = '', id = ''] }) => {
+      if (!isUuid.test(id)) throw badRequest('The operation id must be a UUID.');
+      if (!this.hasProject(projectId)) throw notFound('There is no such project.');
+      const operation = this.operation(projectId, id.toLowerCase());
+      if (!operation) throw notFound('There is no such operation.');
+      return `{"operation":${operationJson(operation, this.clock.now())}}`;
+    },
+  };
+
+  #keyItem(key: ApiKey): string {
+    const created_at = formatTimestamp(key.createdAt * 1000);
+    return withId(key.id, { name: key.name, created_at, ...this.#lastUse(key) });
+  }
+
+  #lastUse({ lastUsedAt, lastUsedFrom }: ApiKey): Readonly<Record<string, unknown>> {
+    if (lastUsedAt !== undefined) {
+      return { last_used_at: formatTimestamp(lastUsedAt * 1000), last_used_from_addr: lastUsedFrom };
+    }
+    return this.notShown.neverUsed === 'null' ? { last_used_at: null, last_used_from_addr: null } : {};
+  }
+}
+
+const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+/** JSON.stringify would round an id beyond 2^53, and knows no way to print its digits as they are. */
+function withId(id: string, fields: Readonly<Record<string, unknown>>): string {
+  return `{"id":${id},${JSON.stringify(fields).slice(1)}`;
+}
+
+function decodeParameter(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw badRequest('The path is not URL-encoded.');
+  }
+}

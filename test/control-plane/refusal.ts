@@ -1,0 +1,44 @@
+import type { NotShown } from './not-shown.js';
+
+/** The request cannot be carried out; becomes a 4xx. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export function badRequest(message: string): Refusal {
+  return new Refusal(400, 'BAD_REQUEST', message);
+}
+
+export function notFound(message: string): Refusal {
+  return new Refusal(404, 'NOT_FOUND', message);
+}
+
+export interface ErrorBody {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export function errorBody(
+  shape: NotShown['errorBody'],
+  error: { readonly code: string; readonly message: string; readonly request_id: string },
+): ErrorBody {
+  switch (shape) {
+    case 'plain':
+      return { contentType: 'application/json', body: JSON.stringify(error) };
+    case 'nested':
+      return { contentType: 'application/json', body: JSON.stringify({ error }) };
+    case 'text':
+      return { contentType: 'text/plain; charset=utf-8', body: error.message };
+    case 'empty':
+      return { contentType: 'text/plain; charset=utf-8', body: '' };
+  }
+}

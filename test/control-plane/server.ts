@@ -1,0 +1,105 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from './clock.js';
+import type { Exchanges } from './exchanges.js';
+import type { CutBy } from './faults.js';
+import type { PlaneRequest } from './plane.js';
+import { playScript } from './play-script.js';
+import { basePath } from './routes.js';
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0: one that is free. */
+  readonly port: number;
+  /** PEM; with it the server speaks TLS. */
+  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+}
+
+export interface RunningServer {
+  readonly baseUrl: string;
+  /** Cuts every connection at once. */
+  close(): Promise<void>;
+}
+
+/** Serves what the exchanges decide over real sockets. */
+export async function startServer(exchanges: Exchanges, clock: Clock, options: ServerOptions): Promise<RunningServer> {
+  const sockets = new Set<Socket>();
+  const givenUpSockets = new WeakSet<Socket>();
+
+  const listener = (message: IncomingMessage, response: ServerResponse) => {
+    if (givenUpSockets.has(message.socket)) {
+      exchanges.receiveInVain(requestOf(message, ''));
+      message.socket.destroy();
+      return;
+    }
+    readBody(message, (body) => {
+      const reception = exchanges.receive(requestOf(message, body));
+      playScript(reception, response, clock, {
+        cut: (by) => cut(message.socket, by, sockets),
+        closeOnNextRequest: () => givenUpSockets.add(message.socket),
+      });
+    });
+  };
+  const server = options.tls ? createHttpsServer(options.tls, listener) : createHttpServer(listener);
+  keepPatient(server);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+
+  await listen(server, options);
+  return {
+    baseUrl: `${options.tls ? 'https' : 'http'}://${authority(server)}${basePath}`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Only the TCP socket beneath a TLS one can be reset; it is the one with the same peer. */
+function cut(socket: Socket, by: CutBy, tcpSockets: ReadonlySet<Socket>): void {
+  if (by === 'close') socket.destroy();
+  else for (const tcp of tcpSockets) if (tcp.remotePort === socket.remotePort) tcp.resetAndDestroy();
+}
+
+/** Whatever ends a connection here shall be a fault someone asked for. */
+function keepPatient(server: Server): void {
+  server.keepAliveTimeout = 0;
+  server.headersTimeout = 0;
+  server.requestTimeout = 0;
+}
+
+function readBody(message: IncomingMessage, whenRead: (body: string) => void): void {
+  const chunks: Buffer[] = [];
+  message.on('data', (chunk: Buffer) => chunks.push(chunk));
+  message.on('end', () => whenRead(Buffer.concat(chunks).toString('utf8')));
+  // A request that its sender broke off never arrived; the socket closes by itself.
+  message.on('error', () => {});
+}
+
+function requestOf(message: IncomingMessage, body: string): PlaneRequest {
+  const { method = '', url: target = '', socket } = message;
+  const headers = Object.fromEntries(
+    Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+  return { method, target, headers, body, from: socket.remoteAddress ?? '' };
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function authority(server: Server): string {
+  const address: AddressInfo | string | null = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+}

@@ -1,0 +1,74 @@
+import type { CutBy, Fault, Framing } from './faults.js';
+import type { PlaneAnswer } from './plane.js';
+
+/** What the client's end of the connection gets to see, step by step; whoever owns the connection plays it. */
+export type WireStep =
+  | { readonly step: 'wait'; readonly ms: number }
+  /** Headers and body whole, and with them the end. */
+  | { readonly step: 'answer'; readonly answer: PlaneAnswer; readonly closeOnNextRequest: boolean }
+  | { readonly step: 'head'; readonly status: number; readonly headers: PlaneAnswer['headers'] }
+  | { readonly step: 'send'; readonly text: string }
+  /** The end of an answer that came in pieces. */
+  | { readonly step: 'end' }
+  /** The same text again and again, as fast as the client takes it, until it has had enough. */
+  | { readonly step: 'flood'; readonly text: string }
+  /** Nothing more comes, and the connection stays. */
+  | { readonly step: 'hang' }
+  | { readonly step: 'cut'; readonly by: CutBy };
+
+/** The answer is undefined where nothing was carried out and nothing is said instead. */
+export function wireScript(fault: Fault | undefined, answer: PlaneAnswer | undefined): readonly WireStep[] {
+  if (fault?.kind === 'cut-before-headers') return [{ step: 'cut', by: fault.by ?? 'close' }];
+  if (fault?.kind === 'hang-before-headers' || !answer) return [{ step: 'hang' }];
+  const { body } = answer;
+  const firstHalf: WireStep = { step: 'send', text: body.slice(0, Math.floor(body.length / 2)) };
+  switch (fault?.kind) {
+    case undefined:
+    case 'status':
+    case 'html':
+    case 'redirect':
+      return [whole(answer)];
+    case 'delay':
+      return [{ step: 'wait', ms: fault.ms }, whole(answer)];
+    case 'hang-mid-body':
+      return [head(answer, 'length'), firstHalf, { step: 'hang' }];
+    case 'cut-mid-body':
+      return [head(answer, fault.framing ?? 'length'), firstHalf, { step: 'cut', by: fault.by ?? 'close' }];
+    case 'drip':
+      return [head(answer, 'length'), ...drip(body, fault.intervalMs), { step: 'end' }];
+    case 'endless-body':
+      return [head(answer, 'chunked'), firstHalf, { step: 'flood', text: filler }];
+    case 'bad-json':
+      // Only the last character is wrong, so that a parser's message quotes the end of the body: a key, maybe.
+      return [whole({ ...answer, body: `${body.slice(0, -1)}<` })];
+    case 'empty-body':
+      return [whole({ ...answer, body: '' })];
+    case 'close-on-next-request':
+      return [{ ...whole(answer), closeOnNextRequest: true }];
+  }
+}
+
+/** Spaces leave the beginning of a JSON text what it is. */
+const filler = ' '.repeat(65_536);
+
+function whole(answer: PlaneAnswer) {
+  const headers = { ...answer.headers, ...framingHeader(answer.body, 'length') };
+  return { step: 'answer', answer: { ...answer, headers }, closeOnNextRequest: false } as const;
+}
+
+function head({ status, headers, body }: PlaneAnswer, framing: Framing): WireStep {
+  return { step: 'head', status, headers: { ...headers, ...framingHeader(body, framing) } };
+}
+
+function framingHeader(body: string, framing: Framing): PlaneAnswer['headers'] {
+  return framing === 'chunked'
+    ? { 'transfer-encoding': 'chunked' }
+    : { 'content-length': String(Buffer.byteLength(body)) };
+}
+
+function drip(text: string, ms: number): WireStep[] {
+  return Array.from(text).flatMap((character) => [
+    { step: 'wait', ms },
+    { step: 'send', text: character },
+  ]);
+}
