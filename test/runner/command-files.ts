@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The files through which a step talks to the runner; it reads them when the process has ended, however it ended. */
+export interface CommandFiles {
+  readonly output: string;
+  readonly state: string;
+  readonly env: string;
+  readonly path: string;
+  readonly summary: string;
+}
+
+export function createCommandFiles(temp: string): CommandFiles {
+  const folder = join(temp, '_runner_file_commands');
+  mkdirSync(folder, { recursive: true });
+  const suffix = randomUUID();
+  const create = (prefix: string): string => {
+    const file = join(folder, `${prefix}_${suffix}`);
+    writeFileSync(file, '');
+    return file;
+  };
+  return {
+    output: create('set_output'),
+    state: create('save_state'),
+    env: create('set_env'),
+    path: create('add_path'),
+    summary: create('step_summary'),
+  };
+}
+
+/** A file that the step has deleted counts as an empty one. */
+export function readCommandFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+export interface Pairs {
+  readonly pairs: ReadonlyArray<readonly [name: string, value: string]>;
+  /** What the runner fails the step with. The pairs before it count nevertheless. */
+  readonly invalid?: string;
+}
+
+/** `name=value` and `name<<DELIMITER` entries. */
+export function parsePairs(text: string): Pairs {
+  const pairs: Array<[string, string]> = [];
+  // What follows the last line break is a line only where it is not empty.
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const unended = text.endsWith('\n') ? -1 : lines.length - 1;
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? '';
+    if (line === '') continue;
+    const equals = line.indexOf('=');
+    const heredoc = line.indexOf('<<');
+    if (equals >= 0 && (heredoc < 0 || equals < heredoc)) {
+      pairs.push([line.slice(0, equals), line.slice(equals + 1)]);
+      continue;
+    }
+    if (heredoc < 0) return { pairs, invalid: `Invalid format '${line}'` };
+    const delimiter = line.slice(heredoc + 2);
+    if (heredoc === 0 || delimiter === '') {
+      return { pairs, invalid: `Invalid format '${line}'. Name must not be empty and delimiter must not be empty` };
+    }
+    const end = lines.indexOf(delimiter, i + 1);
+    if (end < 0) {
+      const problem = unended > i ? 'EOF marker missing new line.' : `Matching delimiter not found '${delimiter}'`;
+      return { pairs, invalid: `Invalid value. ${problem}` };
+    }
+    pairs.push([line.slice(0, heredoc), lines.slice(i + 1, end).join('\n')]);
+    i = end;
+  }
+  return { pairs };
+}

@@ -1,0 +1,79 @@
+/** A workflow command as it was found in a line. Names of properties are in lower case: the runner ignores case. */
+export interface Command {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly data: string;
+}
+
+type Escapes = ReadonlyArray<readonly [written: string, meant: string]>;
+
+// Order matters: `%25` comes last, or `%250A` would turn into a line break.
+const DATA: Escapes = [
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%25', '%'],
+];
+const PROPERTY: Escapes = [
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%3A', ':'],
+  ['%2C', ','],
+  ['%25', '%'],
+];
+const OLD: Escapes = [
+  ['%3B', ';'],
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%5D', ']'],
+  ['%25', '%'],
+];
+
+export function parseCommand(line: string, known: ReadonlySet<string>): Command | undefined {
+  return parseNew(line, known) ?? parseOld(line, known);
+}
+
+/** `::name key=value,key=value::data`, first in its line but for white space. */
+function parseNew(line: string, known: ReadonlySet<string>): Command | undefined {
+  const text = line.trimStart();
+  if (!text.startsWith('::')) return undefined;
+  const end = text.indexOf('::', 2);
+  if (end < 0) return undefined;
+  return command(text.slice(2, end), ',', PROPERTY, resolveEscapes(text.slice(end + 2), DATA), known);
+}
+
+/** `##[name key=value;key=value]data`, anywhere in a line: only the first `##[` of it is looked at. */
+function parseOld(line: string, known: ReadonlySet<string>): Command | undefined {
+  const start = line.indexOf('##[');
+  if (start < 0) return undefined;
+  const end = line.indexOf(']', start);
+  if (end < 0) return undefined;
+  return command(line.slice(start + 3, end), ';', OLD, resolveEscapes(line.slice(end + 1), OLD), known);
+}
+
+function command(
+  info: string,
+  separator: string,
+  escapes: Escapes,
+  data: string,
+  known: ReadonlySet<string>,
+): Command | undefined {
+  const space = info.indexOf(' ');
+  const name = (space < 0 ? info : info.slice(0, space)).toLowerCase();
+  if (!known.has(name)) return undefined;
+  const properties: Record<string, string> = {};
+  for (const pair of space < 0
+    ? []
+    : info
+        .slice(space + 1)
+        .trim()
+        .split(separator)) {
+    const equals = pair.indexOf('=');
+    const value = pair.slice(equals + 1);
+    if (equals > 0 && value !== '') properties[pair.slice(0, equals).toLowerCase()] = resolveEscapes(value, escapes);
+  }
+  return { name, properties, data };
+}
+
+function resolveEscapes(text: string, escapes: Escapes): string {
+  return escapes.reduce((result, [written, meant]) => result.replaceAll(written, meant), text);
+}

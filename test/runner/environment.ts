@@ -1,0 +1,110 @@
+import type { CommandFiles } from './command-files.js';
+import type { Job } from './job.js';
+import { evaluateDefault, type Manifest } from './manifest.js';
+
+export type Inputs = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** All that a process needs of the host. Windows starts none without its own variables. */
+const FROM_HOST = ['PATH', 'HOME', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE'];
+
+const SYSTEMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
+
+export interface EnvironmentParts {
+  readonly manifest: Manifest;
+  readonly job: Job;
+  readonly files: CommandFiles;
+  readonly inputs: Inputs;
+  readonly state: Readonly<Record<string, string>>;
+  readonly token: string;
+  readonly debug: boolean;
+  /** Has the last word; `undefined` takes a variable away. */
+  readonly overrides: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Environment {
+  readonly env: Readonly<Record<string, string>>;
+  /** Given inputs that action.yml does not declare. */
+  readonly unexpected: readonly string[];
+}
+
+export function buildEnvironment(parts: EnvironmentParts): Environment {
+  const { manifest, job } = parts;
+  const env: Record<string, string | undefined> = {};
+  for (const name of FROM_HOST) env[name] = process.env[name];
+  Object.assign(env, job.env, githubVariables(job, parts.files), runnerVariables(job, parts.debug));
+
+  const declared = new Set<string>();
+  for (const [name, written] of manifest.inputs) {
+    declared.add(variable(name));
+    env[variable(name)] = evaluateDefault(written, parts.token);
+  }
+  const unexpected: string[] = [];
+  for (const [name, value] of Object.entries(parts.inputs)) {
+    if (value === undefined) continue;
+    if (!declared.has(variable(name))) unexpected.push(name);
+    env[variable(name)] = String(value);
+  }
+  for (const [name, value] of Object.entries(parts.state)) env[`STATE_${name}`] = value;
+  if (job.path.length > 0) {
+    env['PATH'] = [...job.path, env['PATH'] ?? ''].join(process.platform === 'win32' ? ';' : ':');
+  }
+  Object.assign(env, parts.overrides);
+  return { env: withoutUndefined(env), unexpected };
+}
+
+function variable(input: string): string {
+  return `INPUT_${input.replaceAll(' ', '_').toUpperCase()}`;
+}
+
+function githubVariables(job: Job, files: CommandFiles): Record<string, string> {
+  return {
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_ACTION: '__org_ctl-action',
+    GITHUB_ACTION_REF: 'v1',
+    GITHUB_ACTION_REPOSITORY: 'org/ctl-action',
+    GITHUB_ACTOR: 'someone',
+    GITHUB_API_URL: 'https://api.github.com',
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_GRAPHQL_URL: 'https://api.github.com/graphql',
+    GITHUB_JOB: 'deploy',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REF_NAME: 'main',
+    GITHUB_REF_TYPE: 'branch',
+    GITHUB_REPOSITORY: 'acme/shop',
+    GITHUB_REPOSITORY_ID: '123456789',
+    GITHUB_REPOSITORY_OWNER: 'acme',
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_RUN_ID: '9876543210',
+    GITHUB_RUN_NUMBER: '42',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_SHA: '0123456789abcdef0123456789abcdef01234567',
+    GITHUB_WORKFLOW: 'Deploy',
+    GITHUB_WORKSPACE: job.workspace,
+    GITHUB_OUTPUT: files.output,
+    GITHUB_STATE: files.state,
+    GITHUB_ENV: files.env,
+    GITHUB_PATH: files.path,
+    GITHUB_STEP_SUMMARY: files.summary,
+  };
+}
+
+function runnerVariables(job: Job, debug: boolean): Record<string, string> {
+  return {
+    RUNNER_ARCH: process.arch.toUpperCase(),
+    RUNNER_ENVIRONMENT: 'self-hosted',
+    RUNNER_NAME: 'stand-in',
+    RUNNER_OS: SYSTEMS[process.platform] ?? 'Linux',
+    RUNNER_TEMP: job.temp,
+    RUNNER_WORKSPACE: job.root,
+    ...(debug ? { RUNNER_DEBUG: '1' } : {}),
+  };
+}
+
+function withoutUndefined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer';
+import { type CommandFiles, parsePairs, readCommandFile } from './command-files.js';
+import type { Job } from './job.js';
+import type { StepLog } from './step-log.js';
+
+export interface FileEffects {
+  /** Raw: masks do not reach them. A post has none, whatever it sets. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly state: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly path: readonly string[];
+  /** As written; for what the page of a run shows, see `summaryShown`. */
+  readonly summary: string;
+  /** Masked; empty where the runner drops a summary for its size. */
+  readonly summaryShown: string;
+  readonly summaryDropped: boolean;
+  /** Why command files are malformed; each fails the step. */
+  readonly invalid: readonly string[];
+}
+
+const SUMMARY_LIMIT = 1024 * 1024;
+
+/** What the runner does with the command files when the process has ended. */
+export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
+  const invalid: string[] = [];
+  const read = (name: 'output' | 'state' | 'env', keep: (key: string, value: string) => void): void => {
+    const parsed = parsePairs(readCommandFile(files[name]));
+    for (const [key, value] of parsed.pairs) keep(key, value);
+    if (parsed.invalid === undefined) return;
+    invalid.push(`${name}: ${parsed.invalid}`);
+    log.fail(`Unable to process file command '${name}' successfully.`);
+    log.annotate('error', parsed.invalid, 'runner');
+  };
+
+  const path = readCommandFile(files.path)
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line !== '');
+  job.path.unshift(...path.toReversed());
+
+  const env: Record<string, string> = {};
+  read('env', (key, value) => {
+    if (key.toUpperCase() === 'NODE_OPTIONS') {
+      log.annotate('error', `Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.`, 'runner');
+      return;
+    }
+    env[key] = value;
+    log.debug(`${key}='${value}'`);
+  });
+  Object.assign(job.env, env);
+
+  const summary = readCommandFile(files.summary);
+  const size = Buffer.byteLength(summary);
+  const summaryDropped = size > SUMMARY_LIMIT;
+  if (summaryDropped) {
+    const sizes = `supports content up to a size of 1024k, got ${Math.floor(size / 1024)}k`;
+    log.annotate('error', `$GITHUB_STEP_SUMMARY upload aborted, ${sizes}.`, 'runner');
+  }
+
+  const state: Record<string, string> = { ...log.state };
+  read('state', (key, value) => {
+    state[key] = value;
+    log.debug(`Save intra-action state ${key} = ${value}`);
+  });
+
+  const outputs: Record<string, string> = { ...log.outputs };
+  read('output', (key, value) => {
+    outputs[key] = value;
+    log.debug(`Set output ${key} = ${value}`);
+  });
+
+  return {
+    outputs: stage === 'main' ? outputs : {},
+    state,
+    env,
+    path,
+    summary,
+    summaryShown: summaryDropped
+      ? ''
+      : summary
+          .split('\n')
+          .map((line) => job.masker.mask(line))
+          .join('\n'),
+    summaryDropped,
+    invalid,
+  };
+}

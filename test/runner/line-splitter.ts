@@ -1,0 +1,38 @@
+import type { Buffer } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
+
+/** Cuts a stream of UTF-8 into lines as the runner's reader does: a lone carriage return ends a line too. */
+export class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #onLine: (line: string) => void;
+  #rest = '';
+  #afterReturn = false;
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  /** Gives back the text of the chunk, without a character that is not complete yet. */
+  write(chunk: Buffer): string {
+    const text = this.#decoder.write(chunk);
+    this.#take(text);
+    return text;
+  }
+
+  end(): string {
+    const text = this.#decoder.end();
+    this.#take(text);
+    if (this.#rest !== '') this.#onLine(this.#rest);
+    this.#rest = '';
+    return text;
+  }
+
+  #take(text: string): void {
+    if (text === '') return;
+    const fresh = this.#afterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    this.#afterReturn = text.endsWith('\r');
+    const lines = (this.#rest + fresh).split(/\r\n|\n|\r/);
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#onLine(line);
+  }
+}

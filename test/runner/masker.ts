@@ -1,0 +1,62 @@
+import { Buffer } from 'node:buffer';
+
+/** Replaces secrets and the encoded forms of them that the runner knows. Hex and base64url are not among these. */
+export class Masker {
+  readonly #values = new Set<string>();
+  readonly #forms = new Set<string>();
+
+  add(value: string): void {
+    if (value === '' || this.#values.has(value)) return;
+    this.#values.add(value);
+    for (const form of [value, ...derivedForms(value)]) {
+      if (form !== '') this.#forms.add(form);
+    }
+  }
+
+  mask(text: string): string {
+    const found: Array<[start: number, end: number]> = [];
+    for (const form of this.#forms) {
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
+    }
+    found.sort((a, b) => a[0] - b[0]);
+    let masked = '';
+    let done = 0;
+    for (let i = 0; i < found.length; ) {
+      const [start, firstEnd] = found[i] ?? [0, 0];
+      let end = firstEnd;
+      // What overlaps or touches becomes one run of stars.
+      for (i++; i < found.length && (found[i]?.[0] ?? 0) <= end; i++) end = Math.max(end, found[i]?.[1] ?? 0);
+      masked += `${text.slice(done, start)}***`;
+      done = end;
+    }
+    return masked + text.slice(done);
+  }
+}
+
+function derivedForms(value: string): string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  const quoted = value.length > 8 && value.startsWith('"') && value.endsWith('"');
+  return [
+    bytes.toString('base64'),
+    // Inside a longer text a value starts at any of base64's three alignments.
+    bytes.subarray(bytes.length > 1 ? 1 : 0).toString('base64'),
+    bytes.subarray(bytes.length > 2 ? 2 : 0).toString('base64'),
+    value.replaceAll('"', '\\"'),
+    value.replaceAll("'", "''"),
+    JSON.stringify(value)
+      .slice(1, -1)
+      .replaceAll(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    encodeURIComponent(bytes.toString('utf8')).replaceAll(
+      /[!'()*]/g,
+      (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+    ),
+    escapeXml(value),
+    quoted ? value.slice(1, -1) : '',
+  ];
+}
+
+const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+export function escapeXml(value: string): string {
+  return value.replaceAll(/[&<>"']/g, (c) => XML[c] ?? c);
+}

@@ -1,0 +1,212 @@
+import { Buffer } from 'node:buffer';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { cancelSequence } from './cancel.js';
+import { Child, type ChildEnd, type Line } from './child.js';
+import type { Command } from './command.js';
+import { type CommandFiles, createCommandFiles } from './command-files.js';
+import { buildEnvironment, type Inputs } from './environment.js';
+import { type FileEffects, takeFiles } from './file-effects.js';
+import { Job } from './job.js';
+import { LineFeed, type LinePattern } from './line-feed.js';
+import { loadManifest } from './manifest.js';
+import { type Annotation, StepLog } from './step-log.js';
+
+export interface StepOptions {
+  /** `with:`. An input that is `undefined` is not given; an empty text is given, and gets no default. */
+  readonly inputs?: Inputs | undefined;
+  /** Has the last word over what the runner sets; `undefined` takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What `${{ github.token }}` gives. It is masked from the start, as are `secrets`. */
+  readonly token?: string | undefined;
+  readonly secrets?: readonly string[] | undefined;
+  readonly node?: string | undefined;
+  readonly nodeArgs?: readonly string[] | undefined;
+  /** Step debug logging: RUNNER_DEBUG=1, and debug lines in the log. */
+  readonly debug?: boolean | undefined;
+  /** Path of the action.yml; by default the project's. */
+  readonly actionYml?: string | undefined;
+  /** The process is killed after it, and the result says `overran`. */
+  readonly limitMs?: number | undefined;
+  readonly cwd?: string | undefined;
+  /** The job of an earlier step, to run in its folders, with its masks and environment. */
+  readonly job?: Job | undefined;
+}
+
+export interface StepResult extends ChildEnd, FileEffects {
+  readonly conclusion: 'success' | 'failure' | 'cancelled';
+  /** The time limit of the runner struck: in a test, a failure whatever else is so. */
+  readonly overran: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Both, in order of arrival. */
+  readonly output: string;
+  readonly bytes: { readonly stdout: Buffer; readonly stderr: Buffer };
+  readonly lines: readonly Line[];
+  /** What a user sees: masked, commands carried out. */
+  readonly log: string;
+  readonly annotations: readonly Annotation[];
+  readonly commands: readonly Command[];
+  /** The values that the step had masked, in order. */
+  readonly masks: readonly string[];
+  readonly signals: Child['signals'];
+  readonly files: CommandFiles;
+  readonly options: StepOptions;
+  readonly job: Job;
+  readonly tempDir: string;
+  /** A relative path is one from the workspace. */
+  readFile(path: string): string;
+  /** Removes the folders of the whole job. They go with the process at the latest. */
+  dispose(): void;
+}
+
+export interface StepHandle {
+  readonly pid: number | undefined;
+  readonly job: Job;
+  readonly files: CommandFiles;
+  readonly done: Promise<StepResult>;
+  kill(signal?: NodeJS.Signals): void;
+  /** The runner's cancel sequence; its waits are multiplied by `scale`. */
+  cancel(scale?: number): Promise<StepResult>;
+  /** Gives back a function that ends it. */
+  onLine(listener: (line: Line) => void): () => void;
+  /** The first line, past or to come, of either stream that fits. Rejects when the process ends without it. */
+  waitForLine(pattern: LinePattern): Promise<Line>;
+}
+
+/** What of a finished step its post needs; only the state where nothing else is at hand. */
+export type Finished = Pick<StepResult, 'state'> & Partial<Pick<StepResult, 'job' | 'options'>>;
+
+type Stage = 'main' | 'post';
+
+const LIMIT_MS = 30_000;
+const TOKEN = 'the-token-of-this-job';
+
+export function startStep(options: StepOptions = {}): StepHandle {
+  return start('main', options, {});
+}
+
+export function runStep(options: StepOptions = {}): Promise<StepResult> {
+  return attempt(() => startStep(options));
+}
+
+/** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
+export function startPost(from: Finished, options: StepOptions = {}): StepHandle {
+  const env = { ...from.options?.env, ...options.env };
+  return start('post', { job: from.job, ...from.options, ...options, env }, from.state);
+}
+
+export function runPost(from: Finished, options: StepOptions = {}): Promise<StepResult> {
+  return attempt(() => startPost(from, options));
+}
+
+async function attempt(begin: () => StepHandle): Promise<StepResult> {
+  return begin().done;
+}
+
+function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, string>>): StepHandle {
+  const manifest = loadManifest(given.actionYml);
+  const entry = resolve(manifest.directory, manifest[stage] ?? '');
+  if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
+
+  const job = given.job ?? new Job();
+  const { inputs = {}, token = TOKEN, secrets = [], debug = false, env: overrides = {} } = given;
+  for (const secret of [token, ...secrets]) job.masker.add(secret);
+  const files = createCommandFiles(job.temp);
+  const { env, unexpected } = buildEnvironment({ manifest, job, files, inputs, state, token, debug, overrides });
+
+  const log = new StepLog(job.masker, debug);
+  if (unexpected.length > 0) {
+    const valid = [...manifest.inputs.keys()].join("', '");
+    log.annotate(
+      'warning',
+      `Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${valid}']`,
+      'runner',
+    );
+  }
+
+  const feed = new LineFeed();
+  const child = new Child({
+    file: given.node ?? process.execPath,
+    args: [...(given.nodeArgs ?? []), entry],
+    cwd: given.cwd ?? job.workspace,
+    env,
+    onLine: (line) => {
+      log.take(line.text);
+      feed.push(line);
+    },
+  });
+  return handleOf({ stage, options: { ...given, job }, job, files, log, feed, child });
+}
+
+interface Running {
+  readonly stage: Stage;
+  readonly options: StepOptions;
+  readonly job: Job;
+  readonly files: CommandFiles;
+  readonly log: StepLog;
+  readonly feed: LineFeed;
+  readonly child: Child;
+}
+
+function handleOf(running: Running): StepHandle {
+  const { child, feed } = running;
+  let overran = false;
+  let cancelling: Promise<void> | undefined;
+  const limit = setTimeout(() => {
+    overran = true;
+    child.kill('SIGKILL');
+  }, running.options.limitMs ?? LIMIT_MS);
+
+  const finish = async (): Promise<StepResult> => {
+    const end = await child.ended.finally(() => {
+      clearTimeout(limit);
+      feed.end();
+    });
+    return conclude(running, end, cancelling !== undefined, overran);
+  };
+  const done = finish();
+  return {
+    pid: child.pid,
+    job: running.job,
+    files: running.files,
+    done,
+    kill: (signal = 'SIGKILL') => child.kill(signal),
+    cancel: (scale = 1) => {
+      if (!child.hasExited) cancelling ??= cancelSequence(child, scale);
+      return done;
+    },
+    onLine: (listener) => feed.subscribe(listener),
+    waitForLine: (pattern) => feed.find(pattern),
+  };
+}
+
+function conclude(running: Running, end: ChildEnd, cancelled: boolean, overran: boolean): StepResult {
+  const { stage, options, job, files, log, feed, child } = running;
+  const effects = takeFiles(files, log, job, stage);
+  const failed = end.exitCode !== 0 || log.failed;
+  const stdout = Buffer.concat(child.bytes.stdout);
+  const stderr = Buffer.concat(child.bytes.stderr);
+  return {
+    ...end,
+    ...effects,
+    conclusion: cancelled ? 'cancelled' : failed ? 'failure' : 'success',
+    overran,
+    stdout: stdout.toString('utf8'),
+    stderr: stderr.toString('utf8'),
+    output: child.output,
+    bytes: { stdout, stderr },
+    lines: feed.lines,
+    log: log.lines.map((line) => `${line}\n`).join(''),
+    annotations: log.annotations,
+    commands: log.commands,
+    masks: log.masks,
+    signals: child.signals,
+    files,
+    options,
+    job,
+    tempDir: job.root,
+    readFile: (path) => readFileSync(resolve(job.workspace, path), 'utf8'),
+    dispose: () => job.dispose(),
+  };
+}
