@@ -1,0 +1,1 @@
+(()=>{"use strict";var e={};(()=>{e.r=e=>{if(typeof Symbol!=="undefined"&&Symbol.toStringTag){Object.defineProperty(e,Symbol.toStringTag,{value:"Module"})}Object.defineProperty(e,"__esModule",{value:true})}})();var r={};e.r(r);module.exports=r})();

@@ -1,0 +1,84 @@
+import { plain } from '../text/plain.js';
+import { BadValue, type Parse } from './input-values.js';
+
+/** Every input of action.yml with its default. */
+export const defaults = {
+  mode: '',
+  'api-key': '',
+  'base-url': '',
+  timeout: '10m',
+  'request-timeout': '30s',
+  summary: 'true',
+  'project-id': '',
+  'operation-id': '',
+  'response-file': '',
+  filter: '',
+  'fail-on': '',
+  'poll-interval': 'auto',
+  'fail-fast': 'true',
+} as const;
+
+export type InputName = keyof typeof defaults;
+
+/** All that is wrong with the inputs of a step, in one error. */
+export class BadInputs extends Error {}
+
+/** Reads inputs and collects what is wrong with them, so that a user mends all of it at once. */
+export class InputReader {
+  readonly #input: (name: string) => string;
+  readonly #redact: (text: string) => string;
+  readonly #problems: string[] = [];
+  readonly #used = new Set<string>();
+
+  constructor(input: (name: string) => string, redact: (text: string) => string) {
+    this.#input = input;
+    this.#redact = redact;
+  }
+
+  text(name: InputName): string {
+    this.#used.add(name);
+    return this.#input(name) || defaults[name];
+  }
+
+  /** The value, or nothing where it is bad: `end()` then throws. */
+  parse<T>(
+    name: InputName,
+    parse: Parse<T>,
+    text: string = this.text(name),
+    show: (text: string) => string = (shown) => shown,
+  ): T | undefined {
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      this.problem(
+        name,
+        error.hidesValue || text === '' ? error.message : `“${plain(this.#redact(show(text)), 80)}” ${error.message}`,
+      );
+      return undefined;
+    }
+  }
+
+  problem(name: InputName, message: string): void {
+    this.#used.add(name);
+    this.#problems.push(`${name}: ${this.#redact(message)}`);
+  }
+
+  /** Those that this step does not use, but that the workflow set. */
+  unused(): string[] {
+    return Object.entries(defaults).flatMap(([name, standard]) => {
+      const set = this.#input(name);
+      return this.#used.has(name) || set === '' || set === standard ? [] : [name];
+    });
+  }
+
+  /** The values, now that none is bad. */
+  complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+    const [first, ...others] = this.#problems;
+    if (first === undefined) return values as T;
+    if (others.length === 0) throw new BadInputs(`Bad input: ${first}.\nNothing was sent.`);
+    throw new BadInputs(
+      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${problem}.`).join('\n')}\nNothing was sent.`,
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Ending, Output } from './ending.js';
+import { code } from './markdown.js';
+import { fitting } from './output-limits.js';
+import type { Secrets } from './secrets.js';
+import type { Toolkit } from './toolkit.js';
+
+export interface Place {
+  readonly toolkit: Toolkit;
+  readonly secrets: Secrets;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly mode: string;
+  readonly wantsSummary: boolean;
+}
+
+/** Tells the runner how the step ended: file, outputs, log, summary. No secret gets further than here. */
+export async function publish(ending: Ending, took: number, place: Place): Promise<void> {
+  const { toolkit, secrets } = place;
+  const clean = (text: string) => secrets.redact(text);
+
+  const common: Output[] = [
+    { name: 'status', value: ending.status },
+    { name: 'duration-ms', value: String(Math.round(took)) },
+  ];
+  const file: Output[] =
+    ending.result === undefined ? [] : [{ name: 'result-file', value: writeResult(clean(ending.result), place) }];
+  const { outputs, dropped } = fitting(
+    [...common, ...file, ...(ending.outputs ?? [])].map((output) => ({ ...output, value: clean(output.value) })),
+  );
+  for (const { name, value } of outputs) toolkit.output(name, value);
+
+  if (dropped.length > 0)
+    toolkit.warning(
+      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names.`,
+    );
+  if (ending.notice !== undefined) toolkit.notice(clean(ending.notice));
+  if (ending.error === undefined) toolkit.info(clean(`${ending.headline}.`));
+  else toolkit.error(clean(ending.error));
+  if (place.wantsSummary) await summarise(clean(summaryOf(ending, place.mode)), toolkit);
+}
+
+function writeResult(text: string, { environment, mode }: Place): string {
+  const path = join(environment['RUNNER_TEMP'] || tmpdir(), `ctl-${mode}-${randomUUID()}.json`);
+  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  return path;
+}
+
+function summaryOf({ succeeded, status, headline, error, notice, details = '' }: Ending, mode: string): string {
+  const sign = succeeded ? '✅' : status === 'cancelled' ? '🚫' : '❌';
+  const said = [error, notice].flatMap((text) =>
+    text === undefined ? [] : [`<p>${text.split('\n').map(code).join('<br>')}</p>\n`],
+  );
+  return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
+}
+
+/** A summary that cannot be written does not change what is true. */
+async function summarise(markdown: string, toolkit: Toolkit): Promise<void> {
+  try {
+    await toolkit.summary(markdown);
+  } catch (error) {
+    toolkit.warning(`The summary could not be written: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,31 @@
+import * as core from '@actions/core';
+import { harmless } from './harmless.js';
+
+/** What a step says to the runner and hears from it. */
+export interface Toolkit {
+  input(name: string): string;
+  mask(secret: string): void;
+  info(line: string): void;
+  notice(message: string): void;
+  warning(message: string): void;
+  error(message: string): void;
+  debug(line: string): void;
+  output(name: string, value: string): void;
+  summary(markdown: string): Promise<void>;
+}
+
+export const toolkit: Toolkit = {
+  input: core.getInput,
+  mask: core.setSecret,
+  info: (line) => core.info(harmless(line)),
+  notice: (message) => core.notice(harmless(message)),
+  warning: (message) => core.warning(harmless(message)),
+  error: (message) => core.error(harmless(message)),
+  debug: (line) => {
+    if (core.isDebug()) core.debug(harmless(line));
+  },
+  output: core.setOutput,
+  summary: async (markdown) => {
+    await core.summary.addRaw(markdown, true).write();
+  },
+};

@@ -1,0 +1,69 @@
+import { inWords } from '../modes/wait/verdict.js';
+import { decidingId, idsOf, type Row, recordsOf, rowsOf } from '../modes/wait/view.js';
+import type { Waited, WaitSettings } from '../modes/wait-operation.js';
+import { printJson } from '../text/json.js';
+import { formatDuration } from '../time/duration.js';
+import type { Ending } from './ending.js';
+import { code, table } from './markdown.js';
+import { timeline } from './timeline.js';
+
+const mostRows = 50;
+
+export function waitReport(waited: Waited, settings: WaitSettings, timeout: number, date: number): Ending {
+  const words = inWords(waited, {
+    projectId: settings.projectId,
+    wasGivenIds: 'ids' in settings.target,
+    timeout,
+    date,
+  });
+  const ids = idsOf(waited);
+  const records = recordsOf(waited);
+  const rows = rowsOf(waited, date);
+  return {
+    ...words,
+    status: waited.verdict,
+    succeeded: waited.verdict === 'finished',
+    outputs: [
+      { name: 'count', value: String(records.length) },
+      { name: 'operation-id', value: decidingId(waited) ?? '' },
+      { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
+      { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
+    ],
+    result: printJson({
+      mode: 'wait-operation',
+      status: waited.verdict,
+      project_id: settings.projectId,
+      operation_ids: ids,
+      operations: records,
+    }),
+    details: `<p>Project ${code(settings.projectId)}, waited ${formatDuration(waited.took)}.</p>\n${tableOf(rows)}\n${timeline(rows)}`,
+  };
+}
+
+function tableOf(rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
+  const shown = rows.slice(0, mostRows);
+  const cells = shown.map(({ phase, action, branch, status, length, failures, id }) => [
+    `${signs[phase]} ${code(status)}`,
+    code(action),
+    code(branch),
+    length,
+    code(failures),
+    code(id),
+  ]);
+  const rest = rows.slice(mostRows);
+  return (
+    table(['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'], cells) +
+    (rest.length === 0 ? '' : `<p>And ${rest.length} more: ${tally(rest)}.</p>\n`)
+  );
+}
+
+function tally(rows: readonly Row[]): string {
+  const named = { failed: 'failed', pending: 'not ended', succeeded: 'ended well' };
+  return Object.entries(named)
+    .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, name]) => `${number} ${name}`)
+    .join(', ');
+}

@@ -1,0 +1,90 @@
+import type { Json } from '../text/json.js';
+import { isObject } from '../text/json.js';
+import { formatDuration } from '../time/duration.js';
+import { type Limit, TimeUp } from '../time/limit.js';
+import { read } from './answers.js';
+import { ApiError, requestId } from './errors.js';
+import { type Answer, Broken, type Exchange, type Request } from './exchange.js';
+import type { Log } from './log.js';
+import { pages } from './paging.js';
+import { cursorIn, listIn, misshapen, type Operation, operationOf } from './records.js';
+import { type Manner, withRetries } from './retry.js';
+import { forgetting } from './secrecy.js';
+
+export interface Access {
+  readonly baseUrl: URL;
+  readonly apiKey: string;
+  /** Milliseconds for one exchange, its body included. */
+  readonly requestTimeout: number;
+}
+
+/** The control API: one method an endpoint. */
+export class ControlApi {
+  readonly #exchange: Exchange;
+  readonly #access: Access;
+  readonly #log: Log;
+
+  constructor(exchange: Exchange, access: Access, log: Log) {
+    this.#exchange = forgetting(access.apiKey, exchange);
+    this.#access = access;
+    this.#log = log;
+  }
+
+  async operation(projectId: string, id: string, manner: Manner): Promise<Operation> {
+    const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
+    return this.#get(path, manner, (body) => {
+      const operation = operationOf(isObject(body) ? body['operation'] : body, 'operation', projectId);
+      // Another operation's end proves nothing about this one.
+      if (operation.id !== id) throw misshapen('operation.id', id, operation.id);
+      return operation;
+    });
+  }
+
+  /** The newest operations first, a page at a time, `most` in all. */
+  operations(projectId: string, most: number, manner: Manner): AsyncGenerator<Operation[]> {
+    const path = `projects/${encodeURIComponent(projectId)}/operations`;
+    return pages(most, (cursor, limit) => {
+      const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
+      return this.#get(`${path}?${query}`, manner, (body) => ({
+        records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
+        cursor: cursorIn(body),
+      }));
+    });
+  }
+
+  /** What is needed is taken out of the answer as part of the try: an answer that lacks it is a failed try. */
+  #get<T>(path: string, manner: Manner, take: (body: Json) => T): Promise<T> {
+    return withRetries(() => this.#try('GET', path, manner.limit, take), manner);
+  }
+
+  async #try<T>(method: Request['method'], path: string, limit: Limit, take: (body: Json) => T): Promise<T> {
+    const { baseUrl, apiKey, requestTimeout } = this.#access;
+    const { clock } = limit;
+    const request: Request = {
+      method,
+      url: new URL(`${baseUrl.href.replace(/\/+$/, '')}/${path}`),
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+    };
+    const began = clock.now();
+    const tell = (outcome: string) => {
+      const { pathname, search } = request.url;
+      this.#log.debug(`${method} ${pathname}${search} ${outcome} after ${Math.round(clock.now() - began)} ms`);
+    };
+
+    let answer: Answer;
+    try {
+      answer = await limit.within(requestTimeout).run((signal) => this.#exchange(request, signal));
+    } catch (error) {
+      const failure = error instanceof TimeUp && !limit.struck ? tooSlow(requestTimeout) : error;
+      tell(failure instanceof Error ? failure.message : String(failure));
+      if (!(failure instanceof Broken)) throw failure;
+      throw new ApiError(`${method} ${request.url.pathname}: ${failure.message}`, failure, { cause: error });
+    }
+    tell(`status ${answer.status}, request id ${requestId(answer) ?? 'unknown'}`);
+    return read(request, answer, clock.date(), take);
+  }
+}
+
+function tooSlow(requestTimeout: number): Broken {
+  return new Broken(`No whole answer within ${formatDuration(requestTimeout)} (request-timeout)`);
+}

@@ -1,0 +1,53 @@
+import { formatDuration } from '../time/duration.js';
+import type { Answer } from './exchange.js';
+
+interface Particulars {
+  /** Of the answer; none where no whole answer came. */
+  readonly status?: number | undefined;
+  /** Whether asking again can help. */
+  readonly transient: boolean;
+  /** Milliseconds. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** An exchange with the control API that gave no usable answer. The message is fit for people, and holds no secret. */
+export class ApiError extends Error {
+  readonly status: number | undefined;
+  readonly transient: boolean;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, particulars: Particulars, options?: ErrorOptions) {
+    super(message, options);
+    this.status = particulars.status;
+    this.transient = particulars.transient;
+    this.retryAfter = particulars.retryAfter;
+  }
+
+  /** The service asks for patience; that is no failure. */
+  get asksForPatience(): boolean {
+    return this.status === 423 || this.status === 429;
+  }
+
+  /** A 4xx that says no, and will say no again. */
+  get refused(): boolean {
+    return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;
+  }
+}
+
+/** The service asks to be left alone for longer than there is time. */
+export class AskedToWaitTooLong extends ApiError {
+  constructor(answer: ApiError, left: number) {
+    const asked = formatDuration(answer.retryAfter ?? 0);
+    super(`${answer.message}. It asks to wait ${asked}, but only ${formatDuration(left)} are left`, answer, {
+      cause: answer,
+    });
+  }
+}
+
+export function isTransientStatus(status: number): boolean {
+  return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
+}
+
+export function requestId(answer: Answer): string | undefined {
+  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => answer.headers[name]).find(Boolean);
+}

@@ -1,0 +1,30 @@
+/** One request and its whole answer. What carries it, sockets or memory, is the caller's choice. */
+export type Exchange = (request: Request, signal: AbortSignal) => Promise<Answer>;
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Whole: a body that was cut is a `Broken`, never an answer. */
+  readonly body: string;
+}
+
+/** The exchange did not come to a whole answer. */
+export class Broken extends Error {
+  /** Whether asking again can help. */
+  readonly transient: boolean;
+  /** What a proxy said in place of the service. */
+  readonly status: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { transient?: boolean; status?: number } = {}) {
+    super(message, options);
+    this.transient = options.transient ?? true;
+    this.status = options.status;
+  }
+}

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpClient } from '@actions/http-client';
+import { plain } from '../text/plain.js';
+import { Broken, type Exchange } from './exchange.js';
+
+const largestBody = 256 * 1024 * 1024;
+const noIdleLimit = 2 ** 31 - 1;
+
+/** Exchanges over sockets, with the proxies and authorities that the environment names. */
+export function httpExchange(): { exchange: Exchange; close(): void } {
+  let signal: AbortSignal | undefined;
+  // http-client asks its handlers while `request()` is still on the stack, so this signal is that of the request at hand.
+  const prepare = {
+    prepareRequest(options: { host?: string; signal?: AbortSignal | undefined }) {
+      options.signal = signal;
+      // A URL writes an IPv6 address in brackets, a socket wants it without.
+      options.host = options.host?.replace(/^\[(.*)\]$/, '$1') ?? '';
+    },
+    canHandleAuthentication: () => false,
+    handleAuthentication: () => Promise.reject(new Error('not used')),
+  };
+  const client = new HttpClient('ctl-action', [prepare], {
+    allowRedirects: false,
+    keepAlive: true,
+    // Its idle limit of 3 minutes would cut a longer request-timeout; ours is the signal.
+    socketTimeout: noIdleLimit,
+  });
+
+  return {
+    async exchange(request, ofThis) {
+      signal = ofThis;
+      // A proxy that takes CONNECT and stays silent is left by this signal alone.
+      const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
+      if (proxyOptions !== undefined) proxyOptions.signal = ofThis;
+      try {
+        const { message } = await client.request(
+          request.method,
+          request.url.href,
+          request.body ?? null,
+          request.headers,
+        );
+        return {
+          status: message.statusCode ?? 0,
+          headers: message.headers as Record<string, string | undefined>,
+          body: await readBody(message),
+        };
+      } catch (error) {
+        throw error instanceof Broken ? error : broken(error);
+      }
+    },
+    close: () => client.dispose(),
+  };
+}
+
+/** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
+function readBody(message: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const cut = (cause?: Error) =>
+      reject(new Broken(`The connection was cut after ${length} bytes of the body`, { cause }));
+    message.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= largestBody) return;
+      reject(new Broken('The body is larger than 256 MiB and was refused', { transient: false }));
+      message.destroy();
+    });
+    message.on('end', () => (message.complete ? resolve(Buffer.concat(chunks).toString()) : cut()));
+    message.on('aborted', cut);
+    message.on('error', cut);
+    message.on('close', cut);
+  });
+}
+
+function broken(error: unknown): Broken {
+  const { message, code = '' } = error as NodeJS.ErrnoException;
+  const ofProxy = /statusCode=(\d+)/.exec(message)?.[1];
+  if (ofProxy === '407') return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407 });
+  if (ofProxy !== undefined) return new Broken(`The proxy refused the tunnel with status ${ofProxy}`);
+  const said = reasons[code] ?? (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
+  return new Broken(said === undefined ? plain(message) : `${said} (${code})`, { cause: error });
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'The connection was refused',
+  ECONNRESET: 'The connection was reset',
+  ENOTFOUND: 'The host name is not known',
+  EAI_AGAIN: 'The host name could not be looked up',
+  ETIMEDOUT: 'The connection could not be made in time',
+  EHOSTUNREACH: 'The host cannot be reached',
+  ENETUNREACH: 'The network cannot be reached',
+  EPIPE: 'The connection was closed',
+  CERT_HAS_EXPIRED: 'The certificate of the service has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',
+  SELF_SIGNED_CERT_IN_CHAIN: 'An authority of the certificate is not trusted: is NODE_EXTRA_CA_CERTS set?',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The authority of the certificate is not known: is NODE_EXTRA_CA_CERTS set?',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The authority of the certificate is not known: is NODE_EXTRA_CA_CERTS set?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service is for another host name',
+};

@@ -1,0 +1,67 @@
+import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
+import { plain } from '../text/plain.js';
+
+/** An operation: what is needed of it, and the whole record as it came. */
+export interface Operation {
+  readonly id: string;
+  readonly status: string;
+  readonly record: JsonObject;
+}
+
+export const operationFields = [
+  'id',
+  'project_id',
+  'branch_id',
+  'endpoint_id',
+  'action',
+  'status',
+  'failures_count',
+  'created_at',
+  'updated_at',
+] as const;
+
+export function operationOf(value: Json | undefined, place: string, projectId: string): Operation {
+  if (!isObject(value)) throw misshapen(place, 'an object', value);
+  const { id, status, project_id } = value;
+  if (!isText(id)) throw misshapen(`${place}.id`, 'a text', id);
+  if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
+  if (project_id !== undefined && project_id !== projectId) {
+    throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
+  }
+  return { id: id.toLowerCase(), status, record: value };
+}
+
+/** A documented field that a record may lack, as text. */
+export function field(operation: Operation, name: (typeof operationFields)[number]): string | undefined {
+  const value = operation.record[name];
+  return value === undefined || value === null ? undefined : textOf(value);
+}
+
+/** Milliseconds since 1970, where the record says when. */
+export function timeOf(operation: Operation, name: 'created_at' | 'updated_at'): number | undefined {
+  const time = Date.parse(field(operation, name) ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function listIn(body: Json, name: string): Json[] {
+  const list = isObject(body) ? body[name] : undefined;
+  if (!Array.isArray(list)) throw misshapen(name, 'an array', isObject(body) ? list : body);
+  return list;
+}
+
+export function cursorIn(body: Json): string | undefined {
+  const pagination = isObject(body) ? body['pagination'] : undefined;
+  const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
+  return isText(cursor) ? cursor : undefined;
+}
+
+/** An answer that lacks what is needed of it: the message names the place and what was expected there. */
+export class Misshapen extends Error {}
+
+export function misshapen(place: string, expected: string, value: Json | undefined): Misshapen {
+  const got =
+    value === undefined
+      ? 'nothing'
+      : plain(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : textOf(value), 60);
+  return new Misshapen(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
+}

@@ -1,0 +1,48 @@
+import { type Limit, TimeUp } from '../time/limit.js';
+import { ApiError, AskedToWaitTooLong } from './errors.js';
+
+/**
+ * The one question: how many milliseconds until the next try; none means give up. `times`: how often the request has
+ * failed, or how often the service has asked for patience, whichever this is.
+ */
+export type RetryRule = (error: ApiError, times: number) => number | undefined;
+
+/** How a request is to be made: until when, and what becomes of its failures. */
+export interface Manner {
+  readonly limit: Limit;
+  readonly retry: RetryRule;
+}
+
+export const once: RetryRule = () => undefined;
+
+const tries = 5;
+
+/** 5 tries with exponential back-off and full jitter; where the service asks for patience, until the limit. */
+export function fiveTries(random: () => number): RetryRule {
+  return (error, times) => {
+    if (!error.transient || (times >= tries && !error.asksForPatience)) return undefined;
+    const backOff = random() * Math.min(60_000, 1_000 * 2 ** (times - 1));
+    return Math.max(backOff, error.retryAfter ?? 0);
+  };
+}
+
+export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry }: Manner): Promise<T> {
+  const times = { failed: 0, asked: 0 };
+  let failure: ApiError | undefined;
+  let pause = 0;
+  for (;;) {
+    try {
+      if (pause > 0) await limit.sleep(pause);
+      return await attempt();
+    } catch (error) {
+      if (error instanceof TimeUp && failure !== undefined) throw new TimeUp({ cause: failure });
+      if (!(error instanceof ApiError)) throw error;
+      failure = error;
+      const next = retry(error, error.asksForPatience ? ++times.asked : ++times.failed);
+      if (next === undefined) throw error;
+      if (error.asksForPatience && (error.retryAfter ?? 0) > limit.left)
+        throw new AskedToWaitTooLong(error, limit.left);
+      pause = next;
+    }
+  }
+}

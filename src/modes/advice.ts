@@ -1,0 +1,21 @@
+import type { ApiError } from '../api/errors.js';
+
+/** What to do about an error of the control API, for the one who reads it at three in the morning. */
+export function adviceFor(error: ApiError): string {
+  const { status } = error;
+  if (status === 401)
+    return 'The key is not accepted: it may be mistyped, of another account, or revoked. Put one that works into api-key.';
+  if (status === 403) return 'The key may not do this. Use a key of the account that owns the project.';
+  if (status === 404)
+    return 'Look at project-id and base-url. A key without access gets 404 too: is it of the account that owns the project?';
+  if (status === 407)
+    return 'Put user and password of the proxy into its variable (https_proxy), or the host into no_proxy.';
+  if (status === 423 || status === 429)
+    return 'Run the step again later, with a longer timeout, or with fewer jobs at once.';
+  if (status !== undefined && status >= 400 && status < 500)
+    return 'The service does not take the request: look at the inputs of this step.';
+  if (status !== undefined && status >= 500)
+    return 'The service has a problem: look at its status page, and run the step again.';
+  if (status !== undefined) return 'Is base-url that of the control API? A proxy or a login page may stand in between.';
+  return 'Look at base-url, and at the network and the proxy of the runner; then run the step again.';
+}

@@ -1,0 +1,96 @@
+import { type JsonObject, textOf } from '../text/json.js';
+import { nearest } from '../text/nearest.js';
+
+interface Line {
+  readonly field: string;
+  readonly pattern: string;
+  readonly admits: boolean;
+}
+
+/** Lines of `field=pattern` or `field!=pattern`, all of which a record must satisfy. */
+export class Filter {
+  constructor(private readonly lines: readonly Line[]) {}
+
+  admits(record: JsonObject): boolean {
+    return this.lines.every(({ field, pattern, admits }) => {
+      const value = record[field];
+      const matched = value !== undefined && value !== null && matches(textOf(value), pattern);
+      return matched === admits;
+    });
+  }
+
+  names(field: string): boolean {
+    return this.lines.some((line) => line.field === field);
+  }
+}
+
+export class BadFilter extends Error {}
+
+/** `refused`: fields of the record that make no sense here, and why. */
+export function parseFilter(
+  text: string,
+  fields: readonly string[],
+  refused: Readonly<Record<string, string>> = {},
+): Filter {
+  const lines = text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const { field, sign, pattern, column } = split(line);
+    const bad = (at: number, why: string) =>
+      new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${marked(line, at)}`);
+    if (sign === '') throw bad(column, 'expected field=pattern or field!=pattern');
+    const why = refused[field];
+    if (why !== undefined) throw bad(line.indexOf(field), `${field} cannot be used here: ${why}`);
+    if (!fields.includes(field)) {
+      const meant = nearest(field, fields);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      throw bad(line.search(/\S/), `no such field${hint} The fields are ${fields.join(', ')}`);
+    }
+    if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
+    return [{ field, pattern, admits: sign === '=' }];
+  });
+  return new Filter(lines);
+}
+
+function split(line: string): { field: string; sign: '' | '=' | '!='; pattern: string; column: number } {
+  const equals = line.indexOf('=');
+  if (equals < 0) return { field: '', sign: '', pattern: '', column: line.trimEnd().length };
+  const negated = line[equals - 1] === '!';
+  return {
+    field: line.slice(0, negated ? equals - 1 : equals).trim(),
+    sign: negated ? '!=' : '=',
+    pattern: line.slice(equals + 1).trim(),
+    column: equals + 1,
+  };
+}
+
+/** The line with a mark below the spot, of a long line the part around it. */
+function marked(line: string, at: number): string {
+  const from = Math.max(0, at - 40);
+  return `  ${line.slice(from, from + 80)}\n  ${' '.repeat(at - from)}^`;
+}
+
+/** The whole value; `*` stands for any text, `?` for one character. No expression, so that no pattern takes for ever. */
+export function matches(value: string, pattern: string): boolean {
+  const text = Array.from(value);
+  const glob = Array.from(pattern);
+  let t = 0;
+  let g = 0;
+  let star = -1;
+  let resume = 0;
+  while (t < text.length) {
+    if (glob[g] === '*') {
+      star = g++;
+      resume = t;
+    } else if (g < glob.length && (glob[g] === '?' || glob[g] === text[t])) {
+      g++;
+      t++;
+    } else if (star >= 0) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (glob[g] === '*') g++;
+  return g === glob.length;
+}

@@ -1,0 +1,97 @@
+import type { ApiError } from '../../api/errors.js';
+import type { Log } from '../../api/log.js';
+import type { Operation } from '../../api/records.js';
+import { plain } from '../../text/plain.js';
+import { formatDuration } from '../../time/duration.js';
+import type { Limit } from '../../time/limit.js';
+import { lengthInWords, nameOf, statusOf } from './describe.js';
+import type { Roster } from './roster.js';
+import { isKnown } from './status.js';
+
+const silence = 60_000;
+const namedAtOnce = 3;
+
+/** Tells how a wait goes: a line for each change, else one a minute as a sign of life. */
+export class Narrator {
+  readonly #log: Log;
+  readonly #limit: Limit;
+  readonly #roster: Roster;
+  #warnedOfStatus = false;
+  #trouble: string | undefined;
+  #forget = (): void => undefined;
+
+  constructor(log: Log, limit: Limit, roster: Roster) {
+    this.#log = log;
+    this.#limit = limit;
+    this.#roster = roster;
+    this.#listenToSilence();
+  }
+
+  begin(projectId: string): void {
+    const { pending } = this.#roster;
+    const what =
+      pending.size === 0
+        ? 'the unfinished operations'
+        : pending.size === 1
+          ? '1 operation'
+          : `${pending.size} operations`;
+    const how = this.#limit.endless
+      ? 'Looking once at'
+      : `Waiting, for ${formatDuration(this.#limit.left)} at most, for`;
+    this.#say(`${how} ${what} of project ${plain(projectId, 80)}.`);
+  }
+
+  change(operation: Operation, from: string | undefined): void {
+    const { clock } = this.#limit;
+    const length = lengthInWords(operation, clock.date());
+    this.#say(
+      `${nameOf(operation)}: ${from === undefined ? '' : `${plain(from, 40)} → `}${statusOf(operation)}${length === undefined ? '' : `, ${length} old`}`,
+    );
+    if (isKnown(operation.status) || this.#warnedOfStatus) return;
+    this.#warnedOfStatus = true;
+    this.#log.warning(
+      `${nameOf(operation)} has the status “${statusOf(operation)}”, which this action does not know. It waits on, as if the operation were still running.`,
+    );
+  }
+
+  trouble(error: ApiError): void {
+    if (this.#trouble === error.message) return;
+    this.#trouble = error.message;
+    this.#say(
+      error.asksForPatience
+        ? `The service asks for patience: ${error.message}`
+        : `A look failed, another follows: ${error.message}`,
+    );
+  }
+
+  answered(): void {
+    if (this.#trouble === undefined) return;
+    this.#trouble = undefined;
+    this.#say('The service answers again.');
+  }
+
+  silence(): void {
+    this.#forget();
+  }
+
+  #say(line: string): void {
+    this.#log.info(`${formatDuration(this.#limit.clock.now()).padStart(7)}  ${line}`);
+    this.#listenToSilence();
+  }
+
+  #listenToSilence(): void {
+    this.#forget();
+    const { clock } = this.#limit;
+    this.#forget = clock.at(clock.now() + silence, () => this.#say(this.#signOfLife()));
+  }
+
+  #signOfLife(): string {
+    const { pending } = this.#roster;
+    const named = [...pending].slice(0, namedAtOnce).map((id) => {
+      const operation = this.#roster.get(id);
+      return operation === undefined ? `[${id}]` : `${nameOf(operation)} ${statusOf(operation)}`;
+    });
+    const more = pending.size > named.length ? ` and ${pending.size - named.length} more` : '';
+    return `Still waiting for ${named.join(', ')}${more}; ${formatDuration(this.#limit.left)} left.`;
+  }
+}

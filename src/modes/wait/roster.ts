@@ -1,0 +1,94 @@
+import { field, type Operation, timeOf } from '../../api/records.js';
+import type { Filter } from '../filter.js';
+import { phaseOf } from './status.js';
+import type { Target } from './target.js';
+
+const recently = 300_000;
+/** The service starts these by itself. */
+const unasked = new Set(['suspend_compute', 'check_availability']);
+
+export interface Watched {
+  readonly id: string;
+  /** As last seen; none: never seen. */
+  readonly operation: Operation | undefined;
+}
+
+/** The operations that a wait is about, and what is known of each. */
+export class Roster {
+  readonly #filter: Filter | undefined;
+  readonly #watched = new Map<string, Watched>();
+  readonly #pending = new Set<string>();
+  readonly #failed = new Set<string>();
+  /** With a filter: every id that the list has shown, and how new they were at the first look. */
+  readonly #shown = new Set<string>();
+  #newestAtFirst = Number.NEGATIVE_INFINITY;
+  #firstLook = true;
+  readonly #failedBefore: Operation[] = [];
+
+  constructor(target: Target) {
+    if ('all' in target) {
+      this.#filter = target.all;
+      return;
+    }
+    for (const id of target.ids) {
+      this.#watched.set(id, { id, operation: undefined });
+      this.#pending.add(id);
+    }
+  }
+
+  get watched(): readonly Watched[] {
+    return [...this.#watched.values()];
+  }
+
+  /** What had failed shortly before the first look: nobody waits for it, but somebody may want to know. */
+  get failedBefore(): readonly Operation[] {
+    return this.#failedBefore;
+  }
+
+  /** Ids; what nobody has seen has not ended. */
+  get pending(): ReadonlySet<string> {
+    return this.#pending;
+  }
+
+  get failed(): ReadonlySet<string> {
+    return this.#failed;
+  }
+
+  get(id: string): Operation | undefined {
+    return this.#watched.get(id)?.operation;
+  }
+
+  see(operation: Operation): void {
+    const { id, status } = operation;
+    this.#watched.set(id, { id, operation });
+    this.#pending.delete(id);
+    const phase = phaseOf(status);
+    if (phase === 'pending') this.#pending.add(id);
+    if (phase === 'failed') this.#failed.add(id);
+  }
+
+  /** Whether an operation that the list shows is to be watched from now on: it runs, or came and went between two looks. */
+  isNews(operation: Operation, date: number): boolean {
+    const created = timeOf(operation, 'created_at');
+    const appeared =
+      !this.#firstLook && !this.#shown.has(operation.id) && !(created !== undefined && created < this.#newestAtFirst);
+    this.#shown.add(operation.id);
+    if (this.#firstLook) this.#newestAtFirst = Math.max(this.#newestAtFirst, created ?? Number.NEGATIVE_INFINITY);
+    if (!this.#admits(operation)) return false;
+    const phase = phaseOf(operation.status);
+    if (this.#firstLook && phase === 'failed' && date - (timeOf(operation, 'updated_at') ?? 0) < recently) {
+      this.#failedBefore.push(operation);
+    }
+    return appeared || phase === 'pending';
+  }
+
+  /** The list was read to its end. */
+  listWasRead(): void {
+    this.#firstLook = false;
+  }
+
+  #admits(operation: Operation): boolean {
+    if (this.#filter === undefined || !this.#filter.admits(operation.record)) return false;
+    return this.#filter.names('action') || !unasked.has(field(operation, 'action') ?? '');
+  }
+}

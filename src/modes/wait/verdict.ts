@@ -1,0 +1,140 @@
+import type { Operation } from '../../api/records.js';
+import { plain } from '../../text/plain.js';
+import { formatDuration } from '../../time/duration.js';
+import { adviceFor } from '../advice.js';
+import { NotFound, type Verdict, type Waited } from '../wait-operation.js';
+import { failuresOf, lengthInWords, nameOf, statusOf } from './describe.js';
+import type { Watched } from './roster.js';
+import { phaseOf } from './status.js';
+
+const namedAtOnce = 5;
+
+/** How a wait ended, in words. */
+export interface Words {
+  readonly headline: string;
+  /** What happened, to which operation, what the service said, and what to do; none where nothing is to be done. */
+  readonly error?: string;
+  readonly notice?: string;
+}
+
+interface Circumstances {
+  readonly projectId: string;
+  readonly wasGivenIds: boolean;
+  /** Milliseconds; 0: one look. */
+  readonly timeout: number;
+  /** Now, in milliseconds since 1970. */
+  readonly date: number;
+}
+
+export function inWords(waited: Waited, circumstances: Circumstances): Words {
+  return words[waited.verdict](waited, circumstances);
+}
+
+const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => Words> = {
+  finished: (waited, circumstances) =>
+    waited.watched.length === 0
+      ? { headline: 'Nothing to wait for', notice: nothingToWaitFor(waited, circumstances) }
+      : { headline: `${count(waited.watched.length)} finished` },
+
+  empty: (waited, circumstances) => ({
+    headline: 'Nothing to wait for',
+    error: `${nothingToWaitFor(waited, circumstances)} With fail-on: empty that fails the step. Is project-id right, and was the change made before this step?`,
+  }),
+
+  failed: (waited, { projectId, date }) => {
+    const failed = waited.watched.filter(isFailed);
+    const pending = waited.watched.filter(isPending);
+    return {
+      headline: `${share(failed, waited.watched)} failed`,
+      error: sentences(
+        `${share(failed, waited.watched)} in project ${plain(projectId, 80)} failed: ${list(failed, (one) => standing(one, date))}`,
+        pending.length > 0 && `Not awaited any longer: ${list(pending, (one) => standing(one, date))}`,
+        'Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again',
+      ),
+    };
+  },
+
+  timeout: ({ watched, cause }, { projectId, timeout, date }) => {
+    const pending = watched.filter(isPending);
+    return {
+      headline: watched.length === 0 ? 'Nothing was seen in time' : `${share(pending, watched)} not ended in time`,
+      error: sentences(
+        watched.length === 0
+          ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${moment(timeout)}`
+          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${moment(timeout)}: ${list(pending, (one) => standing(one, date))}`,
+        cause !== undefined && `What the service said last: ${cause.message}`,
+        timeout === 0
+          ? 'Look again later, or set a timeout'
+          : 'They may still finish: look at them in the console, and raise timeout if they take longer',
+      ),
+    };
+  },
+
+  cancelled: ({ watched }) => ({
+    headline: `Cancelled; ${watched.filter((one) => !isPending(one)).length} of ${count(watched.length)} had ended`,
+  }),
+
+  error: ({ watched, cause }) => ({
+    headline: 'The end could not be seen',
+    error: sentences(
+      cause?.message ?? '',
+      watched.length > 1 &&
+        `${watched.filter((one) => !isPending(one)).length} of ${count(watched.length)} had ended until then`,
+      cause !== undefined && adviceFor(cause instanceof NotFound ? cause.answer : cause),
+    ),
+  }),
+};
+
+function nothingToWaitFor({ failedBefore }: Waited, { projectId, wasGivenIds, date }: Circumstances): string {
+  if (wasGivenIds) return 'The list of operations is empty: nothing was waited for.';
+  return sentences(
+    `No unfinished operation among the newest 200 of project ${plain(projectId, 80)} that filter admits`,
+    failedBefore.length > 0 &&
+      `But in the last 5 minutes there failed: ${list(failedBefore, (one) => story(one, date))}`,
+  );
+}
+
+export function isPending({ operation }: Watched): boolean {
+  return operation === undefined || phaseOf(operation.status) === 'pending';
+}
+
+export function isFailed({ operation }: Watched): boolean {
+  return operation !== undefined && phaseOf(operation.status) === 'failed';
+}
+
+function moment(timeout: number): string {
+  return timeout === 0
+    ? 'at the one look that timeout: 0 allows'
+    : `when the timeout of ${formatDuration(timeout)} ended`;
+}
+
+function standing({ id, operation }: Watched, date: number): string {
+  return operation === undefined ? `[${id}] not seen yet` : story(operation, date);
+}
+
+function story(operation: Operation, date: number): string {
+  const length = lengthInWords(operation, date);
+  const failures = failuresOf(operation);
+  return [
+    `${nameOf(operation)} ${statusOf(operation)}`,
+    length === undefined ? '' : ` ${phaseOf(operation.status) === 'pending' ? 'for' : 'after'} ${length}`,
+    failures === undefined || failures === '0' ? '' : ` (failures_count ${failures})`,
+  ].join('');
+}
+
+function share(some: readonly unknown[], all: readonly unknown[]): string {
+  return some.length === all.length ? count(all.length) : `${some.length} of ${count(all.length)}`;
+}
+
+function count(operations: number): string {
+  return `${operations} operation${operations === 1 ? '' : 's'}`;
+}
+
+function list<T>(all: readonly T[], name: (one: T) => string): string {
+  const named = all.slice(0, namedAtOnce).map(name).join('; ');
+  return all.length > namedAtOnce ? `${named}; and ${all.length - namedAtOnce} more` : named;
+}
+
+function sentences(...parts: (string | false)[]): string {
+  return parts.flatMap((part) => (part ? [/[.?!]$/.test(part) ? part : `${part}.`] : [])).join(' ');
+}

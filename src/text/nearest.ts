@@ -1,0 +1,8 @@
+import { closestMatch } from 'leven';
+
+/** The word that was probably meant, if one is near enough. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+  const typed = word.toLowerCase().slice(0, 100);
+  const begun = words.find((candidate) => typed.length > 1 && candidate.startsWith(typed));
+  return begun ?? closestMatch(typed, [...words], { maxDistance: Math.max(1, Math.floor(typed.length / 3)) });
+}

@@ -1,0 +1,15 @@
+import { stripVTControlCharacters } from 'node:util';
+
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
+
+/**
+ * Text of the service for people to read: one line, nothing that steers a terminal or hides, at most `most` characters.
+ * What is removed leaves a blank, so that a secret with something invisible inside is not put together again.
+ */
+export function plain(text: string, most = 300): string {
+  // What is read is bounded too: a body of megabytes is no message.
+  const line = stripVTControlCharacters(text.slice(0, most * 8))
+    .replace(invisible, ' ')
+    .trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'vitest';
+import { type RunningControlPlane, type ServedControlPlaneOptions, startControlPlane } from '../control-plane/index.js';
+import { type StepHandle, type StepOptions, type StepResult, startStep } from '../runner/step.js';
+
+/** A control plane with one project, and steps of the action against it; all of it is gone when the test is over. */
+export interface Stage {
+  readonly service: RunningControlPlane;
+  readonly projectId: string;
+  /** A folder of the test's own. */
+  readonly folder: string;
+  start(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): StepHandle;
+  run(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): Promise<StepResult>;
+}
+
+export async function setStage(
+  { onTestFinished }: TestContext,
+  options: ServedControlPlaneOptions = {},
+): Promise<Stage> {
+  const service = await startControlPlane({ projects: 1, operations: 3, ...options });
+  onTestFinished(() => service.close());
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const projectId = service.projectIds[0] ?? '';
+  const start: Stage['start'] = (inputs, more) => {
+    const handle = startStep({
+      limitMs: 15_000,
+      ...more,
+      inputs: {
+        mode: 'wait-operation',
+        'api-key': service.apiKey,
+        'base-url': service.baseUrl,
+        'project-id': projectId,
+        ...inputs,
+      },
+    });
+    onTestFinished(async () => {
+      handle.kill();
+      (await handle.done).dispose();
+    });
+    return handle;
+  };
+  return { service, projectId, folder, start, run: (inputs, more) => start(inputs, more).done };
+}
+
+/** The one error annotation of a step that failed. */
+export function errorOf(result: StepResult): string {
+  const errors = result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action');
+  if (errors.length !== 1) throw new Error(`expected one error, found ${errors.length}:\n${result.log}`);
+  return errors[0]?.message ?? '';
+}
+
+export function warningsOf(result: StepResult): string[] {
+  return result.annotations
+    .filter(({ kind, source }) => kind === 'warning' && source === 'action')
+    .map(({ message }) => message);
+}
+
+export function noticesOf(result: StepResult): string[] {
+  return result.annotations
+    .filter(({ kind, source }) => kind === 'notice' && source === 'action')
+    .map(({ message }) => message);
+}
