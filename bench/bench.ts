@@ -1,0 +1,15 @@
+/** `npm run bench`: a table in Markdown; `--json FILE` for a machine, `--short` for a look. Ends red where a figure is not reached. */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { asTable } from './figure.js';
+import { processFigures } from './processes.js';
+import { waitFigures } from './waits.js';
+
+const { values } = parseArgs({ options: { json: { type: 'string' }, short: { type: 'boolean', default: false } } });
+
+const figures = [
+  ...(await processFigures(values.short ? 5 : 25)),
+  ...(await waitFigures(values.short ? 100 : 1_000, values.short ? 1 : 20)),
+];
+console.log(asTable(figures));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);

@@ -1,0 +1,60 @@
+import type { Answer, Exchange } from '../src/api/exchange.js';
+import type { VirtualClock } from '../test/virtual/clock.js';
+
+/** Requests a second that are admitted, and how many at once. */
+export interface Bucket {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** The least that a wait needs of the service, in memory, so that the figures are those of the waiter. */
+export class Service {
+  readonly exchange: Exchange;
+  requests = 0;
+  refused = 0;
+  /** When each operation ends. */
+  readonly #ends: ReadonlyMap<string, number>;
+  readonly #clock: VirtualClock;
+  readonly #bucket: Bucket | undefined;
+  #tokens: number;
+  #filledAt = 0;
+  /** Refuses the n-th request, once. */
+  refuseNth: number | undefined;
+
+  constructor(clock: VirtualClock, ends: ReadonlyMap<string, number>, bucket?: Bucket) {
+    this.#clock = clock;
+    this.#ends = ends;
+    this.#bucket = bucket;
+    this.#tokens = bucket?.burst ?? 0;
+    this.exchange = async ({ url }) => this.#answer(url);
+  }
+
+  #answer(url: URL): Answer {
+    this.requests++;
+    if (this.requests === this.refuseNth || !this.#admits()) {
+      this.refused++;
+      return { status: 429, headers: {}, body: '{"message":"too many requests"}' };
+    }
+    const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+    const body =
+      last === 'operations'
+        ? { operations: [...this.#ends.keys()].map((id) => this.#record(id)), pagination: {} }
+        : { operation: this.#record(last) };
+    return { status: 200, headers: {}, body: JSON.stringify(body) };
+  }
+
+  #record(id: string) {
+    const ended = this.#clock.now() >= (this.#ends.get(id) ?? Number.POSITIVE_INFINITY);
+    return { id, status: ended ? 'finished' : 'running', action: 'create_branch', created_at: '2024-01-01T00:00:00Z' };
+  }
+
+  #admits(): boolean {
+    if (this.#bucket === undefined) return true;
+    const now = this.#clock.now();
+    this.#tokens = Math.min(this.#bucket.burst, this.#tokens + ((now - this.#filledAt) / 1_000) * this.#bucket.rate);
+    this.#filledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../../src/time/clock.js';
+import type { Clock as ServiceClock } from '../control-plane/index.js';
+
+interface Appointment {
+  readonly time: number;
+  /** Of two at the same time, the one that was made first comes first. */
+  readonly n: number;
+  call: (() => void) | undefined;
+}
+
+/**
+ * Time that passes only when all that is to be done at a moment is done, and then at once until the next appointment. Hours
+ * take milliseconds, and the same work always takes the same course.
+ */
+export class VirtualClock implements Clock {
+  /** The same time for the control plane, which counts from 1970. */
+  readonly service: ServiceClock;
+  readonly #epoch: number;
+  readonly #appointments = new Heap();
+  #now = 0;
+  #made = 0;
+  #calledOff = 0;
+
+  constructor(epoch: number = Date.UTC(2024, 0, 1)) {
+    this.#epoch = epoch;
+    this.service = {
+      now: () => this.date(),
+      schedule: (delayMs, callback) => this.at(this.#now + delayMs, callback),
+    };
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  date(): number {
+    return this.#epoch + this.#now;
+  }
+
+  at(time: number, call: () => void): () => void {
+    const appointment: Appointment = { time: Math.max(time, this.#now), n: ++this.#made, call };
+    // What never comes need not be kept.
+    if (time !== Number.POSITIVE_INFINITY) this.#appointments.push(appointment);
+    return () => {
+      if (appointment.call === undefined) return;
+      appointment.call = undefined;
+      if (time !== Number.POSITIVE_INFINITY) this.#forget();
+    };
+  }
+
+  /**
+   * Lets time pass until the work has ended; what is due later stays undone. Rejects when nothing is left to happen: the work
+   * would wait for ever. Many clocks can run side by side, and share the turns of the event loop.
+   */
+  run<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let ended = false;
+      const end = () => {
+        ended = true;
+      };
+      work.then(end, end);
+      work.then(resolve, reject);
+      // Node runs all that is ready, promises included, between two of these.
+      const turn = () => {
+        if (ended) return;
+        const next = this.#next();
+        if (next === undefined) {
+          reject(new Error('Nothing is left to happen, and the work has not ended.'));
+          return;
+        }
+        next();
+        setImmediate(turn);
+      };
+      setImmediate(turn);
+    });
+  }
+
+  #next(): (() => void) | undefined {
+    for (;;) {
+      const appointment = this.#appointments.pop();
+      if (appointment === undefined) return undefined;
+      const { call } = appointment;
+      if (call === undefined) {
+        this.#calledOff--;
+        continue;
+      }
+      appointment.call = undefined;
+      this.#now = appointment.time;
+      return call;
+    }
+  }
+
+  /** Most deadlines never strike: they must not pile up. */
+  #forget(): void {
+    if (++this.#calledOff < 64 || this.#calledOff * 2 < this.#appointments.size) return;
+    this.#appointments.keep(({ call }) => call !== undefined);
+    this.#calledOff = 0;
+  }
+}
+
+/** The earliest first. */
+class Heap {
+  #items: Appointment[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  push(item: Appointment): void {
+    const items = this.#items;
+    let index = items.length;
+    items.push(item);
+    while (index > 0) {
+      const parent = (index - 1) >>> 1;
+      const above = items[parent];
+      if (above === undefined || isBefore(above, item)) break;
+      items[index] = above;
+      index = parent;
+    }
+    items[index] = item;
+  }
+
+  pop(): Appointment | undefined {
+    const items = this.#items;
+    const first = items[0];
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return first;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      const right = items[child + 1];
+      const left = items[child];
+      if (left === undefined) break;
+      const smaller = right !== undefined && isBefore(right, left) ? right : left;
+      if (smaller === right) child++;
+      if (isBefore(last, smaller)) break;
+      items[index] = smaller;
+      index = child;
+    }
+    items[index] = last;
+    return first;
+  }
+
+  keep(wanted: (item: Appointment) => boolean): void {
+    // An array that is sorted is a heap.
+    this.#items = this.#items.filter(wanted).sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  }
+}
+
+function isBefore(one: Appointment, other: Appointment): boolean {
+  return one.time < other.time || (one.time === other.time && one.n < other.n);
+}
