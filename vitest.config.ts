@@ -3,7 +3,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Most tests wait for processes; a worker a file would spend its time on starting.
+    isolate: false,
+    maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },
 });

@@ -1,5 +1,6 @@
 import { plain } from '../text/plain.js';
 import { BadValue, type Parse } from './input-values.js';
+import type { Secrets } from './secrets.js';
 
 /** Every input of action.yml with its default. */
 export const defaults = {
@@ -26,13 +27,23 @@ export class BadInputs extends Error {}
 /** Reads inputs and collects what is wrong with them, so that a user mends all of it at once. */
 export class InputReader {
   readonly #input: (name: string) => string;
-  readonly #redact: (text: string) => string;
+  readonly #secrets: Secrets;
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
+  /** Those that hold a secret: nothing of them is read, or shown. */
+  readonly #withheld = new Set<string>();
 
-  constructor(input: (name: string) => string, redact: (text: string) => string) {
+  constructor(input: (name: string) => string, secrets: Secrets) {
     this.#input = input;
-    this.#redact = redact;
+    this.#secrets = secrets;
+    for (const name of Object.keys(defaults) as InputName[]) {
+      if (name === 'api-key' || !secrets.standIn(input(name))) continue;
+      this.#withheld.add(name);
+      this.problem(
+        name,
+        'holds the key; expected it in api-key alone, since other inputs are shown and sent as they are',
+      );
+    }
   }
 
   text(name: InputName): string {
@@ -47,13 +58,16 @@ export class InputReader {
     text: string = this.text(name),
     show: (text: string) => string = (shown) => shown,
   ): T | undefined {
+    if (this.#withheld.has(name)) return undefined;
     try {
       return parse(text);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       this.problem(
         name,
-        error.hidesValue || text === '' ? error.message : `“${plain(this.#redact(show(text)), 80)}” ${error.message}`,
+        error.hidesValue || text === ''
+          ? error.message
+          : `“${plain(this.#secrets.redact(show(text)), 80)}” ${error.message}`,
       );
       return undefined;
     }
@@ -61,7 +75,7 @@ export class InputReader {
 
   problem(name: InputName, message: string): void {
     this.#used.add(name);
-    this.#problems.push(`${name}: ${this.#redact(message)}`);
+    this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
   /** Those that this step does not use, but that the workflow set. */

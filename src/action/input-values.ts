@@ -98,7 +98,7 @@ export const baseUrl: Parse<URL> = (text) => {
 
 /** A URL as it may be shown: no user, no password, no query. */
 export function urlWithoutSecrets(text: string): string {
-  return text.replace(/\/\/.*@/s, '//***@').replace(/[?#].*/s, '?***');
+  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }
 
 export const apiKey: Parse<string> = (text) => {

@@ -33,7 +33,7 @@ export function readInputs(input: (name: string) => string, environment: Environ
   const key = input('api-key') || environment['CTL_API_KEY']?.trim() || '';
   secrets.add(key);
 
-  const reader = new InputReader(input, (text) => secrets.redact(text));
+  const reader = new InputReader(input, secrets);
   reader.text('api-key');
   const mode = reader.parse('mode', oneOf(modes));
   const values = {

@@ -11,7 +11,11 @@ const entities: Readonly<Record<string, string>> = {
  * that text of the service stays text.
  */
 export function code(text: string): string {
-  return text === '' ? '' : `<code>${text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)}</code>`;
+  return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
 /** `cells` are HTML. */

@@ -9,6 +9,7 @@ const whyEmpty =
 export function operationIds(text: string): 'all' | string[] {
   if (text === '') throw new BadValue(whyEmpty);
   if (text === 'all') return 'all';
+  if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');
   if (text.startsWith('{')) {
     throw new BadValue(
       'is a JSON object. The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
@@ -36,7 +37,7 @@ function idIn(word: unknown, index: number): string {
       `holds at place ${index + 1} something that is not a text; expected ids alone (jq: .operations[].id)`,
       true,
     );
-  if (word === 'all') throw new BadValue('has the word all beside ids; expected it alone');
+  if (word === 'all') throw new BadValue('has the word all in a list; expected it alone');
   try {
     return operationId(word);
   } catch (error) {

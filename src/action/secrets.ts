@@ -1,3 +1,7 @@
+import { escapeHtml } from './markdown.js';
+
+const shortestKept = 8;
+
 /** The secrets of the step. The runner masks its log; outputs and summaries it does not. */
 export class Secrets {
   readonly #mask: (secret: string) => void;
@@ -11,9 +15,13 @@ export class Secrets {
   add(secret: string): void {
     if (secret === '') return;
     this.#mask(secret);
-    this.#known.push(secret);
-    const written = JSON.stringify(secret).slice(1, -1);
-    if (written !== secret) this.#known.push(written);
+    // As it stands in a text, in JSON, and in HTML.
+    this.#known.push(...new Set([secret, JSON.stringify(secret).slice(1, -1), escapeHtml(secret)]));
+  }
+
+  /** Whether the text holds one; one so short that common words hold it is no secret that could be kept. */
+  standIn(text: string): boolean {
+    return this.#known.some((secret) => secret.length >= shortestKept && text.includes(secret));
   }
 
   redact(text: string): string {

@@ -45,17 +45,17 @@ function tableOf(rows: readonly Row[]): string {
   const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
   const shown = rows.slice(0, mostRows);
   const cells = shown.map(({ phase, action, branch, status, length, failures, id }) => [
-    `${signs[phase]} ${code(status)}`,
+    `${signs[phase]}&nbsp;${code(status)}`,
     code(action),
     code(branch),
     length,
-    code(failures),
+    /^\d*$/.test(failures) ? failures : code(failures),
     code(id),
   ]);
   const rest = rows.slice(mostRows);
   return (
     table(['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'], cells) +
-    (rest.length === 0 ? '' : `<p>And ${rest.length} more: ${tally(rest)}.</p>\n`)
+    (rest.length === 0 ? '' : `<p>And more: ${tally(rest)}.</p>\n`)
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../text/json.js';
 import { isObject } from '../text/json.js';
+import { plain } from '../text/plain.js';
 import { formatDuration } from '../time/duration.js';
 import { type Limit, TimeUp } from '../time/limit.js';
 import { read } from './answers.js';
@@ -73,14 +74,14 @@ export class ControlApi {
 
     let answer: Answer;
     try {
-      answer = await limit.within(requestTimeout).run((signal) => this.#exchange(request, signal));
+      answer = await limit.within(requestTimeout).run((onStop) => this.#exchange(request, onStop));
     } catch (error) {
       const failure = error instanceof TimeUp && !limit.struck ? tooSlow(requestTimeout) : error;
       tell(failure instanceof Error ? failure.message : String(failure));
       if (!(failure instanceof Broken)) throw failure;
       throw new ApiError(`${method} ${request.url.pathname}: ${failure.message}`, failure, { cause: error });
     }
-    tell(`status ${answer.status}, request id ${requestId(answer) ?? 'unknown'}`);
+    tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
     return read(request, answer, clock.date(), take);
   }
 }

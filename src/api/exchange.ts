@@ -1,5 +1,7 @@
+import type { OnStop } from '../time/limit.js';
+
 /** One request and its whole answer. What carries it, sockets or memory, is the caller's choice. */
-export type Exchange = (request: Request, signal: AbortSignal) => Promise<Answer>;
+export type Exchange = (request: Request, onStop: OnStop) => Promise<Answer>;
 
 export interface Request {
   readonly method: 'GET' | 'POST' | 'DELETE';

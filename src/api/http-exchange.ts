@@ -27,11 +27,13 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
   });
 
   return {
-    async exchange(request, ofThis) {
-      signal = ofThis;
+    async exchange(request, onStop) {
+      const controller = new AbortController();
+      onStop(() => controller.abort());
+      signal = controller.signal;
       // A proxy that takes CONNECT and stays silent is left by this signal alone.
       const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
-      if (proxyOptions !== undefined) proxyOptions.signal = ofThis;
+      if (proxyOptions !== undefined) proxyOptions.signal = signal;
       try {
         const { message } = await client.request(
           request.method,

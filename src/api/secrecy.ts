@@ -8,8 +8,8 @@ import type { Answer, Exchange } from './exchange.js';
 export function forgetting(secret: string, exchange: Exchange): Exchange {
   const written = JSON.stringify(secret).slice(1, -1);
   const without = (text: string) => text.replaceAll(secret, '***').replaceAll(written, '***');
-  return async (request, signal) => {
-    const answer = await exchange(request, signal);
+  return async (request, onStop) => {
+    const answer = await exchange(request, onStop);
     return { ...answer, headers: withoutIn(answer.headers, without), body: without(unescaped(answer.body)) };
   };
 }
@@ -20,12 +20,14 @@ function withoutIn(headers: Answer['headers'], without: (text: string) => string
   );
 }
 
-/** JSON can write any letter as an escape; printed anew, it stands as itself. */
+/** JSON can write any letter as an escape; printed anew, it stands as itself. What is no JSON is only ever shown. */
 function unescaped(body: string): string {
-  if (!/\\u00[2-7]/i.test(body)) return body;
+  if (!/\\(\/|u00[2-7])/i.test(body)) return body;
   try {
     return printJson(parseJson(body));
   } catch {
-    return body;
+    return body
+      .replaceAll('\\/', '/')
+      .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
 }

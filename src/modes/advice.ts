@@ -16,6 +16,7 @@ export function adviceFor(error: ApiError): string {
     return 'The service does not take the request: look at the inputs of this step.';
   if (status !== undefined && status >= 500)
     return 'The service has a problem: look at its status page, and run the step again.';
-  if (status !== undefined) return 'Is base-url that of the control API? A proxy or a login page may stand in between.';
+  if (status !== undefined)
+    return 'Is base-url that of the control API? A proxy or a login page may stand in between; else the answers of the service have changed.';
   return 'Look at base-url, and at the network and the proxy of the runner; then run the step again.';
 }

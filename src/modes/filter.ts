@@ -38,12 +38,12 @@ export function parseFilter(
     const bad = (at: number, why: string) =>
       new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${marked(line, at)}`);
     if (sign === '') throw bad(column, 'expected field=pattern or field!=pattern');
-    const why = refused[field];
-    if (why !== undefined) throw bad(line.indexOf(field), `${field} cannot be used here: ${why}`);
+    if (Object.hasOwn(refused, field))
+      throw bad(line.indexOf(field), `${field} cannot be used here: ${refused[field]}`);
     if (!fields.includes(field)) {
       const meant = nearest(field, fields);
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      throw bad(line.search(/\S/), `no such field${hint} The fields are ${fields.join(', ')}`);
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      throw bad(line.search(/\S/), `no such field${hint}; the fields are ${fields.join(', ')}`);
     }
     if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
     return [{ field, pattern, admits: sign === '=' }];

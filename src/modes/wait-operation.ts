@@ -3,6 +3,7 @@ import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Log } from '../api/log.js';
 import type { Operation } from '../api/records.js';
 import { fiveTries, type Manner, once, type RetryRule } from '../api/retry.js';
+import { plain } from '../text/plain.js';
 import { Cancelled, Limit, TimeUp } from '../time/limit.js';
 import { Narrator } from './wait/narrator.js';
 import { Pace } from './wait/pace.js';
@@ -74,6 +75,8 @@ class Watch {
   /** Since when it is not found. */
   readonly #missing = new Map<string, number>();
   #answered = false;
+  /** What the last exchange failed of. */
+  #trouble: ApiError | undefined;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
     this.#settings = settings;
@@ -92,7 +95,7 @@ class Watch {
       return this.#ended(this.#limit.endless ? await this.#lookOnce() : await this.#lookUntilSettled());
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
-      if (error instanceof TimeUp) return await this.#lookForTheLastTime(error.cause);
+      if (error instanceof TimeUp) return await this.#lookForTheLastTime();
       if (error instanceof AskedToWaitTooLong) return this.#ended('timeout', error);
       if (error instanceof ApiError || error instanceof NotFound) return this.#ended('error', error);
       throw error;
@@ -116,16 +119,15 @@ class Watch {
   }
 
   /** At the deadline, so that what finished a moment ago is not called late. */
-  async #lookForTheLastTime(failedUntilThen: unknown): Promise<Waited> {
+  async #lookForTheLastTime(): Promise<Waited> {
     const { clock, cancel } = this.#limit;
-    let cause = failedUntilThen instanceof ApiError ? failedUntilThen : undefined;
     try {
       await this.#look({ limit: new Limit(clock, clock.now() + lastLookTakes, cancel), retry: once });
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
-      if (error instanceof ApiError) cause = error;
+      if (error instanceof ApiError) this.#trouble = error;
     }
-    return this.#ended(this.#settled() ?? 'timeout', cause);
+    return this.#ended(this.#settled() ?? 'timeout', this.#trouble);
   }
 
   /** What is known for good. A wait succeeds by this alone. */
@@ -162,9 +164,11 @@ class Watch {
   async #lookAtNewest(asked: Set<string>, manner: Manner): Promise<void> {
     const { projectId, target } = this.#settings;
     const givenIds = 'ids' in target;
+    let read = 0;
     try {
       for await (const page of this.#api.operations(projectId, newest, manner)) {
         this.#hasAnswered(projectId);
+        read += page.length;
         for (const operation of page) {
           if (asked.delete(operation.id) || (!givenIds && this.#roster.isNews(operation, this.#limit.clock.date())))
             this.#see(operation);
@@ -172,9 +176,9 @@ class Watch {
         if (givenIds && asked.size === 0) break;
       }
       this.#hasAnswered(projectId);
-      this.#roster.listWasRead();
+      this.#roster.listWasRead(read < newest);
     } catch (error) {
-      this.#isMissing(projectId, `Project ${projectId}`, this.#answered, error);
+      this.#isMissing(projectId, `Project ${plain(projectId, 80)}`, this.#answered, error);
       asked.clear();
     }
   }
@@ -185,7 +189,7 @@ class Watch {
       this.#hasAnswered(id);
       this.#see(operation);
     } catch (error) {
-      this.#isMissing(id, `Operation ${id}`, this.#roster.get(id) !== undefined, error);
+      this.#isMissing(id, `Operation ${plain(id, 80)}`, this.#roster.get(id) !== undefined, error);
     }
   }
 
@@ -198,7 +202,13 @@ class Watch {
   #hasAnswered(what: string): void {
     this.#answered = true;
     this.#missing.delete(what);
+    this.#trouble = undefined;
     this.#narrator.answered();
+  }
+
+  #meets(trouble: ApiError): void {
+    this.#trouble = trouble;
+    this.#narrator.trouble(trouble);
   }
 
   /** A 404 is no verdict at once; any other error goes on its way. */
@@ -208,23 +218,23 @@ class Watch {
     const since = this.#missing.get(id) ?? now;
     this.#missing.set(id, since);
     if (this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew)) throw new NotFound(what, error);
-    this.#narrator.trouble(error);
+    this.#meets(error);
   }
 
   readonly #whileWaiting: RetryRule = (error, times) => {
-    if (error.asksForPatience) this.#pace.refused(error.retryAfter);
-    else if (error.refused) return undefined;
-    else if (!this.#answered) return this.#tellOf(error, this.#untilAnswered(error, times));
-    const pause = this.#pace.next(this.#waited);
-    return this.#tellOf(
-      error,
-      error.asksForPatience ? pause : Math.max(pause, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure)),
-    );
+    const pause = this.#pauseAfter(error, times);
+    if (pause !== undefined) this.#meets(error);
+    return pause;
   };
 
-  #tellOf(error: ApiError, pause: number | undefined): number | undefined {
-    if (pause !== undefined) this.#narrator.trouble(error);
-    return pause;
+  #pauseAfter(error: ApiError, times: number): number | undefined {
+    if (error.asksForPatience) {
+      this.#pace.refused(error.retryAfter);
+      return this.#pace.next(this.#waited);
+    }
+    if (error.refused) return undefined;
+    if (!this.#answered) return this.#untilAnswered(error, times);
+    return Math.max(this.#pace.next(this.#waited), Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
   }
 
   get #waited(): number {

@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import ansiRegex from 'ansi-regex';
 
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
 
@@ -7,8 +7,11 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
  * What is removed leaves a blank, so that a secret with something invisible inside is not put together again.
  */
 export function plain(text: string, most = 300): string {
+  if (text.length <= most && /^[!-~]*$/.test(text)) return text;
   // What is read is bounded too: a body of megabytes is no message.
-  const line = stripVTControlCharacters(text.slice(0, most * 8))
+  const line = text
+    .slice(0, most * 8)
+    .replace(ansiRegex(), ' ')
     .replace(invisible, ' ')
     .trim();
   return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

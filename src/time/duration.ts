@@ -8,9 +8,10 @@ export function parseDuration(text: string): number | undefined {
   return Object.values(units).reduce((total, unit, index) => total + Number(parts[index + 1] ?? 0) * unit, 0);
 }
 
-/** As a person says it: `850ms`, `4s`, `1m 05s`, `2h 10m`, `3d 4h`. */
+/** As a person says it: `850ms`, `1.6s`, `45s`, `1m 05s`, `2h 10m`, `3d 4h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;
+  if (ms < 9_950) return `${Number((ms / 1_000).toFixed(1))}s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

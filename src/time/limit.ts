@@ -2,9 +2,8 @@ import type { Clock } from './clock.js';
 
 /** The time is up: nothing that was asked for is known to be true. */
 export class TimeUp extends Error {
-  /** `cause`: what failed until then. */
-  constructor(options?: ErrorOptions) {
-    super('The time is up.', options);
+  constructor() {
+    super('The time is up.');
   }
 }
 
@@ -14,6 +13,9 @@ export class Cancelled extends Error {
     super('The step was cancelled.');
   }
 }
+
+/** Takes what is to be done when the work is to stop. Lighter than an AbortSignal, of which a long wait would need thousands. */
+export type OnStop = (call: () => void) => void;
 
 /** Until when something may go on, and whether it was called off: one value that is handed down to all that takes time. */
 export class Limit {
@@ -41,16 +43,16 @@ export class Limit {
   }
 
   /**
-   * Ends with the work, or with `TimeUp` or `Cancelled`, whichever comes first. Work that does not heed its signal is left
+   * Ends with the work, or with `TimeUp` or `Cancelled`, whichever comes first. Work that does not heed the stop is left
    * behind: what a socket or a proxy does, or does not do, never holds the step up.
    */
-  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  run<T>(work: (onStop: OnStop) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const controller = new AbortController();
+      const calls: (() => void)[] = [];
       const stop = (reason: Error) => {
         settle();
         reject(reason);
-        controller.abort(reason);
+        for (const call of calls) call();
       };
       const cancelled = () => stop(new Cancelled());
       const settle = () => {
@@ -62,18 +64,15 @@ export class Limit {
 
       if (this.cancel.aborted) cancelled();
       else if (this.struck) stop(new TimeUp());
-      else work(controller.signal).finally(settle).then(resolve, reject);
+      else
+        work((call) => calls.push(call))
+          .finally(settle)
+          .then(resolve, reject);
     });
   }
 
   /** Sleeps; where the limit strikes first, it sleeps until then and ends with `TimeUp`. */
   sleep(ms: number): Promise<void> {
-    return this.run(
-      (signal) =>
-        new Promise((resolve) => {
-          const forgetTime = this.clock.at(this.clock.now() + ms, resolve);
-          signal.addEventListener('abort', forgetTime);
-        }),
-    );
+    return this.run((onStop) => new Promise((resolve) => onStop(this.clock.at(this.clock.now() + ms, resolve))));
   }
 }

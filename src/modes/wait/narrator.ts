@@ -35,10 +35,12 @@ export class Narrator {
         : pending.size === 1
           ? '1 operation'
           : `${pending.size} operations`;
-    const how = this.#limit.endless
-      ? 'Looking once at'
-      : `Waiting, for ${formatDuration(this.#limit.left)} at most, for`;
-    this.#say(`${how} ${what} of project ${plain(projectId, 80)}.`);
+    const project = plain(projectId, 80);
+    if (this.#limit.endless) this.#say(`Looking once at ${what} of project ${project}.`);
+    else
+      this.#say(
+        `Waiting for ${what} of project ${project}, with a deadline ${formatDuration(this.#limit.at)} after the start.`,
+      );
   }
 
   change(operation: Operation, from: string | undefined): void {
@@ -55,8 +57,10 @@ export class Narrator {
   }
 
   trouble(error: ApiError): void {
-    if (this.#trouble === error.message) return;
-    this.#trouble = error.message;
+    // The message has the request's id in it, which is new each time.
+    const kind = error.status === undefined ? error.message : String(error.status);
+    if (this.#trouble === kind) return;
+    this.#trouble = kind;
     this.#say(
       error.asksForPatience
         ? `The service asks for patience: ${error.message}`
@@ -89,9 +93,10 @@ export class Narrator {
     const { pending } = this.#roster;
     const named = [...pending].slice(0, namedAtOnce).map((id) => {
       const operation = this.#roster.get(id);
-      return operation === undefined ? `[${id}]` : `${nameOf(operation)} ${statusOf(operation)}`;
+      return operation === undefined ? `[${plain(id, 80)}]` : `${nameOf(operation)} ${statusOf(operation)}`;
     });
     const more = pending.size > named.length ? ` and ${pending.size - named.length} more` : '';
-    return `Still waiting for ${named.join(', ')}${more}; ${formatDuration(this.#limit.left)} left.`;
+    const what = named.length === 0 ? 'the first answer' : `${named.join(', ')}${more}`;
+    return `Still waiting for ${what}${this.#limit.endless ? '' : `; ${formatDuration(this.#limit.left)} left`}.`;
   }
 }

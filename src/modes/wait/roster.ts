@@ -19,9 +19,9 @@ export class Roster {
   readonly #watched = new Map<string, Watched>();
   readonly #pending = new Set<string>();
   readonly #failed = new Set<string>();
-  /** With a filter: every id that the list has shown, and how new they were at the first look. */
+  /** With a filter: every id that the list has shown, and when the oldest of the first look was made. */
   readonly #shown = new Set<string>();
-  #newestAtFirst = Number.NEGATIVE_INFINITY;
+  #oldestAtFirst = Number.POSITIVE_INFINITY;
   #firstLook = true;
   readonly #failedBefore: Operation[] = [];
 
@@ -69,11 +69,10 @@ export class Roster {
 
   /** Whether an operation that the list shows is to be watched from now on: it runs, or came and went between two looks. */
   isNews(operation: Operation, date: number): boolean {
-    const created = timeOf(operation, 'created_at');
-    const appeared =
-      !this.#firstLook && !this.#shown.has(operation.id) && !(created !== undefined && created < this.#newestAtFirst);
+    const made = timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
+    const appeared = !this.#firstLook && !this.#shown.has(operation.id) && made >= this.#oldestAtFirst;
     this.#shown.add(operation.id);
-    if (this.#firstLook) this.#newestAtFirst = Math.max(this.#newestAtFirst, created ?? Number.NEGATIVE_INFINITY);
+    if (this.#firstLook) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, made);
     if (!this.#admits(operation)) return false;
     const phase = phaseOf(operation.status);
     if (this.#firstLook && phase === 'failed' && date - (timeOf(operation, 'updated_at') ?? 0) < recently) {
@@ -82,8 +81,9 @@ export class Roster {
     return appeared || phase === 'pending';
   }
 
-  /** The list was read to its end. */
-  listWasRead(): void {
+  /** The list was read to its end: `whole`, or as far as it is read, so that older ones move up when others vanish. */
+  listWasRead(whole: boolean): void {
+    if (this.#firstLook && whole) this.#oldestAtFirst = Number.NEGATIVE_INFINITY;
     this.#firstLook = false;
   }
 

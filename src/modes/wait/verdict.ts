@@ -1,3 +1,4 @@
+import { AskedToWaitTooLong } from '../../api/errors.js';
 import type { Operation } from '../../api/records.js';
 import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
@@ -56,16 +57,15 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
 
   timeout: ({ watched, cause }, { projectId, timeout, date }) => {
     const pending = watched.filter(isPending);
+    const when = momentOf(timeout, cause);
     return {
       headline: watched.length === 0 ? 'Nothing was seen in time' : `${share(pending, watched)} not ended in time`,
       error: sentences(
         watched.length === 0
-          ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${moment(timeout)}`
-          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${moment(timeout)}: ${list(pending, (one) => standing(one, date))}`,
+          ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${when}`
+          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${list(pending, (one) => standing(one, date))}`,
         cause !== undefined && `What the service said last: ${cause.message}`,
-        timeout === 0
-          ? 'Look again later, or set a timeout'
-          : 'They may still finish: look at them in the console, and raise timeout if they take longer',
+        cause === undefined ? whatToDoInTime(timeout) : adviceFor(cause instanceof NotFound ? cause.answer : cause),
       ),
     };
   },
@@ -102,10 +102,16 @@ export function isFailed({ operation }: Watched): boolean {
   return operation !== undefined && phaseOf(operation.status) === 'failed';
 }
 
-function moment(timeout: number): string {
+function momentOf(timeout: number, cause: Waited['cause']): string {
+  if (cause instanceof AskedToWaitTooLong) return 'when the service asked for more time than was left';
   return timeout === 0
     ? 'at the one look that timeout: 0 allows'
     : `when the timeout of ${formatDuration(timeout)} ended`;
+}
+
+function whatToDoInTime(timeout: number): string {
+  if (timeout === 0) return 'Look again later, or set a timeout';
+  return 'They may still finish: look at them in the console, and raise timeout if they take longer';
 }
 
 function standing({ id, operation }: Watched, date: number): string {

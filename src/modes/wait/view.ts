@@ -1,5 +1,6 @@
 import { timeOf } from '../../api/records.js';
 import type { JsonObject } from '../../text/json.js';
+import { plain } from '../../text/plain.js';
 import type { Waited } from '../wait-operation.js';
 import { actionOf, branchOf, failuresOf, lengthInWords, spanOf, statusOf } from './describe.js';
 import type { Watched } from './roster.js';
@@ -28,7 +29,7 @@ export function rowsOf({ watched }: Waited, date: number): Row[] {
 function rowOf({ id, operation }: Watched, date: number): Row {
   if (operation === undefined) {
     return {
-      id,
+      id: plain(id, 80),
       phase: 'pending',
       action: '',
       branch: '',
@@ -39,7 +40,7 @@ function rowOf({ id, operation }: Watched, date: number): Row {
     };
   }
   return {
-    id,
+    id: plain(id, 80),
     phase: phaseOf(operation.status),
     action: actionOf(operation),
     branch: branchOf(operation) ?? '',

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { defaults } from '../../../src/action/input-reader.js';
+
+interface Manifest {
+  readonly inputs: Readonly<Record<string, { readonly description: string; readonly default?: unknown }>>;
+  readonly outputs: Readonly<Record<string, { readonly description: string }>>;
+}
+
+const manifest: Manifest = parse(readFileSync('action.yml', 'utf8'));
+
+test('action.yml and the reader of inputs know the same inputs with the same defaults', () => {
+  const declared = Object.entries(manifest.inputs).map(([name, input]) => [name, input.default ?? '']);
+  expect(Object.fromEntries(declared)).toEqual(defaults);
+});
+
+test('a default of action.yml is a text: YAML makes of a bare word something else', () => {
+  for (const [name, input] of Object.entries(manifest.inputs)) {
+    if (input.default !== undefined) expect(typeof input.default, name).toBe('string');
+  }
+});
+
+test('each input and output says what it is', () => {
+  for (const [name, { description }] of [...Object.entries(manifest.inputs), ...Object.entries(manifest.outputs)]) {
+    expect(description, name).toMatch(/\w{3}/);
+    expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+  }
+});
+
+test('the outputs of action.yml are those that src/action sets', () => {
+  const set = new Set(
+    readdirSync('src/action', { encoding: 'utf8' })
+      .map((file) => readFileSync(join('src/action', file), 'utf8'))
+      .flatMap((text) => [...text.matchAll(/\{\s*name: '([a-z-]+)', value:/g)].map(([, name = '']) => name)),
+  );
+  expect([...set].sort()).toEqual(Object.keys(manifest.outputs).sort());
+});

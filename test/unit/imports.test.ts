@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative, resolve, sep } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface Import {
+  readonly from: string;
+  /** A path below src, or the name of a package. */
+  readonly to: string;
+  readonly ofValues: boolean;
+}
+
+const source = resolve('src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => path.split(sep).join('/'));
+const imports = files.flatMap(importsOf);
+
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  time: ['time', 'text'],
+  text: ['text', 'time'],
+  api: ['api', 'time', 'text'],
+  modes: ['modes', 'api', 'time', 'text'],
+  action: ['action', 'modes', 'time', 'text'],
+};
+
+/** The files directly in src wire, and may import everything. */
+function folderOf(path: string): string {
+  return path.includes('/') ? (path.split('/')[0] ?? '') : 'src';
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  const static_ = [...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;'"]*?)(?:\bfrom\s+)?['"]([^'"]+)['"]/gm)];
+  const dynamic = [...text.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]/g)];
+  return [
+    ...static_.map(([, type, names = '', target = '']) => ({
+      from: file,
+      to: resolved(file, target),
+      ofValues: type === undefined && !onlyTypes(names),
+    })),
+    ...dynamic.map(([, target = '']) => ({ from: file, to: resolved(file, target), ofValues: true })),
+  ];
+}
+
+function onlyTypes(names: string): boolean {
+  const inside = /^\{(.*)\}\s*$/s.exec(names)?.[1];
+  if (inside === undefined) return false;
+  const each = inside.split(',').map((name) => name.trim());
+  return each.every((name) => name === '' || name.startsWith('type '));
+}
+
+function resolved(file: string, target: string): string {
+  if (!target.startsWith('.')) return target;
+  const path = relative(source, resolve(source, posix.dirname(file), target));
+  return path.split(sep).join('/').replace(/\.js$/, '.ts');
+}
+
+test('there are imports to look at, and each leads to a file or a package', () => {
+  const ours = imports.filter(({ to }) => to.endsWith('.ts'));
+  expect(files.length).toBeGreaterThan(20);
+  expect(ours.length).toBeGreaterThan(50);
+  expect(ours.filter(({ to }) => !files.includes(to))).toEqual([]);
+});
+
+test.each(Object.entries(mayImport))('src/%s imports of ours only %j', (folder, allowed) => {
+  const astray = imports.filter(
+    ({ from, to }) => folderOf(from) === folder && to.endsWith('.ts') && !allowed.includes(folderOf(to)),
+  );
+  expect(astray).toEqual([]);
+});
+
+test('every folder of src has its rule', () => {
+  const folders = new Set(files.map(folderOf));
+  folders.delete('src');
+  expect([...folders].sort()).toEqual(Object.keys(mayImport).sort());
+});
+
+test('only src/action knows the toolkit of GitHub Actions, and only src/api an HTTP client', () => {
+  const importersOf = (name: string) => [
+    ...new Set(imports.filter(({ to }) => to === name).map(({ from }) => folderOf(from))),
+  ];
+  expect(importersOf('@actions/core')).toEqual(['action']);
+  expect(importersOf('@actions/http-client')).toEqual(['api']);
+  expect(imports.filter(({ to }) => to === '@actions/core').map(({ from }) => from)).toHaveLength(1);
+});
+
+test('no file imports values, by whatever way, from one that imports values from it', () => {
+  const next = new Map<string, string[]>();
+  for (const { from, to, ofValues } of imports) {
+    if (ofValues) next.set(from, [...(next.get(from) ?? []), to]);
+  }
+  const cycles: string[][] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      cycles.push([...path.slice(path.indexOf(file)), file]);
+      return;
+    }
+    if (done.has(file)) return;
+    for (const target of next.get(file) ?? []) walk(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  expect(cycles).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { silent } from '../../../../src/api/log.js';
+import { parseFilter } from '../../../../src/modes/filter.js';
+import { Narrator } from '../../../../src/modes/wait/narrator.js';
+import { Roster } from '../../../../src/modes/wait/roster.js';
+import type { Target } from '../../../../src/modes/wait/target.js';
+import { Limit } from '../../../../src/time/limit.js';
+import { VirtualClock } from '../../../virtual/clock.js';
+
+const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `${letter}07f8772-1877-4da9-a939-3a3ae62d1d8d`);
+const all: Target = { all: parseFilter('', []), failOnEmpty: false };
+
+function scene(target: Target, timeout = 600_000) {
+  const clock = new VirtualClock();
+  const limit = new Limit(clock, timeout, new AbortController().signal);
+  const roster = new Roster(target);
+  const lines: string[] = [];
+  const narrator = new Narrator({ ...silent, info: (line) => lines.push(line) }, limit, roster);
+  const pass = (ms: number) => clock.run(new Promise<void>((resolve) => clock.at(clock.now() + ms, resolve)));
+  const see = (id: string, status: string) => {
+    const operation = { id, status, record: { id, status, action: 'create_branch', branch_id: 'br-1' } };
+    const from = roster.get(id)?.status;
+    roster.see(operation);
+    narrator.change(operation, from);
+  };
+  return { lines, narrator, pass, see };
+}
+
+test('where nothing changes there is a line a minute, with what is awaited and the time left', async () => {
+  const { lines, narrator, pass, see } = scene({ ids: ids.slice(0, 1) });
+  narrator.begin('p');
+  see(ids[0] ?? '', 'running');
+  await pass(185_000);
+  narrator.silence();
+  expect(lines).toHaveLength(5);
+  expect(lines.slice(2).map((line) => line.trim())).toEqual([
+    `1m  Still waiting for create_branch on br-1 [${ids[0]}] running; 9m left.`,
+    `2m  Still waiting for create_branch on br-1 [${ids[0]}] running; 8m left.`,
+    `3m  Still waiting for create_branch on br-1 [${ids[0]}] running; 7m left.`,
+  ]);
+});
+
+test('a change is a sign of life, and the minute begins anew', async () => {
+  const { lines, narrator, pass, see } = scene({ ids: ids.slice(0, 1) });
+  narrator.begin('p');
+  await pass(50_000);
+  see(ids[0] ?? '', 'running');
+  await pass(50_000);
+  expect(lines).toHaveLength(2);
+  await pass(15_000);
+  expect(lines).toHaveLength(3);
+  narrator.silence();
+});
+
+test('of many that are awaited some are named and the others counted', async () => {
+  const { lines, narrator, pass } = scene({ ids });
+  narrator.begin('p');
+  await pass(61_000);
+  narrator.silence();
+  expect(lines[1]).toMatch(/Still waiting for \[a07.*\], \[b07.*\], \[c07.*\] and 2 more; 9m left\./);
+});
+
+test('before anything was seen a sign of life says what it waits for', async () => {
+  const { lines, narrator, pass } = scene(all);
+  narrator.begin('p');
+  await pass(61_000);
+  narrator.silence();
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).not.toMatch(/for ;|for +;/);
+});
+
+test('a look without an end has no time left to tell', async () => {
+  const { lines, narrator, pass } = scene(all, Number.POSITIVE_INFINITY);
+  narrator.begin('p');
+  await pass(61_000);
+  narrator.silence();
+  expect(lines.join('\n')).not.toMatch(/Infinity|NaN/);
+});
+
+test('when it is over nothing more is said', async () => {
+  const { lines, narrator, pass } = scene({ ids });
+  narrator.begin('p');
+  narrator.silence();
+  await pass(300_000);
+  expect(lines).toHaveLength(1);
+});

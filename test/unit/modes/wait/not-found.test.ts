@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { World } from '../../../virtual/world.js';
+
+test('an id that the list showed is text of the service, also where it is not found any more', async () => {
+  const world = new World({ projects: 1 });
+  const id = `x\u001b[31m\n::error::${'long '.repeat(500)}`;
+  world.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY, vanishesAfterMs: 400, fields: { id } });
+  world.faults.add({ endpoint: 'get-operation', fault: { kind: 'status', status: 404 } });
+  const { verdict, cause } = await world.wait('all');
+  expect(verdict).toBe('error');
+  expect(cause?.message).toMatch(/not found/);
+  expect(cause?.message).not.toMatch(/\p{Cc}/u);
+});

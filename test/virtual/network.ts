@@ -1,0 +1,140 @@
+import { type Answer, Broken, type Exchange, type Request } from '../../src/api/exchange.js';
+import type { Exchanges, Reception, WireStep } from '../control-plane/index.js';
+import type { VirtualClock } from './clock.js';
+
+/** Bytes that a virtual connection carries in a millisecond, and how many of a body the client takes. */
+const bandwidth = 100_000;
+const largestBody = 256 * 1024 * 1024;
+
+export interface NetworkOptions {
+  /** Milliseconds that a request takes to the service, or an answer back; none when not given. */
+  readonly trip?: () => number;
+}
+
+/**
+ * One client's connection to a control plane without sockets: what the plane's script would do to a socket, the answer does
+ * here, in virtual time.
+ */
+export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip }: NetworkOptions = {}): Exchange {
+  const connection: Connection = { givenUp: false };
+  return (request, onStop) =>
+    new Promise((resolve, reject) => {
+      const delivery = new Delivery({ exchanges, clock, trip, connection, resolve, reject });
+      delivery.send(request);
+      if (!delivery.settled) onStop(() => delivery.giveUp());
+    });
+}
+
+/** It is kept alive, until the service gives it up. */
+interface Connection {
+  givenUp: boolean;
+}
+
+interface Parts {
+  readonly exchanges: Exchanges;
+  readonly clock: VirtualClock;
+  readonly trip: (() => number) | undefined;
+  readonly connection: Connection;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Broken) => void;
+}
+
+class Delivery {
+  readonly #parts: Parts;
+  settled = false;
+  #reception: Reception | undefined;
+  #stopWaiting = (): void => undefined;
+  #head: Omit<Answer, 'body'> = { status: 0, headers: {} };
+  #body = '';
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  send(request: Request): void {
+    this.#travel(() => this.#arrive(request));
+  }
+
+  giveUp(): void {
+    this.#stopWaiting();
+    this.#break('The exchange was given up');
+  }
+
+  #arrive({ method, url, headers, body = '' }: Request): void {
+    const { exchanges, connection } = this.#parts;
+    const received = { method, target: url.pathname + url.search, headers, body, from: '192.0.2.1' };
+    if (connection.givenUp) {
+      connection.givenUp = false;
+      exchanges.receiveInVain(received);
+      this.#break('The connection was reset (ECONNRESET)');
+      return;
+    }
+    this.#reception = exchanges.receive(received);
+    this.#play(this.#reception, 0);
+  }
+
+  #play(reception: Reception, from: number): void {
+    const { clock, connection } = this.#parts;
+    for (let index = from; index < reception.script.length; index++) {
+      const step = reception.script[index] as WireStep;
+      switch (step.step) {
+        case 'wait':
+          this.#stopWaiting = clock.at(clock.now() + step.ms, () => this.#play(reception, index + 1));
+          return;
+        case 'answer': {
+          const { status, headers, body } = step.answer;
+          connection.givenUp = step.closeOnNextRequest;
+          reception.headSent(status);
+          this.#answer({ status, headers, body });
+          return;
+        }
+        case 'head':
+          this.#head = { status: step.status, headers: step.headers };
+          reception.headSent(step.status);
+          break;
+        case 'send':
+          this.#body += step.text;
+          break;
+        case 'end':
+          this.#answer({ ...this.#head, body: this.#body });
+          return;
+        case 'flood':
+          this.#stopWaiting = clock.at(clock.now() + largestBody / bandwidth, () =>
+            this.#break('The body is larger than 256 MiB and was refused', { transient: false }),
+          );
+          return;
+        case 'hang':
+          return;
+        case 'cut':
+          this.#travel(() => this.#break(`The connection was cut after ${this.#body.length} bytes of the body`));
+          return;
+      }
+    }
+  }
+
+  #answer(answer: Answer): void {
+    this.#over();
+    this.#travel(() => {
+      this.settled = true;
+      this.#parts.resolve(answer);
+    });
+  }
+
+  #break(message: string, options?: { transient: boolean }): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.#over();
+    this.#parts.reject(new Broken(message, options));
+  }
+
+  #over(): void {
+    this.#reception?.over();
+  }
+
+  #travel(arrive: () => void): void {
+    const { clock, trip } = this.#parts;
+    const ms = trip?.() ?? 0;
+    if (ms > 0) this.#stopWaiting = clock.at(clock.now() + ms, arrive);
+    else arrive();
+  }
+}

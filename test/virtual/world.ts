@@ -1,0 +1,86 @@
+import { ControlApi } from '../../src/api/control-api.js';
+import type { Exchange } from '../../src/api/exchange.js';
+import { type Log, silent } from '../../src/api/log.js';
+import { parseFilter } from '../../src/modes/filter.js';
+import { type Waited, type WaitSettings, waitOperation } from '../../src/modes/wait-operation.js';
+import { Limit } from '../../src/time/limit.js';
+import { type ControlPlaneOptions, type CreatedControlPlane, createControlPlane } from '../control-plane/index.js';
+import { seededRandom } from '../control-plane/random.js';
+import { VirtualClock } from './clock.js';
+import { type NetworkOptions, virtualNetwork } from './network.js';
+
+export interface WorldOptions extends NetworkOptions, Omit<ControlPlaneOptions, 'clock'> {
+  readonly clock?: VirtualClock;
+}
+
+export interface WaitOptions extends Partial<WaitSettings> {
+  /** Milliseconds, as those below. */
+  readonly timeout?: number;
+  readonly requestTimeout?: number;
+  readonly log?: Log;
+  /** Seed of the waiter's own chances. */
+  readonly seed?: number;
+  readonly cancel?: AbortSignal;
+}
+
+/** A service on a virtual clock, and those who wait for it. */
+export class World {
+  readonly clock: VirtualClock;
+  readonly plane: CreatedControlPlane['plane'];
+  readonly faults: CreatedControlPlane['faults'];
+  readonly exchanges: CreatedControlPlane['exchanges'];
+  readonly projectId: string;
+  readonly #network: NetworkOptions;
+
+  constructor({ clock = new VirtualClock(), trip, ...options }: WorldOptions = {}) {
+    this.clock = clock;
+    this.#network = trip === undefined ? {} : { trip };
+    const { plane, faults, exchanges } = createControlPlane({ ...options, clock: clock.service });
+    this.plane = plane;
+    this.faults = faults;
+    this.exchanges = exchanges;
+    this.projectId = plane.projectIds[0] ?? '';
+  }
+
+  /** When each request arrived, in milliseconds of the clock. */
+  get times(): number[] {
+    const epoch = this.clock.date() - this.clock.now();
+    return this.exchanges.log.exchanges.map(({ at }) => at - epoch);
+  }
+
+  /** A connection of its own for each who waits. */
+  connect(): Exchange {
+    return virtualNetwork(this.exchanges, this.clock, this.#network);
+  }
+
+  /** One wait; it gets on only while the clock runs. */
+  begin(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<Waited> {
+    const { timeout = 600_000, requestTimeout = 30_000, log = silent, seed = 1, cancel, ...settings } = options;
+    const { clock, plane, projectId } = this;
+    const access = { baseUrl: new URL('https://control.test/v2'), apiKey: plane.apiKey, requestTimeout };
+    return waitOperation(
+      {
+        projectId,
+        target: ids === 'all' ? { all: parseFilter('', []), failOnEmpty: false } : { ids },
+        pollInterval: 'auto',
+        failFast: true,
+        ...settings,
+      },
+      {
+        api: new ControlApi(this.connect(), access, log),
+        limit: new Limit(
+          clock,
+          timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout,
+          cancel ?? new AbortController().signal,
+        ),
+        log,
+        random: seededRandom(seed),
+      },
+    );
+  }
+
+  /** A wait from its begin to its end. */
+  wait(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<Waited> {
+    return this.clock.run(this.begin(ids, options));
+  }
+}
