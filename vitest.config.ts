@@ -6,7 +6,9 @@ export default defineConfig({
     // Most tests wait for processes; a worker a file would spend its time on starting.
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
+    // A wait is idle time.
+    maxConcurrency: 20,
+    testTimeout: 40_000,
     hookTimeout: 20_000,
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },

@@ -24,7 +24,7 @@ const world: World = {
 let told = false;
 const emptyLoop = () => crash(new Error('its work came to a halt'));
 process.once('beforeExit', emptyLoop);
-process.once('uncaughtException', crash);
+process.on('uncaughtException', crash);
 runStep(world).then(end, crash);
 
 async function crash(error: unknown): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Ending } from './action/ending.js';
 import { BadInputs } from './action/input-reader.js';
 import { type Inputs, type Mode, readInputs } from './action/inputs.js';
-import { publish } from './action/publish.js';
+import { publish, Untold } from './action/publish.js';
 import type { Secrets } from './action/secrets.js';
 import type { Toolkit } from './action/toolkit.js';
 import { waitReport } from './action/wait-report.js';
@@ -56,7 +56,8 @@ function collaborators(
 
 /** The end of a step that has no result. */
 export async function tellOfError(error: unknown, world: World): Promise<void> {
-  const ending = error instanceof BadInputs ? badInputs(error) : defect(error);
+  const ending =
+    error instanceof BadInputs ? badInputs(error) : error instanceof Untold ? untold(error) : defect(error);
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
   await tell(ending, world, 'ctl-action', world.toolkit.input('summary').toLowerCase() !== 'false');
@@ -64,6 +65,11 @@ export async function tellOfError(error: unknown, world: World): Promise<void> {
 
 function badInputs({ message }: BadInputs): Ending {
   return { status: 'error', succeeded: false, headline: 'Bad input', error: message };
+}
+
+function untold({ message }: Untold): Ending {
+  const error = `${message}. What was done stands, but the steps after this one would not know: look at the runner, and run the step again.`;
+  return { status: 'error', succeeded: false, headline: 'The result could not be told', error };
 }
 
 function defect(error: unknown): Ending {

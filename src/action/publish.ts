@@ -16,6 +16,9 @@ export interface Place {
   readonly wantsSummary: boolean;
 }
 
+/** The runner does not take what a step has to tell. */
+export class Untold extends Error {}
+
 /** Tells the runner how the step ended: file, outputs, log, summary. No secret gets further than here. */
 export async function publish(ending: Ending, took: number, place: Place): Promise<void> {
   const { toolkit, secrets } = place;
@@ -43,8 +46,16 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
 }
 
 function writeResult(text: string, { environment, mode }: Place): string {
-  const path = join(environment['RUNNER_TEMP'] || tmpdir(), `ctl-${mode}-${randomUUID()}.json`);
-  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  const folder = environment['RUNNER_TEMP'] || tmpdir();
+  const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
+  try {
+    writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Untold(
+      `The result could not be written to a file in ${folder}, the folder that RUNNER_TEMP names (${code})`,
+    );
+  }
   return path;
 }
 

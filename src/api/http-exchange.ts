@@ -93,6 +93,7 @@ const reasons: Record<string, string> = {
   EHOSTUNREACH: 'The host cannot be reached',
   ENETUNREACH: 'The network cannot be reached',
   EPIPE: 'The connection was closed',
+  EPROTO: 'The answer is not TLS: does the service speak plain http?',
   CERT_HAS_EXPIRED: 'The certificate of the service has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',
   SELF_SIGNED_CERT_IN_CHAIN: 'An authority of the certificate is not trusted: is NODE_EXTRA_CA_CERTS set?',

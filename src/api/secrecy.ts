@@ -6,18 +6,21 @@ import type { Answer, Exchange } from './exchange.js';
  * part of it, cut from a longer text, would be known by no mask.
  */
 export function forgetting(secret: string, exchange: Exchange): Exchange {
-  const written = JSON.stringify(secret).slice(1, -1);
-  const without = (text: string) => text.replaceAll(secret, '***').replaceAll(written, '***');
+  const forms = [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
+  const without = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   return async (request, onStop) => {
-    const answer = await exchange(request, onStop);
-    return { ...answer, headers: withoutIn(answer.headers, without), body: without(unescaped(answer.body)) };
+    const { status, headers, body } = await exchange(request, onStop);
+    return { status, headers: mapped(headers, without), body: without(unescaped(body)) };
   };
 }
 
-function withoutIn(headers: Answer['headers'], without: (text: string) => string): Answer['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? without(value) : value]),
-  );
+function mapped(headers: Answer['headers'], change: (text: string) => string): Answer['headers'] {
+  const result: Record<string, string | undefined> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string') result[name] = change(value);
+  }
+  return result;
 }
 
 /** JSON can write any letter as an escape; printed anew, it stands as itself. What is no JSON is only ever shown. */

@@ -75,6 +75,7 @@ class Watch {
   /** Since when it is not found. */
   readonly #missing = new Map<string, number>();
   #answered = false;
+  #listIsRead = false;
   /** What the last exchange failed of. */
   #trouble: ApiError | undefined;
 
@@ -135,7 +136,8 @@ class Watch {
     const { target, failFast } = this.#settings;
     const { pending, failed, watched } = this.#roster;
     if (failed.size > 0 && (failFast || pending.size === 0)) return 'failed';
-    if (pending.size > 0) return undefined;
+    // Nothing pending says nothing about `all` where this look has not seen the list to its end.
+    if (pending.size > 0 || ('all' in target && !this.#listIsRead)) return undefined;
     return 'all' in target && target.failOnEmpty && watched.length === 0 ? 'empty' : 'finished';
   }
 
@@ -151,6 +153,7 @@ class Watch {
   }
 
   async #look(manner: Manner): Promise<void> {
+    this.#listIsRead = false;
     const asked = new Set(this.#roster.pending);
     if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) await this.#lookAtNewest(asked, manner);
     for (const id of asked) {
@@ -177,6 +180,7 @@ class Watch {
       }
       this.#hasAnswered(projectId);
       this.#roster.listWasRead(read < newest);
+      this.#listIsRead = true;
     } catch (error) {
       this.#isMissing(projectId, `Project ${plain(projectId, 80)}`, this.#answered, error);
       asked.clear();

@@ -59,9 +59,9 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
     const pending = watched.filter(isPending);
     const when = momentOf(timeout, cause);
     return {
-      headline: watched.length === 0 ? 'Nothing was seen in time' : `${share(pending, watched)} not ended in time`,
+      headline: pending.length === 0 ? 'The list was not seen in time' : `${share(pending, watched)} not ended in time`,
       error: sentences(
-        watched.length === 0
+        pending.length === 0
           ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${when}`
           : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${list(pending, (one) => standing(one, date))}`,
         cause !== undefined && `What the service said last: ${cause.message}`,

@@ -1,0 +1,163 @@
+import { networkInterfaces } from 'node:os';
+import { expect, test } from 'vitest';
+import { proxyAnswer, wantsLogin } from './proxy-server.js';
+import { quickDice, sabotage } from './sabotage.js';
+import { hiddenUrl, setSecureStage } from './secure-stage.js';
+import { errorOf, setStage } from './stage.js';
+import { authorityFile, good } from './tls/certificates.js';
+
+const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
+
+test.concurrent('the service is reached through the proxy that https_proxy names', async (context) => {
+  const { service, proxy, runBehindProxy } = await setSecureStage(context);
+  const operation = service.plane.startOperation({ lengthMs: 1_000 });
+
+  const result = await runBehindProxy({ 'operation-id': operation.id });
+
+  expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': operation.id });
+  expect(result.conclusion).toBe('success');
+  expect(proxy.asked[0]?.url).toBe('control.test:443');
+  expect(service.requests[0]?.headers['host']).toBe('control.test');
+});
+
+test.concurrent('HTTPS_PROXY in capitals is as good', async (context) => {
+  const { service, proxy, start } = await setSecureStage(context);
+  const operation = service.plane.startOperation({ lengthMs: 0 });
+
+  const result = await start(
+    { 'operation-id': operation.id, 'base-url': hiddenUrl },
+    { env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NODE_EXTRA_CA_CERTS: authorityFile } },
+  ).done;
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(proxy.asked).not.toEqual([]);
+});
+
+for (const name of ['no_proxy', 'NO_PROXY']) {
+  test.concurrent(`${name} leads past the proxy`, async (context) => {
+    const { service, port, proxy, start } = await setSecureStage(context);
+    const operation = service.plane.startOperation({ lengthMs: 0 });
+
+    const result = await start(
+      { 'operation-id': operation.id, 'base-url': `https://control.test:${port}/v2` },
+      {
+        env: {
+          https_proxy: `http://127.0.0.1:${proxy.port}`,
+          [name]: 'elsewhere.test,control.test',
+          NODE_EXTRA_CA_CERTS: authorityFile,
+        },
+        nodeArgs: sabotage('control-test-is-here'),
+      },
+    ).done;
+
+    expect(result.outputs).toMatchObject({ status: 'finished' });
+    expect(proxy.asked).toEqual([]);
+    expect(service.requests).toHaveLength(1);
+  });
+}
+
+test.concurrent('a proxy that demands a login is final, and the error says where the login goes', async (context) => {
+  const { proxy, service, runBehindProxy } = await setSecureStage(context, { kind: 'says', text: wantsLogin });
+
+  const result = await runBehindProxy(anyId);
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(result.conclusion).toBe('failure');
+  expect(proxy.asked).toHaveLength(1);
+  expect(service.requests).toEqual([]);
+  expect(errorOf(result)).toMatch(/407/);
+  expect(errorOf(result)).toMatch(/https_proxy/);
+});
+
+test.concurrent('a proxy gets the login that its variable holds, and nobody else sees it', async (context) => {
+  const login = { user: 'proxy-user', password: 'proxy-password' };
+  const { service, proxy, runBehindProxy } = await setSecureStage(context, { kind: 'login', ...login });
+  const operation = service.plane.startOperation({ lengthMs: 700 });
+  const https_proxy = `http://${login.user}:${login.password}@127.0.0.1:${proxy.port}`;
+
+  const result = await runBehindProxy({ 'operation-id': operation.id }, { https_proxy, RUNNER_DEBUG: '1' });
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(result.log + result.summary).not.toContain(login.password);
+  for (const { headers } of service.requests) expect(headers['proxy-authorization']).toBe(undefined);
+});
+
+test.concurrent('a login that is wrong is final', async (context) => {
+  const { proxy, runBehindProxy } = await setSecureStage(context, { kind: 'login', user: 'a', password: 'right' });
+
+  const result = await runBehindProxy(anyId, { https_proxy: `http://a:wrong-password@127.0.0.1:${proxy.port}` });
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(proxy.asked).toHaveLength(1);
+  expect(result.log).not.toContain('wrong-password');
+});
+
+const html = '<!DOCTYPE html><title>Sign in</title>';
+for (const [name, text, said] of [
+  ['that refuses with 503', proxyAnswer('503 Service Unavailable', 'Retry-After: 0'), /proxy.*503/],
+  ['that forbids with a page', proxyAnswer('403 Forbidden', 'Content-Type: text/html', html), /proxy.*403/],
+  ['that says 200 and sends a page into the tunnel', proxyAnswer('200 OK', 'Content-Type: text/html', html), /proxy/i],
+  ['that speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /./],
+  ['that hangs up', '', /./],
+] as const) {
+  test.concurrent(`a proxy ${name} ends the step red, and the error says so`, async (context) => {
+    const { service, proxy, start } = await setSecureStage(context, { kind: 'says', text });
+
+    const result = await start(
+      { ...anyId, 'base-url': hiddenUrl },
+      {
+        env: { https_proxy: `http://127.0.0.1:${proxy.port}`, NODE_EXTRA_CA_CERTS: authorityFile },
+        nodeArgs: quickDice,
+      },
+    ).done;
+
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(result.conclusion).toBe('failure');
+    expect(service.requests).toEqual([]);
+    expect(proxy.asked.length).toBeGreaterThan(0);
+    expect(errorOf(result)).toMatch(said);
+    expect(errorOf(result)).toMatch(/proxy/i);
+  });
+}
+
+test.concurrent('a proxy that is not there ends the step red', async (context) => {
+  const { run, service } = await setStage(context);
+  const { port } = new URL(service.baseUrl);
+  await service.close();
+
+  const result = await run(
+    { ...anyId, 'base-url': hiddenUrl },
+    { env: { https_proxy: `http://127.0.0.1:${port}` }, nodeArgs: quickDice },
+  );
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(errorOf(result)).toMatch(/proxy/i);
+});
+
+test.concurrent('no proxy is asked for what is on the own machine', async (context) => {
+  const { service, projectId, run } = await setStage(context);
+  const operation = service.plane.startOperation({ projectId, lengthMs: 0 });
+
+  const result = await run(
+    { 'operation-id': operation.id },
+    { env: { http_proxy: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1' } },
+  );
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+for (const [name, tls] of [
+  ['http', {}],
+  ['https', { tls: good }],
+] as const) {
+  test.runIf(hasIpv6).concurrent(`an IPv6 address in base-url is reached by ${name}`, async (context) => {
+    const { service, projectId, run } = await setStage(context, { host: '::1', ...tls });
+    const operation = service.plane.startOperation({ projectId, lengthMs: 700 });
+
+    const result = await run({ 'operation-id': operation.id }, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
+
+    expect(service.baseUrl).toContain('[::1]');
+    expect(result.outputs).toMatchObject({ status: 'finished' });
+  });
+}

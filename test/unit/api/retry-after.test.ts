@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { retryAfter } from '../../../src/api/retry-after.js';
+
+const now = Date.parse('2024-01-01T12:00:00Z');
+
+describe('Retry-After', () => {
+  it.each([
+    ['seconds', '7', 7_000],
+    ['no seconds', '0', 0],
+    ['many seconds', '86400', 86_400_000],
+    ['parts of a second', '1.5', 1_500],
+    ['spaces around', ' 7 ', 7_000],
+    ['a date', 'Mon, 01 Jan 2024 12:00:09 GMT', 9_000],
+    ['a date that is past', 'Mon, 01 Jan 2024 11:00:00 GMT', 0],
+    ['nothing', '', undefined],
+    ['no header', undefined, undefined],
+    ['a word', 'soon', undefined],
+  ])('of %s', (_, value, expected) => {
+    expect(retryAfter({ 'retry-after': value }, now)).toBe(expected);
+  });
+
+  it("counts a date from the answer's own Date, whatever the clock here says", () => {
+    const headers = { 'retry-after': 'Mon, 01 Jan 2024 03:00:30 GMT', date: 'Mon, 01 Jan 2024 03:00:00 GMT' };
+    expect(retryAfter(headers, now)).toBe(30_000);
+    expect(retryAfter(headers, 0)).toBe(30_000);
+  });
+
+  it('counts it from the clock where Date is missing or nonsense', () => {
+    const headers = { 'retry-after': 'Mon, 01 Jan 2024 12:00:30 GMT' };
+    expect(retryAfter({ ...headers, date: 'today' }, now)).toBe(30_000);
+    expect(retryAfter(headers, now)).toBe(30_000);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, AskedToWaitTooLong } from '../../../src/api/errors.js';
+import { fiveTries, once, type RetryRule, withRetries } from '../../../src/api/retry.js';
+import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
+import { seededRandom } from '../../control-plane/random.js';
+import { VirtualClock } from '../../virtual/clock.js';
+
+const unavailable = new ApiError('not now', { status: 503, transient: true });
+const forbidden = new ApiError('no', { status: 403, transient: false });
+const cut = new ApiError('cut', { transient: true });
+
+function asked(status: number, retryAfter?: number): ApiError {
+  return new ApiError('later', { status, transient: true, retryAfter });
+}
+
+interface Course {
+  readonly times: number[];
+  readonly ended: unknown;
+  readonly at: number;
+}
+
+/** What becomes of a request that fails so, the last way again and again; `undefined` is a success. */
+async function attempts(
+  failures: readonly (Error | undefined)[],
+  { retry = fiveTries(() => 0.999), timeout = 3_600_000, cancelAt = Number.POSITIVE_INFINITY } = {} as {
+    retry?: RetryRule;
+    timeout?: number;
+    cancelAt?: number;
+  },
+): Promise<Course> {
+  const clock = new VirtualClock();
+  const cancel = new AbortController();
+  clock.at(cancelAt, () => cancel.abort());
+  const times: number[] = [];
+  const attempt = async () => {
+    const failure = failures[Math.min(times.length, failures.length - 1)];
+    times.push(clock.now());
+    if (failure !== undefined) throw failure;
+    return 'good';
+  };
+  const limit = new Limit(clock, timeout, cancel.signal);
+  const ended = await clock.run(withRetries(attempt, { limit, retry }).catch((error: unknown) => error));
+  return { times, ended, at: clock.now() };
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.slice(1).map((time, n) => time - (times[n] ?? 0));
+}
+
+describe('retries', () => {
+  it('gives up after five tries with the last error', async () => {
+    for (const error of [unavailable, cut]) {
+      const { times, ended } = await attempts([error]);
+      expect(times).toHaveLength(5);
+      expect(ended).toBe(error);
+    }
+  });
+
+  it('stops at what will not be better, at once', async () => {
+    const { times, ended } = await attempts([unavailable, forbidden]);
+    expect(times).toHaveLength(2);
+    expect(ended).toBe(forbidden);
+  });
+
+  it('ends with the first success', async () => {
+    const { times, ended } = await attempts([unavailable, cut, unavailable, cut, undefined]);
+    expect(times).toHaveLength(5);
+    expect(ended).toBe('good');
+  });
+
+  it('repeats nothing where once is enough', async () => {
+    const { times } = await attempts([unavailable], { retry: once });
+    expect(times).toEqual([0]);
+  });
+
+  it('backs off exponentially, with full jitter', async () => {
+    const courses = await Promise.all(
+      Array.from({ length: 400 }, (_, seed) => attempts([unavailable], { retry: fiveTries(seededRandom(seed)) })),
+    );
+    const ranges = [0, 1, 2, 3].map((n) => {
+      const all = courses.map(({ times }) => gaps(times)[n] ?? Number.NaN);
+      return { least: Math.min(...all), most: Math.max(...all) };
+    });
+    for (const [n, { least, most }] of ranges.entries()) {
+      expect(least).toBeLessThan(0.05 * most);
+      const before = ranges[n - 1]?.most;
+      if (before !== undefined) {
+        expect(most).toBeGreaterThan(1.8 * before);
+        expect(most).toBeLessThan(2.2 * before);
+      }
+    }
+  });
+
+  it('waits at least as long as Retry-After says, of a 5xx too', async () => {
+    const { times } = await attempts([asked(503, 90_000)]);
+    expect(times).toHaveLength(5);
+    for (const gap of gaps(times)) expect(gap).toBeGreaterThanOrEqual(90_000);
+  });
+
+  it('does not count requests for patience as failures', async () => {
+    for (const status of [423, 429]) {
+      const patience = Array.from({ length: 20 }, () => asked(status));
+      const { times, ended } = await attempts([...patience, unavailable, asked(status), unavailable]);
+      expect(times).toHaveLength(20 + 1 + 1 + 4);
+      expect(ended).toBe(unavailable);
+      expect(Math.max(...gaps(times))).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  it('ends at once where the service asks for more patience than there is time', async () => {
+    for (const status of [423, 429]) {
+      const { times, ended } = await attempts([asked(status, 61_000)], { timeout: 60_000 });
+      expect(times).toEqual([0]);
+      expect(ended).toBeInstanceOf(AskedToWaitTooLong);
+      expect(ended).toMatchObject({ message: expect.stringMatching(/1m 01s.*1m/) });
+    }
+  });
+
+  it('ends at the limit, in the middle of a pause', async () => {
+    const { ended, at } = await attempts([asked(503, 61_000)], { timeout: 60_000 });
+    expect(ended).toBeInstanceOf(TimeUp);
+    expect(at).toBe(60_000);
+  });
+
+  it('ends when it is cancelled, in the middle of a pause', async () => {
+    const { ended, at } = await attempts([asked(503, 61_000)], { cancelAt: 20_000 });
+    expect(ended).toBeInstanceOf(Cancelled);
+    expect(at).toBe(20_000);
+  });
+
+  it('lets go what is no error of the API', async () => {
+    const defect = new TypeError('a defect');
+    const { times, ended } = await attempts([defect]);
+    expect(times).toEqual([0]);
+    expect(ended).toBe(defect);
+  });
+});

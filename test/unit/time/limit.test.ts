@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
+import { VirtualClock } from '../../virtual/clock.js';
+
+function stage(at = 1_000) {
+  const clock = new VirtualClock();
+  const cancel = new AbortController();
+  return { clock, cancel, limit: new Limit(clock, at, cancel.signal) };
+}
+
+describe('a limit', () => {
+  it('ends with the work, well or ill', async () => {
+    const { clock, limit } = stage();
+    const after = (ms: number) => new Promise<string>((resolve) => clock.at(clock.now() + ms, () => resolve('done')));
+    expect(await clock.run(limit.run(() => after(999)))).toBe('done');
+    await expect(clock.run(limit.run(() => Promise.reject(new Error('ill'))))).rejects.toThrow('ill');
+    expect(clock.now()).toBe(999);
+  });
+
+  it('ends at its time, whatever the work does, and tells it', async () => {
+    const { clock, limit } = stage();
+    let stopped = Number.NaN;
+    const ended = limit.run((onStop) => {
+      onStop(() => {
+        stopped = clock.now();
+      });
+      return new Promise(() => {});
+    });
+    await expect(clock.run(ended)).rejects.toBeInstanceOf(TimeUp);
+    expect([clock.now(), stopped]).toEqual([1_000, 1_000]);
+  });
+
+  it('ends when it is cancelled, and tells the work', async () => {
+    const { clock, cancel, limit } = stage();
+    clock.at(300, () => cancel.abort());
+    let stopped = 0;
+    const ended = limit.run((onStop) => {
+      onStop(() => stopped++);
+      onStop(() => stopped++);
+      return new Promise(() => {});
+    });
+    await expect(clock.run(ended)).rejects.toBeInstanceOf(Cancelled);
+    expect(clock.now()).toBe(300);
+    expect(stopped).toBe(2);
+  });
+
+  it('does not begin what is over already', async () => {
+    const { clock, cancel, limit } = stage(0);
+    let begun = 0;
+    const work = async () => {
+      begun++;
+    };
+    await expect(clock.run(limit.run(work))).rejects.toBeInstanceOf(TimeUp);
+    cancel.abort();
+    await expect(clock.run(new Limit(clock, 5_000, cancel.signal).run(work))).rejects.toBeInstanceOf(Cancelled);
+    expect(begun).toBe(0);
+  });
+
+  it('sleeps as long as is asked, until it strikes, or until it is cancelled', async () => {
+    const { clock, cancel, limit } = stage();
+    await clock.run(limit.sleep(400));
+    expect(clock.now()).toBe(400);
+    await expect(clock.run(limit.sleep(601))).rejects.toBeInstanceOf(TimeUp);
+    expect(clock.now()).toBe(1_000);
+    clock.at(1_500, () => cancel.abort());
+    await expect(clock.run(new Limit(clock, 9_000, cancel.signal).sleep(5_000))).rejects.toBeInstanceOf(Cancelled);
+    expect(clock.now()).toBe(1_500);
+  });
+
+  it('tells what is left, and shortens, but never lengthens', () => {
+    const { limit, clock, cancel } = stage();
+    expect([limit.left, limit.struck, limit.endless]).toEqual([1_000, false, false]);
+    expect(limit.within(200).at).toBe(200);
+    expect(limit.within(2_000).at).toBe(1_000);
+    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel.signal);
+    expect([endless.endless, endless.struck, endless.within(50).at]).toEqual([true, false, 50]);
+  });
+
+  it('works without an end, until it is cancelled', async () => {
+    const { clock, cancel } = stage();
+    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel.signal);
+    await clock.run(endless.sleep(10 ** 9));
+    expect(clock.now()).toBe(10 ** 9);
+    clock.at(10 ** 9 + 1, () => cancel.abort());
+    await expect(clock.run(endless.run(() => new Promise(() => {})))).rejects.toBeInstanceOf(Cancelled);
+  });
+
+  it('leaves nothing behind on the signal that all share', async () => {
+    const { clock, cancel, limit } = stage();
+    let listening = 0;
+    const { addEventListener, removeEventListener } = cancel.signal;
+    Object.assign(cancel.signal, {
+      addEventListener: (...parameters: Parameters<typeof addEventListener>) => {
+        listening++;
+        addEventListener.apply(cancel.signal, parameters);
+      },
+      removeEventListener: (...parameters: Parameters<typeof removeEventListener>) => {
+        listening--;
+        removeEventListener.apply(cancel.signal, parameters);
+      },
+    });
+    await clock.run(limit.sleep(10));
+    await clock.run(limit.run(async () => 'done'));
+    await clock.run(limit.sleep(10_000).catch(() => {}));
+    expect(listening).toBe(0);
+  });
+});
