@@ -36,16 +36,15 @@ export class Service {
       return { status: 429, headers: {}, body: '{"message":"too many requests"}' };
     }
     const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
-    const body =
-      last === 'operations'
-        ? { operations: [...this.#ends.keys()].map((id) => this.#record(id)), pagination: {} }
-        : { operation: this.#record(last) };
-    return { status: 200, headers: {}, body: JSON.stringify(body) };
+    if (last !== 'operations') return { status: 200, headers: {}, body: `{"operation":${this.#record(last)}}` };
+    const records = [...this.#ends.keys()].map((id) => this.#record(id));
+    return { status: 200, headers: {}, body: `{"operations":[${records}],"pagination":{}}` };
   }
 
-  #record(id: string) {
+  #record(id: string): string {
     const ended = this.#clock.now() >= (this.#ends.get(id) ?? Number.POSITIVE_INFINITY);
-    return { id, status: ended ? 'finished' : 'running', action: 'create_branch', created_at: '2024-01-01T00:00:00Z' };
+    const status = ended ? 'finished' : 'running';
+    return `{"id":"${id}","status":"${status}","action":"create_branch","created_at":"2024-01-01T00:00:00Z"}`;
   }
 
   #admits(): boolean {

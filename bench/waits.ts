@@ -3,6 +3,7 @@ import type { Exchange } from '../src/api/exchange.js';
 import { silent } from '../src/api/log.js';
 import { waitOperation } from '../src/modes/wait-operation.js';
 import { Limit } from '../src/time/limit.js';
+import { Stop } from '../src/time/stop.js';
 import { seededRandom } from '../test/control-plane/random.js';
 import { VirtualClock } from '../test/virtual/clock.js';
 import type { Figure } from './figure.js';
@@ -39,7 +40,7 @@ function wait({ clock, exchange, ids, seed, pollInterval = 'auto' }: Begun) {
     { projectId: 'p', target: { ids }, pollInterval, failFast: true },
     {
       api: new ControlApi(exchange, access, silent),
-      limit: new Limit(clock, 24 * 60 * minute, new AbortController().signal),
+      limit: new Limit(clock, 24 * 60 * minute, new Stop()),
       log: silent,
       random: seededRandom(seed),
     },

@@ -3,12 +3,13 @@ import { toolkit } from './action/toolkit.js';
 import { httpExchange } from './api/http-exchange.js';
 import { runStep, tellOfError, type World } from './step.js';
 import { systemClock } from './time/clock.js';
+import { Stop } from './time/stop.js';
 
 // Red, until a result says otherwise: a crash, or an event loop that runs empty, never ends green.
 process.exitCode = 1;
 
-const cancel = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => cancel.abort());
+const cancel = new Stop();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => cancel.stop());
 
 const { exchange, close } = httpExchange();
 const world: World = {
@@ -18,7 +19,7 @@ const world: World = {
   exchange,
   clock: systemClock,
   random: Math.random,
-  cancel: cancel.signal,
+  cancel,
 };
 
 let told = false;

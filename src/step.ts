@@ -10,6 +10,7 @@ import type { Exchange } from './api/exchange.js';
 import { type Collaborators, waitOperation } from './modes/wait-operation.js';
 import type { Clock } from './time/clock.js';
 import { Limit } from './time/limit.js';
+import type { Stop } from './time/stop.js';
 
 /** All that a step reaches of the world outside. */
 export interface World {
@@ -19,16 +20,17 @@ export interface World {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Aborts when the runner cancels the step. */
-  readonly cancel: AbortSignal;
+  /** Tells that the runner cancels the step. */
+  readonly cancel: Stop;
 }
 
 /** Answers whether what the step was asked for is true, and was told. */
 export async function runStep(world: World): Promise<boolean> {
   try {
     const inputs = readInputs(world.toolkit.input, world.environment, world.secrets);
-    for (const warning of inputs.warnings) world.toolkit.warning(warning);
-    const ending = await modes[inputs.mode](inputs, collaborators(inputs, world));
+    const working = modes[inputs.mode](inputs, collaborators(inputs, world));
+    for (const warning of inputs.warnings()) world.toolkit.warning(warning);
+    const ending = await working;
     await tell(ending, world, inputs.mode, inputs.summary);
     return ending.succeeded;
   } catch (error) {

@@ -22,7 +22,7 @@ export interface Inputs {
   readonly summary: boolean;
   readonly settings: WaitSettings;
   /** What is odd about the inputs, but no error. */
-  readonly warnings: readonly string[];
+  warnings(): string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -51,7 +51,7 @@ export function readInputs(input: (name: string) => string, environment: Environ
     settings: mode === undefined ? undefined : settingsOf[mode](reader, environment),
   };
   const complete = reader.complete(values);
-  return { ...complete, warnings: [...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)] };
+  return { ...complete, warnings: () => [...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)] };
 }
 
 const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) => WaitSettings> = {

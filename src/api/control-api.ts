@@ -23,11 +23,13 @@ export interface Access {
 export class ControlApi {
   readonly #exchange: Exchange;
   readonly #access: Access;
+  readonly #base: string;
   readonly #log: Log;
 
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#exchange = forgetting(access.apiKey, exchange);
     this.#access = access;
+    this.#base = access.baseUrl.href.replace(/\/+$/, '');
     this.#log = log;
   }
 
@@ -59,11 +61,11 @@ export class ControlApi {
   }
 
   async #try<T>(method: Request['method'], path: string, limit: Limit, take: (body: Json) => T): Promise<T> {
-    const { baseUrl, apiKey, requestTimeout } = this.#access;
+    const { apiKey, requestTimeout } = this.#access;
     const { clock } = limit;
     const request: Request = {
       method,
-      url: new URL(`${baseUrl.href.replace(/\/+$/, '')}/${path}`),
+      url: new URL(`${this.#base}/${path}`),
       headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
     };
     const began = clock.now();

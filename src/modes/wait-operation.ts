@@ -91,9 +91,11 @@ class Watch {
   }
 
   async run(): Promise<Waited> {
-    this.#narrator.begin(this.#settings.projectId);
     try {
-      return this.#ended(this.#limit.endless ? await this.#lookOnce() : await this.#lookUntilSettled());
+      // The first request is on its way before anything is said.
+      const looking = this.#limit.endless ? this.#lookOnce() : this.#lookUntilSettled();
+      this.#narrator.begin(this.#settings.projectId);
+      return this.#ended(await looking);
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
       if (error instanceof TimeUp) return await this.#lookForTheLastTime();

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js';
+import type { Stop } from './stop.js';
 
 /** The time is up: nothing that was asked for is known to be true. */
 export class TimeUp extends Error {
@@ -14,7 +15,7 @@ export class Cancelled extends Error {
   }
 }
 
-/** Takes what is to be done when the work is to stop. Lighter than an AbortSignal, of which a long wait would need thousands. */
+/** Takes what is to be done when the work is to stop. */
 export type OnStop = (call: () => void) => void;
 
 /** Until when something may go on, and whether it was called off: one value that is handed down to all that takes time. */
@@ -22,7 +23,7 @@ export class Limit {
   constructor(
     readonly clock: Clock,
     readonly at: number,
-    readonly cancel: AbortSignal,
+    readonly cancel: Stop,
   ) {}
 
   get left(): number {
@@ -57,12 +58,12 @@ export class Limit {
       const cancelled = () => stop(new Cancelled());
       const settle = () => {
         forgetTime();
-        this.cancel.removeEventListener('abort', cancelled);
+        forgetCancel();
       };
       const forgetTime = this.clock.at(this.at, () => stop(new TimeUp()));
-      this.cancel.addEventListener('abort', cancelled);
+      const forgetCancel = this.cancel.on(cancelled);
 
-      if (this.cancel.aborted) cancelled();
+      if (this.cancel.stopped) cancelled();
       else if (this.struck) stop(new TimeUp());
       else
         work((call) => calls.push(call))

@@ -24,6 +24,7 @@ function change(...operations: Parameters<typeof service.plane.startOperation>[0
 
 async function show(title: string, inputs: StepOptions['inputs']): Promise<void> {
   const step = await runStep({
+    secrets: [service.apiKey],
     inputs: {
       mode: 'wait-operation',
       'api-key': service.apiKey,

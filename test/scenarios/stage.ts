@@ -27,6 +27,8 @@ export async function setStage(
   const start: Stage['start'] = (inputs, more) => {
     const handle = startStep({
       limitMs: 15_000,
+      // The bundle runs on more than one Node, the tests on one.
+      ...(process.env['NODE_OF_BUNDLE'] === undefined ? {} : { node: process.env['NODE_OF_BUNDLE'] }),
       ...more,
       inputs: {
         mode: 'wait-operation',

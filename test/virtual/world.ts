@@ -4,6 +4,7 @@ import { type Log, silent } from '../../src/api/log.js';
 import { parseFilter } from '../../src/modes/filter.js';
 import { type Waited, type WaitSettings, waitOperation } from '../../src/modes/wait-operation.js';
 import { Limit } from '../../src/time/limit.js';
+import { Stop } from '../../src/time/stop.js';
 import { type ControlPlaneOptions, type CreatedControlPlane, createControlPlane } from '../control-plane/index.js';
 import { seededRandom } from '../control-plane/random.js';
 import { VirtualClock } from './clock.js';
@@ -20,7 +21,7 @@ export interface WaitOptions extends Partial<WaitSettings> {
   readonly log?: Log;
   /** Seed of the waiter's own chances. */
   readonly seed?: number;
-  readonly cancel?: AbortSignal;
+  readonly cancel?: Stop;
 }
 
 /** A service on a virtual clock, and those who wait for it. */
@@ -68,11 +69,7 @@ export class World {
       },
       {
         api: new ControlApi(this.connect(), access, log),
-        limit: new Limit(
-          clock,
-          timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout,
-          cancel ?? new AbortController().signal,
-        ),
+        limit: new Limit(clock, timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout, cancel ?? new Stop()),
         log,
         random: seededRandom(seed),
       },

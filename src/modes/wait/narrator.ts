@@ -24,7 +24,6 @@ export class Narrator {
     this.#log = log;
     this.#limit = limit;
     this.#roster = roster;
-    this.#listenToSilence();
   }
 
   begin(projectId: string): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, AskedToWaitTooLong } from '../../../src/api/errors.js';
 import { fiveTries, once, type RetryRule, withRetries } from '../../../src/api/retry.js';
 import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
+import { Stop } from '../../../src/time/stop.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
@@ -29,8 +30,8 @@ async function attempts(
   },
 ): Promise<Course> {
   const clock = new VirtualClock();
-  const cancel = new AbortController();
-  clock.at(cancelAt, () => cancel.abort());
+  const cancel = new Stop();
+  clock.at(cancelAt, () => cancel.stop());
   const times: number[] = [];
   const attempt = async () => {
     const failure = failures[Math.min(times.length, failures.length - 1)];
@@ -38,7 +39,7 @@ async function attempts(
     if (failure !== undefined) throw failure;
     return 'good';
   };
-  const limit = new Limit(clock, timeout, cancel.signal);
+  const limit = new Limit(clock, timeout, cancel);
   const ended = await clock.run(withRetries(attempt, { limit, retry }).catch((error: unknown) => error));
   return { times, ended, at: clock.now() };
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../../../src/api/errors.js';
 import { silent } from '../../../src/api/log.js';
 import { parseFilter } from '../../../src/modes/filter.js';
 import { NotFound } from '../../../src/modes/wait-operation.js';
+import { Stop } from '../../../src/time/stop.js';
 import type { Fault, FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { type WaitOptions, World, type WorldOptions } from '../../virtual/world.js';
@@ -638,11 +639,11 @@ describe('a cancel', () => {
     'while patience is asked for': status(429, 50),
   } satisfies Record<string, Fault | undefined>)) {
     it(`ends the wait at once ${name}`, async () => {
-      const cancel = new AbortController();
+      const cancel = new Stop();
       const world = new World({ faults: fault === undefined ? [] : [{ from: 3, fault }] });
       const operation = world.plane.startOperation(forever);
-      world.clock.at(12_345, () => cancel.abort());
-      const waited = await world.wait([operation.id], { cancel: cancel.signal });
+      world.clock.at(12_345, () => cancel.stop());
+      const waited = await world.wait([operation.id], { cancel: cancel });
       expect(waited.verdict).toBe('cancelled');
       expect(waited.took).toBeCloseTo(12_345, 0);
       expect(waited.watched[0]?.operation?.id).toBe(operation.id);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
+import { Stop } from '../../../src/time/stop.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
 function stage(at = 1_000) {
   const clock = new VirtualClock();
-  const cancel = new AbortController();
-  return { clock, cancel, limit: new Limit(clock, at, cancel.signal) };
+  const cancel = new Stop();
+  return { clock, cancel, limit: new Limit(clock, at, cancel) };
 }
 
 describe('a limit', () => {
@@ -32,7 +33,7 @@ describe('a limit', () => {
 
   it('ends when it is cancelled, and tells the work', async () => {
     const { clock, cancel, limit } = stage();
-    clock.at(300, () => cancel.abort());
+    clock.at(300, () => cancel.stop());
     let stopped = 0;
     const ended = limit.run((onStop) => {
       onStop(() => stopped++);
@@ -51,8 +52,8 @@ describe('a limit', () => {
       begun++;
     };
     await expect(clock.run(limit.run(work))).rejects.toBeInstanceOf(TimeUp);
-    cancel.abort();
-    await expect(clock.run(new Limit(clock, 5_000, cancel.signal).run(work))).rejects.toBeInstanceOf(Cancelled);
+    cancel.stop();
+    await expect(clock.run(new Limit(clock, 5_000, cancel).run(work))).rejects.toBeInstanceOf(Cancelled);
     expect(begun).toBe(0);
   });
 
@@ -62,8 +63,8 @@ describe('a limit', () => {
     expect(clock.now()).toBe(400);
     await expect(clock.run(limit.sleep(601))).rejects.toBeInstanceOf(TimeUp);
     expect(clock.now()).toBe(1_000);
-    clock.at(1_500, () => cancel.abort());
-    await expect(clock.run(new Limit(clock, 9_000, cancel.signal).sleep(5_000))).rejects.toBeInstanceOf(Cancelled);
+    clock.at(1_500, () => cancel.stop());
+    await expect(clock.run(new Limit(clock, 9_000, cancel).sleep(5_000))).rejects.toBeInstanceOf(Cancelled);
     expect(clock.now()).toBe(1_500);
   });
 
@@ -72,33 +73,31 @@ describe('a limit', () => {
     expect([limit.left, limit.struck, limit.endless]).toEqual([1_000, false, false]);
     expect(limit.within(200).at).toBe(200);
     expect(limit.within(2_000).at).toBe(1_000);
-    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel.signal);
+    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel);
     expect([endless.endless, endless.struck, endless.within(50).at]).toEqual([true, false, 50]);
   });
 
   it('works without an end, until it is cancelled', async () => {
     const { clock, cancel } = stage();
-    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel.signal);
+    const endless = new Limit(clock, Number.POSITIVE_INFINITY, cancel);
     await clock.run(endless.sleep(10 ** 9));
     expect(clock.now()).toBe(10 ** 9);
-    clock.at(10 ** 9 + 1, () => cancel.abort());
+    clock.at(10 ** 9 + 1, () => cancel.stop());
     await expect(clock.run(endless.run(() => new Promise(() => {})))).rejects.toBeInstanceOf(Cancelled);
   });
 
   it('leaves nothing behind on the signal that all share', async () => {
     const { clock, cancel, limit } = stage();
     let listening = 0;
-    const { addEventListener, removeEventListener } = cancel.signal;
-    Object.assign(cancel.signal, {
-      addEventListener: (...parameters: Parameters<typeof addEventListener>) => {
-        listening++;
-        addEventListener.apply(cancel.signal, parameters);
-      },
-      removeEventListener: (...parameters: Parameters<typeof removeEventListener>) => {
+    const on = cancel.on.bind(cancel);
+    cancel.on = (call) => {
+      listening++;
+      const forget = on(call);
+      return () => {
         listening--;
-        removeEventListener.apply(cancel.signal, parameters);
-      },
-    });
+        forget();
+      };
+    };
     await clock.run(limit.sleep(10));
     await clock.run(limit.run(async () => 'done'));
     await clock.run(limit.sleep(10_000).catch(() => {}));

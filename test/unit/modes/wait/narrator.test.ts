@@ -5,6 +5,7 @@ import { Narrator } from '../../../../src/modes/wait/narrator.js';
 import { Roster } from '../../../../src/modes/wait/roster.js';
 import type { Target } from '../../../../src/modes/wait/target.js';
 import { Limit } from '../../../../src/time/limit.js';
+import { Stop } from '../../../../src/time/stop.js';
 import { VirtualClock } from '../../../virtual/clock.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `${letter}07f8772-1877-4da9-a939-3a3ae62d1d8d`);
@@ -12,7 +13,7 @@ const all: Target = { all: parseFilter('', []), failOnEmpty: false };
 
 function scene(target: Target, timeout = 600_000) {
   const clock = new VirtualClock();
-  const limit = new Limit(clock, timeout, new AbortController().signal);
+  const limit = new Limit(clock, timeout, new Stop());
   const roster = new Roster(target);
   const lines: string[] = [];
   const narrator = new Narrator({ ...silent, info: (line) => lines.push(line) }, limit, roster);
