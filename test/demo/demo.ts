@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startControlPlane } from '../control-plane/index.js';
 import { presentStep, wantsColours } from '../runner/present.js';
-import { runStep, type StepOptions } from '../runner/step.js';
+import { runStep } from '../runner/step.js';
 import { summaryPage } from '../runner/summary-page.js';
 
 const folder = resolve('build/demo');
@@ -22,20 +22,25 @@ function change(...operations: Parameters<typeof service.plane.startOperation>[0
   return file;
 }
 
-async function show(title: string, inputs: StepOptions['inputs']): Promise<void> {
-  const step = await runStep({
-    secrets: [service.apiKey],
-    inputs: {
-      mode: 'wait-operation',
-      'api-key': service.apiKey,
-      'base-url': service.baseUrl,
-      'project-id': projectId,
-      ...inputs,
-    },
-  });
+async function show(title: string, own: Record<string, string>): Promise<void> {
+  const inputs = {
+    mode: 'wait-operation',
+    'api-key': service.apiKey,
+    'base-url': service.baseUrl,
+    'project-id': projectId,
+    ...own,
+  };
+  const step = await runStep({ inputs });
   const page = join(folder, `${title.replaceAll(/\W+/g, '-').toLowerCase()}.html`);
   writeFileSync(page, summaryPage(step.summary, title));
-  console.log(presentStep(step, { title, colours: wantsColours(process.stdout) }));
+  const given = Object.entries(inputs).map(([name, value]) => `    ${name}: ${step.job.masker.mask(value)}`);
+  console.log(
+    presentStep(step, {
+      title,
+      colours: wantsColours(process.stdout),
+      preface: ['  Run org/ctl-action@v1 with', ...given],
+    }),
+  );
   console.log(`  Job summary: ${pathToFileURL(page)}\n`);
   step.dispose();
 }

@@ -8,6 +8,8 @@ export interface Shown extends Pick<StepResult, 'log' | 'outputs' | 'conclusion'
 export interface PresentOptions {
   readonly title?: string | undefined;
   readonly colours?: boolean | undefined;
+  /** Lines between the title and the log. */
+  readonly preface?: readonly string[];
   /** Longer values of outputs are cut to it. */
   readonly width?: number | undefined;
 }
@@ -33,10 +35,10 @@ export function wantsColours(
 
 /** A finished step for a terminal: its masked log, its outputs, its end. Outputs are shown masked too. */
 export function presentStep(step: Shown, options: PresentOptions = {}): string {
-  const { title, colours = false, width = 100 } = options;
+  const { title, preface = [], colours = false, width = 100 } = options;
   const paint = (colour: Colour, text: string): string => (colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text);
   const lines = title === undefined ? [] : [paint('bold', `━━ ${title} ${'━'.repeat(Math.max(3, 74 - title.length))}`)];
-  lines.push(...logLines(step.log, paint));
+  lines.push(...preface, ...logLines(step.log, paint));
 
   const outputs = Object.entries(step.outputs).filter(([, value]) => value !== '');
   const column = Math.max(0, ...outputs.map(([name]) => name.length));
