@@ -1,4 +1,4 @@
-/** `npm run bench`: a table in Markdown; `--json FILE` for a machine, `--short` for a look. Ends red where a figure is not reached. */
+/** `npm run bench`: a table in Markdown; `--json FILE` for a machine, `--short` to see that it works. Never a test: a figure depends on the machine. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTable } from './figure.js';

@@ -48,27 +48,23 @@ export class Limit {
    * behind: what a socket or a proxy does, or does not do, never holds the step up.
    */
   run<T>(work: (onStop: OnStop) => Promise<T>): Promise<T> {
+    if (this.cancel.stopped) return Promise.reject(new Cancelled());
+    if (this.struck) return Promise.reject(new TimeUp());
     return new Promise<T>((resolve, reject) => {
       const calls: (() => void)[] = [];
+      const working = work((call) => calls.push(call));
       const stop = (reason: Error) => {
         settle();
         reject(reason);
         for (const call of calls) call();
       };
-      const cancelled = () => stop(new Cancelled());
       const settle = () => {
         forgetTime();
         forgetCancel();
       };
       const forgetTime = this.clock.at(this.at, () => stop(new TimeUp()));
-      const forgetCancel = this.cancel.on(cancelled);
-
-      if (this.cancel.stopped) cancelled();
-      else if (this.struck) stop(new TimeUp());
-      else
-        work((call) => calls.push(call))
-          .finally(settle)
-          .then(resolve, reject);
+      const forgetCancel = this.cancel.on(() => stop(new Cancelled()));
+      working.finally(settle).then(resolve, reject);
     });
   }
 
