@@ -53,18 +53,22 @@ export class Limit {
     return new Promise<T>((resolve, reject) => {
       const calls: (() => void)[] = [];
       const working = work((call) => calls.push(call));
-      const stop = (reason: Error) => {
-        settle();
-        reject(reason);
-        for (const call of calls) call();
-      };
-      const settle = () => {
+      const fail = (reason: unknown) => {
         forgetTime();
         forgetCancel();
+        reject(reason);
+      };
+      const stop = (reason: Error) => {
+        fail(reason);
+        for (const call of calls) call();
       };
       const forgetTime = this.clock.at(this.at, () => stop(new TimeUp()));
       const forgetCancel = this.cancel.on(() => stop(new Cancelled()));
-      working.finally(settle).then(resolve, reject);
+      working.then((result) => {
+        forgetTime();
+        forgetCancel();
+        resolve(result);
+      }, fail);
     });
   }
 
