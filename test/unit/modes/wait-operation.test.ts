@@ -643,12 +643,31 @@ describe('a cancel', () => {
       const world = new World({ faults: fault === undefined ? [] : [{ from: 3, fault }] });
       const operation = world.plane.startOperation(forever);
       world.clock.at(12_345, () => cancel.stop());
-      const waited = await world.wait([operation.id], { cancel: cancel });
+      const waited = await world.wait([operation.id], { cancel });
       expect(waited.verdict).toBe('cancelled');
       expect(waited.took).toBeCloseTo(12_345, 0);
       expect(waited.watched[0]?.operation?.id).toBe(operation.id);
     });
   }
+});
+
+it('a cancel is a cancel, also where something has failed', async () => {
+  const cancel = new Stop();
+  const world = new World();
+  const failing = world.plane.startOperation({ lengthMs: second, outcome: 'failed' });
+  const running = world.plane.startOperation(forever);
+  world.clock.at(20 * second, () => cancel.stop());
+  const waited = await world.wait([failing.id, running.id], { cancel, failFast: false });
+  expect(waited.verdict).toBe('cancelled');
+});
+
+it('a look stops at the first that has failed, and asks for no more', async () => {
+  const world = new World();
+  const failed = world.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
+  const other = world.plane.startOperation(forever);
+  const waited = await world.wait([failed.id, other.id]);
+  expect(waited.verdict).toBe('failed');
+  expect(world.times).toHaveLength(1);
 });
 
 describe('one look', () => {
