@@ -11,6 +11,7 @@ process.exitCode = 1;
 const cancel = new Stop();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => cancel.stop());
 
+let told = false;
 const { exchange, close } = httpExchange();
 const world: World = {
   toolkit,
@@ -19,10 +20,10 @@ const world: World = {
   exchange,
   clock: systemClock,
   random: Math.random,
+  isTold: () => told,
   cancel,
 };
 
-let told = false;
 const emptyLoop = () => crash(new Error('its work came to a halt'));
 process.once('beforeExit', emptyLoop);
 process.on('uncaughtException', crash);

@@ -20,6 +20,8 @@ export interface World {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Whether an end was told already, that of a crash: a later one must not make it look better. */
+  readonly isTold: () => boolean;
   /** Tells that the runner cancels the step. */
   readonly cancel: Stop;
 }
@@ -31,6 +33,7 @@ export async function runStep(world: World): Promise<boolean> {
     const working = modes[inputs.mode](inputs, collaborators(inputs, world));
     for (const warning of inputs.warnings()) world.toolkit.warning(warning);
     const ending = await working;
+    if (world.isTold()) return false;
     await tell(ending, world, inputs.mode, inputs.summary);
     return ending.succeeded;
   } catch (error) {

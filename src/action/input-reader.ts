@@ -90,9 +90,14 @@ export class InputReader {
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const [first, ...others] = this.#problems;
     if (first === undefined) return values as T;
-    if (others.length === 0) throw new BadInputs(`Bad input: ${first}.\nNothing was sent.`);
+    if (others.length === 0) throw new BadInputs(`Bad input: ${ended(first)}\nNothing was sent.`);
     throw new BadInputs(
-      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${problem}.`).join('\n')}\nNothing was sent.`,
+      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${ended(problem)}`).join('\n')}\nNothing was sent.`,
     );
   }
+}
+
+/** Some end with a question, or with a mark below a line. */
+function ended(problem: string): string {
+  return /[.?!^]$/.test(problem) ? problem : `${problem}.`;
 }

@@ -3,6 +3,7 @@ import { BadFilter, parseFilter } from '../modes/filter.js';
 import { fieldsToWaitBy, fieldsUnderWay } from '../modes/wait/fields.js';
 import type { Target } from '../modes/wait/target.js';
 import type { WaitSettings } from '../modes/wait-operation.js';
+import { parseDuration } from '../time/duration.js';
 import { InputReader } from './input-reader.js';
 import { apiKey, BadValue, baseUrl, boolean, duration, oneOf, projectId, urlWithoutSecrets } from './input-values.js';
 import { operationIds } from './operation-ids.js';
@@ -60,11 +61,18 @@ const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) =
     return {
       projectId: project ?? '',
       target: targetOf(reader, environment, project) ?? { ids: [] },
-      pollInterval: reader.parse('poll-interval', (text) => (text === 'auto' ? text : duration()(text))) ?? 'auto',
+      pollInterval: reader.parse('poll-interval', pollInterval) ?? 'auto',
       failFast: reader.parse('fail-fast', boolean) ?? true,
     };
   },
 };
+
+function pollInterval(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  if (parseDuration(text) === undefined)
+    throw new BadValue('is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m');
+  return duration()(text);
+}
 
 function targetOf(reader: InputReader, environment: Environment, project: string | undefined): Target | undefined {
   const file = reader.text('response-file');

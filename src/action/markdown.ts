@@ -1,10 +1,4 @@
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+import { escapeHtml } from '../text/escape-html.js';
 
 /**
  * Text in HTML. Blocks of HTML without an empty line are no Markdown; and in `<code>` nothing becomes a link or a mention, so
@@ -12,10 +6,6 @@ const entities: Readonly<Record<string, string>> = {
  */
 export function code(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
 /** `cells` are HTML. */

@@ -10,7 +10,7 @@ export function operationIds(text: string): 'all' | string[] {
   if (text === '') throw new BadValue(whyEmpty);
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');
-  if (text.startsWith('{')) {
+  if (/^["']?\s*\{/.test(text)) {
     throw new BadValue(
       'is a JSON object. The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
       true,

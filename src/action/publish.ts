@@ -29,7 +29,9 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
     { name: 'duration-ms', value: String(Math.round(took)) },
   ];
   const file: Output[] =
-    ending.result === undefined ? [] : [{ name: 'result-file', value: writeResult(clean(ending.result), place) }];
+    ending.result === undefined
+      ? []
+      : [{ name: 'result-file', value: resultFile(ending, clean(ending.result), place) }];
   const { outputs, dropped } = fitting(
     [...common, ...file, ...(ending.outputs ?? [])].map((output) => ({ ...output, value: clean(output.value) })),
   );
@@ -43,6 +45,17 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
   if (ending.error === undefined) toolkit.info(clean(`${ending.headline}.`));
   else toolkit.error(clean(ending.error));
   if (place.wantsSummary) await summarise(clean(summaryOf(ending, place.mode)), toolkit);
+}
+
+/** A success that later steps could not read is none; any other end is worth more than its file. */
+function resultFile({ succeeded }: Ending, text: string, place: Place): string {
+  try {
+    return writeResult(text, place);
+  } catch (error) {
+    if (succeeded || !(error instanceof Untold)) throw error;
+    place.toolkit.warning(`${error.message}.`);
+    return '';
+  }
 }
 
 function writeResult(text: string, { environment, mode }: Place): string {

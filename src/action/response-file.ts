@@ -17,6 +17,11 @@ export function operationIdsIn(path: string, projectId: string | undefined): str
       'holds no operations; expected an answer with `operations` or `operation`. Was the request refused? curl --fail-with-body tells',
     );
   }
+  if (operation !== undefined && operation !== null && !isObject(operation))
+    throw new BadValue('has an `operation` that is no object');
+  const { project_id, project } = isObject(body) ? body : {};
+  refuseOther(project_id, '`project_id`', projectId);
+  refuseOther(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const places: [string, unknown][] = [...(operations ?? []).entries()].map(([index, value]) => [
     `operations[${index}]`,
     value,
@@ -27,8 +32,10 @@ export function operationIdsIn(path: string, projectId: string | undefined): str
 
 function read(path: string): string {
   try {
-    const { size } = statSync(path);
-    if (size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
+    const stat = statSync(path);
+    // A pipe would be read until somebody ends it.
+    if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
+    if (stat.size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
     // This decoder leaves out the mark that some shells put at the start of a file.
     return new TextDecoder().decode(readFileSync(path));
   } catch (error) {
@@ -56,14 +63,17 @@ function parse(text: string): unknown {
 
 function idAt(place: string, value: unknown, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string') throw new BadValue(`lacks the text \`${place}.id\``);
-  if (projectId !== undefined && value['project_id'] !== undefined && value['project_id'] !== projectId) {
-    throw new BadValue(`holds operations of another project than project-id says (\`${place}.project_id\`)`);
-  }
+  refuseOther(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
     return operationId(value['id']);
   } catch {
     throw new BadValue(`has a \`${place}.id\` that is not a UUID`);
   }
+}
+
+function refuseOther(found: unknown, place: string, projectId: string | undefined): void {
+  if (projectId === undefined || found === undefined || found === projectId) return;
+  throw new BadValue(`holds operations of another project than project-id says (${place})`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

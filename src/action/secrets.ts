@@ -1,4 +1,4 @@
-import { escapeHtml } from './markdown.js';
+import { formsOfSecret } from '../text/forms-of-secret.js';
 
 const shortestKept = 8;
 
@@ -15,8 +15,7 @@ export class Secrets {
   add(secret: string): void {
     if (secret === '') return;
     this.#mask(secret);
-    // As it stands in a text, in JSON, and in HTML.
-    this.#known.push(...new Set([secret, JSON.stringify(secret).slice(1, -1), escapeHtml(secret)]));
+    this.#known.push(...formsOfSecret(secret));
   }
 
   /** Whether the text holds one; one so short that common words hold it is no secret that could be kept. */

@@ -26,6 +26,6 @@ export const toolkit: Toolkit = {
   },
   output: core.setOutput,
   summary: async (markdown) => {
-    await core.summary.addRaw(markdown, true).write();
+    await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },
 };

@@ -78,6 +78,10 @@ function target(request: Request, answer: Answer): string {
 }
 
 function withId(answer: Answer): string {
-  const id = requestId(answer);
+  const id = requestId(answer) ?? idInBody(answer);
   return id === undefined ? '' : ` [request id ${plain(id, 80)}]`;
+}
+
+function idInBody({ body }: Answer): string | undefined {
+  return /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
 }

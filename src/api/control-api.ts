@@ -12,6 +12,10 @@ import { cursorIn, listIn, misshapen, type Operation, operationOf } from './reco
 import { type Manner, withRetries } from './retry.js';
 import { forgetting } from './secrecy.js';
 
+/** Far more than a record, or a page of a hundred, takes. */
+const oneRecord = 2 ** 20;
+const onePage = 8 * 2 ** 20;
+
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
@@ -35,7 +39,7 @@ export class ControlApi {
 
   async operation(projectId: string, id: string, manner: Manner): Promise<Operation> {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
-    return this.#get(path, manner, (body) => {
+    return this.#get(path, oneRecord, manner, (body) => {
       const operation = operationOf(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // Another operation's end proves nothing about this one.
       if (operation.id !== id) throw misshapen('operation.id', id, operation.id);
@@ -48,7 +52,7 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     return pages(most, (cursor, limit) => {
       const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, manner, (body) => ({
+      return this.#get(`${path}?${query}`, onePage, manner, (body) => ({
         records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
         cursor: cursorIn(body),
       }));
@@ -56,17 +60,24 @@ export class ControlApi {
   }
 
   /** What is needed is taken out of the answer as part of the try: an answer that lacks it is a failed try. */
-  #get<T>(path: string, manner: Manner, take: (body: Json) => T): Promise<T> {
-    return withRetries(() => this.#try('GET', path, manner.limit, take), manner);
+  #get<T>(path: string, mostBytes: number, manner: Manner, take: (body: Json) => T): Promise<T> {
+    return withRetries(() => this.#try('GET', path, mostBytes, manner.limit, take), manner);
   }
 
-  async #try<T>(method: Request['method'], path: string, limit: Limit, take: (body: Json) => T): Promise<T> {
+  async #try<T>(
+    method: Request['method'],
+    path: string,
+    mostBytes: number,
+    limit: Limit,
+    take: (body: Json) => T,
+  ): Promise<T> {
     const { apiKey, requestTimeout } = this.#access;
     const { clock } = limit;
     const request: Request = {
       method,
       url: new URL(`${this.#base}/${path}`),
       headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+      mostBytes,
     };
     const began = clock.now();
     const tell = (outcome: string) => {
@@ -74,11 +85,12 @@ export class ControlApi {
       this.#log.debug(`${method} ${pathname}${search} ${outcome} after ${Math.round(clock.now() - began)} ms`);
     };
 
+    const own = limit.within(requestTimeout);
     let answer: Answer;
     try {
-      answer = await limit.within(requestTimeout).run((onStop) => this.#exchange(request, onStop));
+      answer = await own.run((onStop) => this.#exchange(request, onStop));
     } catch (error) {
-      const failure = error instanceof TimeUp && !limit.struck ? tooSlow(requestTimeout) : error;
+      const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(requestTimeout) : error;
       tell(failure instanceof Error ? failure.message : String(failure));
       if (!(failure instanceof Broken)) throw failure;
       throw new ApiError(`${method} ${request.url.pathname}: ${failure.message}`, failure, { cause: error });

@@ -8,6 +8,8 @@ export interface Request {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** A larger answer is refused, before it is parsed: no deadline can interrupt a parser. */
+  readonly mostBytes: number;
 }
 
 export interface Answer {

@@ -3,7 +3,6 @@ import { HttpClient } from '@actions/http-client';
 import { plain } from '../text/plain.js';
 import { Broken, type Exchange } from './exchange.js';
 
-const largestBody = 256 * 1024 * 1024;
 const noIdleLimit = 2 ** 31 - 1;
 
 /** Exchanges over sockets, with the proxies and authorities that the environment names. */
@@ -14,7 +13,7 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
     prepareRequest(options: { host?: string; signal?: AbortSignal | undefined }) {
       options.signal = signal;
       // A URL writes an IPv6 address in brackets, a socket wants it without.
-      options.host = options.host?.replace(/^\[(.*)\]$/, '$1') ?? '';
+      if (options.host) options.host = options.host.replace(/^\[(.*)\]$/, '$1');
     },
     canHandleAuthentication: () => false,
     handleAuthentication: () => Promise.reject(new Error('not used')),
@@ -31,10 +30,10 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
       const controller = new AbortController();
       onStop(() => controller.abort());
       signal = controller.signal;
-      // A proxy that takes CONNECT and stays silent is left by this signal alone.
-      const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
-      if (proxyOptions !== undefined) proxyOptions.signal = signal;
       try {
+        // A proxy that takes CONNECT and stays silent is left by this signal alone.
+        const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
+        if (proxyOptions !== undefined) proxyOptions.signal = signal;
         const { message } = await client.request(
           request.method,
           request.url.href,
@@ -44,7 +43,7 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
         return {
           status: message.statusCode ?? 0,
           headers: message.headers as Record<string, string | undefined>,
-          body: await readBody(message),
+          body: await readBody(message, request.mostBytes),
         };
       } catch (error) {
         throw error instanceof Broken ? error : broken(error);
@@ -55,7 +54,7 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
 }
 
 /** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
-function readBody(message: IncomingMessage): Promise<string> {
+function readBody(message: IncomingMessage, mostBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -64,11 +63,11 @@ function readBody(message: IncomingMessage): Promise<string> {
     message.on('data', (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= largestBody) return;
-      reject(new Broken('The body is larger than 256 MiB and was refused', { transient: false }));
+      if (length <= mostBytes) return;
+      reject(new Broken(`The body is larger than ${mostBytes / 2 ** 20} MiB and was refused`, { transient: false }));
       message.destroy();
     });
-    message.on('end', () => (message.complete ? resolve(Buffer.concat(chunks).toString()) : cut()));
+    message.on('end', () => (message.complete ? resolve(new TextDecoder().decode(Buffer.concat(chunks))) : cut()));
     message.on('aborted', cut);
     message.on('error', cut);
     message.on('close', cut);
@@ -81,7 +80,9 @@ function broken(error: unknown): Broken {
   if (ofProxy === '407') return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407 });
   if (ofProxy !== undefined) return new Broken(`The proxy refused the tunnel with status ${ofProxy}`);
   const said = reasons[code] ?? (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
-  return new Broken(said === undefined ? plain(message) : `${said} (${code})`, { cause: error });
+  return new Broken(said === undefined ? plain(message) || code || 'No reason was given' : `${said} (${code})`, {
+    cause: error,
+  });
 }
 
 const reasons: Record<string, string> = {

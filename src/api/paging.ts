@@ -1,4 +1,8 @@
+import { ApiError } from './errors.js';
+
 const largestPage = 100;
+/** Pages in a row that hold nothing new. */
+const mostBarren = 5;
 
 export interface Page<T> {
   readonly records: T[];
@@ -16,6 +20,7 @@ export async function* pages<T extends { readonly id: string }>(
   const seenCursors = new Set<string>();
   const seenIds = new Set<string>();
   let cursor: string | undefined;
+  let barren = 0;
   do {
     const page = await fetch(cursor, Math.min(largestPage, most - seenIds.size));
     const fresh: T[] = [];
@@ -28,6 +33,9 @@ export async function* pages<T extends { readonly id: string }>(
     if (page.records.length === 0) return;
     cursor = page.cursor;
     if (cursor === undefined || seenCursors.has(cursor)) return;
+    barren = fresh.length === 0 ? barren + 1 : 0;
+    if (barren > mostBarren)
+      throw new ApiError('The list goes on, but has nothing new on its pages', { transient: false });
     seenCursors.add(cursor);
   } while (seenIds.size < most);
 }

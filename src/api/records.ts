@@ -25,7 +25,7 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
   const { id, status, project_id } = value;
   if (!isText(id)) throw misshapen(`${place}.id`, 'a text', id);
   if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
-  if (project_id !== undefined && project_id !== projectId) {
+  if (project_id !== undefined && project_id !== null && project_id !== projectId) {
     throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };
@@ -51,8 +51,13 @@ export function listIn(body: Json, name: string): Json[] {
 
 export function cursorIn(body: Json): string | undefined {
   const pagination = isObject(body) ? body['pagination'] : undefined;
+  if (pagination === undefined || pagination === null) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
-  return isText(cursor) ? cursor : undefined;
+  // A cursor of another kind is no end of the list: what is on the next page would be taken for nothing.
+  if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
+    throw misshapen('pagination.cursor', 'a text', cursor ?? pagination);
+  }
+  return cursor === undefined || cursor === null || cursor === '' ? undefined : textOf(cursor);
 }
 
 /** An answer that lacks what is needed of it: the message names the place and what was expected there. */

@@ -1,3 +1,4 @@
+import { formsOfSecret } from '../text/forms-of-secret.js';
 import { parseJson, printJson } from '../text/json.js';
 import type { Answer, Exchange } from './exchange.js';
 
@@ -6,7 +7,7 @@ import type { Answer, Exchange } from './exchange.js';
  * part of it, cut from a longer text, would be known by no mask.
  */
 export function forgetting(secret: string, exchange: Exchange): Exchange {
-  const forms = [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
+  const forms = formsOfSecret(secret);
   const without = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   return async (request, onStop) => {
     const { status, headers, body } = await exchange(request, onStop);

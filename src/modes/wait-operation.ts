@@ -18,6 +18,10 @@ const graceForNew = 5_000;
 const graceForSeen = 30_000;
 const lastLookTakes = 1_000;
 const longestPauseAfterFailure = 60_000;
+const pauseAmidTheList = 500;
+
+/** Stands for whatever request is tried again. */
+const retried = '';
 
 export interface WaitSettings {
   readonly projectId: string;
@@ -76,8 +80,10 @@ class Watch {
   readonly #missing = new Map<string, number>();
   #answered = false;
   #listIsRead = false;
-  /** What the last exchange failed of. */
-  #trouble: ApiError | undefined;
+  /** What could not be seen when it was looked at last, and why. */
+  readonly #troubles = new Map<string, ApiError>();
+  /** How long the service has asked to be left alone since the last look. */
+  #asked = 0;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
     this.#settings = settings;
@@ -109,15 +115,15 @@ class Watch {
 
   async #lookUntilSettled(): Promise<Verdict> {
     for (;;) {
-      await this.#look({ limit: this.#limit, retry: this.#whileWaiting });
+      await this.#look(this.#limit, this.#whileWaiting);
       const verdict = this.#settled();
       if (verdict !== undefined) return verdict;
-      await this.#limit.sleep(this.#pace.next(this.#waited));
+      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#asked));
     }
   }
 
   async #lookOnce(): Promise<Verdict> {
-    await this.#look({ limit: this.#limit, retry: once });
+    await this.#look(this.#limit, once);
     return this.#settled() ?? 'timeout';
   }
 
@@ -125,12 +131,11 @@ class Watch {
   async #lookForTheLastTime(): Promise<Waited> {
     const { clock, cancel } = this.#limit;
     try {
-      await this.#look({ limit: new Limit(clock, clock.now() + lastLookTakes, cancel), retry: once });
+      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
-      if (error instanceof ApiError) this.#trouble = error;
     }
-    return this.#ended(this.#settled() ?? 'timeout', this.#trouble);
+    return this.#ended(this.#settled() ?? 'timeout', this.#troubles.values().next().value);
   }
 
   /** What is known for good. A wait succeeds by this alone. */
@@ -154,25 +159,33 @@ class Watch {
     };
   }
 
-  async #look(manner: Manner): Promise<void> {
+  /** Looks at all that is pending: one that cannot be seen does not hide the others. */
+  async #look(limit: Limit, retry: RetryRule): Promise<void> {
     this.#listIsRead = false;
+    this.#asked = 0;
+    let ends: unknown;
     const asked = new Set(this.#roster.pending);
-    if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) await this.#lookAtNewest(asked, manner);
+    if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) {
+      ends = await this.#lookAtNewest(asked, { limit, retry });
+    }
     for (const id of asked) {
       if (this.#settings.failFast && this.#roster.failed.size > 0) break;
-      await this.#lookAt(id, manner);
+      ends = (await this.#lookAt(id, { limit, retry })) ?? ends;
     }
+    if (ends !== undefined) throw ends;
     this.#pace.accepted();
   }
 
-  /** Takes out of `asked` what the newest operations show. */
-  async #lookAtNewest(asked: Set<string>, manner: Manner): Promise<void> {
+  /** Takes out of `asked` what the newest operations show. Answers what ends the wait, if it does not throw it. */
+  async #lookAtNewest(asked: Set<string>, manner: Manner): Promise<unknown> {
     const { projectId, target } = this.#settings;
     const givenIds = 'ids' in target;
     let read = 0;
     try {
-      for await (const page of this.#api.operations(projectId, newest, manner)) {
-        this.#hasAnswered(projectId);
+      const { limit, retry } = manner;
+      const pages = { limit, retry: retry === once ? once : this.#amidTheList };
+      for await (const page of this.#api.operations(projectId, newest, pages)) {
+        this.#heardOf(projectId);
         read += page.length;
         for (const operation of page) {
           if (asked.delete(operation.id) || (!givenIds && this.#roster.isNews(operation, this.#limit.clock.date())))
@@ -180,22 +193,23 @@ class Watch {
         }
         if (givenIds && asked.size === 0) break;
       }
-      this.#hasAnswered(projectId);
+      this.#heardOf(projectId);
       this.#roster.listWasRead(read < newest);
       this.#listIsRead = true;
+      return undefined;
     } catch (error) {
-      this.#isMissing(projectId, `Project ${plain(projectId, 80)}`, this.#answered, error);
+      // Where the list cannot be had, a request for each would not be what helps the service.
       asked.clear();
+      return this.#bear(projectId, `Project ${plain(projectId, 80)}`, this.#answered, manner, error);
     }
   }
 
-  async #lookAt(id: string, manner: Manner): Promise<void> {
+  async #lookAt(id: string, manner: Manner): Promise<unknown> {
     try {
-      const operation = await this.#api.operation(this.#settings.projectId, id, manner);
-      this.#hasAnswered(id);
-      this.#see(operation);
+      this.#see(await this.#api.operation(this.#settings.projectId, id, manner));
+      return undefined;
     } catch (error) {
-      this.#isMissing(id, `Operation ${plain(id, 80)}`, this.#roster.get(id) !== undefined, error);
+      return this.#bear(id, `Operation ${plain(id, 80)}`, this.#roster.get(id) !== undefined, manner, error);
     }
   }
 
@@ -203,45 +217,62 @@ class Watch {
     const from = this.#roster.get(operation.id)?.status;
     this.#roster.see(operation);
     if (from !== operation.status) this.#narrator.change(operation, from);
+    this.#heardOf(operation.id);
   }
 
-  #hasAnswered(what: string): void {
+  /** Of an operation, or of the project whose list was asked for. */
+  #heardOf(id: string): void {
     this.#answered = true;
-    this.#missing.delete(what);
-    this.#trouble = undefined;
-    this.#narrator.answered();
+    this.#missing.delete(id);
+    this.#troubles.delete(retried);
+    this.#troubles.delete(id);
+    if (this.#troubles.size === 0) this.#narrator.answered();
   }
 
-  #meets(trouble: ApiError): void {
-    this.#trouble = trouble;
+  #meets(id: string, trouble: ApiError): void {
+    this.#troubles.set(id, trouble);
     this.#narrator.trouble(trouble);
   }
 
-  /** A 404 is no verdict at once; any other error goes on its way. */
-  #isMissing(id: string, what: string, wasSeen: boolean, error: unknown): void {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  /**
+   * What cannot be seen for now is looked at again with the next look. Answers what ends the wait when all else has been
+   * looked at; throws what ends it at once: a refusal, a call for patience, a cancel, the end of the time.
+   */
+  #bear(id: string, what: string, wasSeen: boolean, { retry }: Manner, error: unknown): unknown {
+    if (!(error instanceof ApiError)) throw error;
+    this.#meets(id, error);
+    if (error.asksForPatience) throw error;
+    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, error);
+    if (error.refused) throw error;
+    if (retry === once || !this.#answered) return error;
+    this.#asked = Math.max(this.#asked, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
+    return undefined;
+  }
+
+  /** A 404 is no verdict at once. */
+  #bearNotFound(id: string, what: string, wasSeen: boolean, error: ApiError): NotFound | undefined {
     const now = this.#limit.clock.now();
     const since = this.#missing.get(id) ?? now;
     this.#missing.set(id, since);
-    if (this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew)) throw new NotFound(what, error);
-    this.#meets(error);
+    const isFinal = this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew);
+    return isFinal ? new NotFound(what, error) : undefined;
   }
 
+  /** Patience is asked of the whole wait; a failure is tried again at once only until the service has answered. */
   readonly #whileWaiting: RetryRule = (error, times) => {
-    const pause = this.#pauseAfter(error, times);
-    if (pause !== undefined) this.#meets(error);
+    if (error.asksForPatience) this.#pace.refused(error.retryAfter);
+    else if (this.#answered) return undefined;
+    const pause = error.asksForPatience ? this.#pace.next(this.#waited) : this.#untilAnswered(error, times);
+    if (pause !== undefined) this.#meets(retried, error);
     return pause;
   };
 
-  #pauseAfter(error: ApiError, times: number): number | undefined {
-    if (error.asksForPatience) {
-      this.#pace.refused(error.retryAfter);
-      return this.#pace.next(this.#waited);
-    }
-    if (error.refused) return undefined;
-    if (!this.#answered) return this.#untilAnswered(error, times);
-    return Math.max(this.#pace.next(this.#waited), Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
-  }
+  /** A page is asked for once more, so that a connection that breaks after each answer does not hide the pages behind it. */
+  readonly #amidTheList: RetryRule = (error, times) => {
+    const pause = this.#whileWaiting(error, times);
+    const again = this.#answered && times === 1 && error.transient && error.retryAfter === undefined;
+    return pause ?? (again ? pauseAmidTheList : undefined);
+  };
 
   get #waited(): number {
     return this.#limit.clock.now() - this.#began;

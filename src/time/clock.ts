@@ -17,7 +17,13 @@ export const systemClock: Clock = {
   now: () => process.uptime() * 1_000,
   date: () => Date.now(),
   at(time, call) {
-    const timer = setTimeout(call, Math.ceil(Math.min(longestTimer, Math.max(0, time - systemClock.now()))));
+    let timer: NodeJS.Timeout;
+    // Node's timers can be a little early.
+    const ring = () => (systemClock.now() < time ? arm() : call());
+    const arm = () => {
+      timer = setTimeout(ring, Math.min(longestTimer, Math.ceil(Math.max(0, time - systemClock.now()))));
+    };
+    arm();
     return () => clearTimeout(timer);
   },
 };

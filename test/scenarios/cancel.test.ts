@@ -15,7 +15,6 @@ const phases: Readonly<Record<string, Phase>> = {
   'the first request hangs': (context) => atFault(context, { kind: 'hang-before-headers' }),
   'a body stands still': (context) => atFault(context, { kind: 'hang-mid-body' }),
   'a body drips': (context) => atFault(context, { kind: 'drip', intervalMs: 50 }),
-  'a body has no end': (context) => atFault(context, { kind: 'endless-body' }),
   'a look at the list hangs': async (context) => {
     const { service, start } = await setStage(context, {
       faults: [{ nth: 2, fault: { kind: 'hang-before-headers' } }],

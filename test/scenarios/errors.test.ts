@@ -115,7 +115,7 @@ test.concurrent('what failed last is told when the deadline strikes', async (con
   service.faults.add({ from: 2, fault: { kind: 'status', status: 503 } });
   const result = await run({ 'operation-id': operation.id, timeout: '2s', 'poll-interval': '100ms' });
   expect(result.outputs).toMatchObject({ status: 'timeout' });
-  expect(errorOf(result)).toMatch(/What the service said last: .*503.*code FAULT.*req-\d+/);
+  expect(errorOf(result)).toMatch(/What was met last: .*503.*code FAULT.*req-\d+/);
 });
 
 test.concurrent('a service that asks for more time than there is ends the step at once, and is named', async (context) => {

@@ -31,7 +31,8 @@ export function failuresOf(operation: Operation): string | undefined {
 export function spanOf(operation: Operation, date: number): { readonly from: number; readonly to: number } | undefined {
   const from = timeOf(operation, 'created_at');
   const to = phaseOf(operation.status) === 'pending' ? date : timeOf(operation, 'updated_at');
-  return from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) };
+  // Services write a time of zero where there is none.
+  return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
 }
 
 export function lengthInWords(operation: Operation, date: number): string | undefined {

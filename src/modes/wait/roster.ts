@@ -23,7 +23,7 @@ export class Roster {
   readonly #shown = new Set<string>();
   #oldestAtFirst = Number.POSITIVE_INFINITY;
   #firstLook = true;
-  readonly #failedBefore: Operation[] = [];
+  readonly #failedBefore = new Map<string, Operation>();
 
   constructor(target: Target) {
     if ('all' in target) {
@@ -42,7 +42,7 @@ export class Roster {
 
   /** What had failed shortly before the first look: nobody waits for it, but somebody may want to know. */
   get failedBefore(): readonly Operation[] {
-    return this.#failedBefore;
+    return [...this.#failedBefore.values()];
   }
 
   /** Ids; what nobody has seen has not ended. */
@@ -76,7 +76,7 @@ export class Roster {
     if (!this.#admits(operation)) return false;
     const phase = phaseOf(operation.status);
     if (this.#firstLook && phase === 'failed' && date - (timeOf(operation, 'updated_at') ?? 0) < recently) {
-      this.#failedBefore.push(operation);
+      this.#failedBefore.set(operation.id, operation);
     }
     return appeared || phase === 'pending';
   }

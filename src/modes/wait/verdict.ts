@@ -50,6 +50,7 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
       error: sentences(
         `${share(failed, waited.watched)} in project ${plain(projectId, 80)} failed: ${list(failed, (one) => standing(one, date))}`,
         pending.length > 0 && `Not awaited any longer: ${list(pending, (one) => standing(one, date))}`,
+        waited.cause !== undefined && `Besides: ${waited.cause.message}`,
         'Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again',
       ),
     };
@@ -64,7 +65,7 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
         pending.length === 0
           ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${when}`
           : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${list(pending, (one) => standing(one, date))}`,
-        cause !== undefined && `What the service said last: ${cause.message}`,
+        cause !== undefined && `What was met last: ${cause.message}`,
         cause === undefined ? whatToDoInTime(timeout) : adviceFor(cause instanceof NotFound ? cause.answer : cause),
       ),
     };

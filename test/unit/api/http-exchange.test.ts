@@ -19,7 +19,7 @@ async function answerTo({ onTestFinished }: TestContext, bytes: string): Promise
   const { exchange, close } = httpExchange();
   onTestFinished(close);
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/projects`);
-  return exchange({ method: 'GET', url, headers: {} }, () => undefined);
+  return exchange({ method: 'GET', url, headers: {}, mostBytes: 1_000 }, () => undefined);
 }
 
 const json = '{"operation":{"id":"x","status":"finished"}}';

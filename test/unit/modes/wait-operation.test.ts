@@ -651,25 +651,6 @@ describe('a cancel', () => {
   }
 });
 
-it('a cancel is a cancel, also where something has failed', async () => {
-  const cancel = new Stop();
-  const world = new World();
-  const failing = world.plane.startOperation({ lengthMs: second, outcome: 'failed' });
-  const running = world.plane.startOperation(forever);
-  world.clock.at(20 * second, () => cancel.stop());
-  const waited = await world.wait([failing.id, running.id], { cancel, failFast: false });
-  expect(waited.verdict).toBe('cancelled');
-});
-
-it('a look stops at the first that has failed, and asks for no more', async () => {
-  const world = new World();
-  const failed = world.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
-  const other = world.plane.startOperation(forever);
-  const waited = await world.wait([failed.id, other.id]);
-  expect(waited.verdict).toBe('failed');
-  expect(world.times).toHaveLength(1);
-});
-
 describe('one look', () => {
   it('says what it saw, and is never repeated', async () => {
     const verdictOf = async (plan: OperationPlan, faults: FaultRule[] = []) => {

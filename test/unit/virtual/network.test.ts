@@ -8,7 +8,9 @@ const nothing: OnStop = () => {};
 
 async function exchange(world: World, send = world.connect(), onStop = nothing): Promise<Answer> {
   const headers = { authorization: `Bearer ${world.plane.apiKey}` };
-  return world.clock.run(send({ method: 'GET', url: new URL('https://control.test/v2/projects'), headers }, onStop));
+  return world.clock.run(
+    send({ method: 'GET', url: new URL('https://control.test/v2/projects'), headers, mostBytes: 1_000 }, onStop),
+  );
 }
 
 /** Each kind, and what comes of it: a status or the words of an error, and after how many milliseconds. */
