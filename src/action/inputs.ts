@@ -70,7 +70,9 @@ const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) =
 function pollInterval(text: string): number | 'auto' {
   if (text === 'auto') return text;
   if (parseDuration(text) === undefined)
-    throw new BadValue('is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m');
+    throw new BadValue(
+      'is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m',
+    );
   return duration()(text);
 }
 
