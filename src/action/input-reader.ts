@@ -89,12 +89,19 @@ export class InputReader {
   /** The values, now that none is bad. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const [first, ...others] = this.#problems;
-    if (first === undefined) return values as T;
+    if (first === undefined) return whole(values);
     if (others.length === 0) throw new BadInputs(`Bad input: ${ended(first)}\nNothing was sent.`);
     throw new BadInputs(
       `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${ended(problem)}`).join('\n')}\nNothing was sent.`,
     );
   }
+}
+
+/** A value that is missing without a word about it is a defect, and must not be worked with. */
+function whole<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+  const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
+  return values as T;
 }
 
 /** Some end with a question, or with a mark below a line. */

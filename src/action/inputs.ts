@@ -35,6 +35,7 @@ export function readInputs(input: (name: string) => string, environment: Environ
   secrets.add(key);
 
   const reader = new InputReader(input, secrets);
+  // Read already, for the mask.
   reader.text('api-key');
   const mode = reader.parse('mode', oneOf(modes));
   const values = {
@@ -55,15 +56,16 @@ export function readInputs(input: (name: string) => string, environment: Environ
   return { ...complete, warnings: () => [...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)] };
 }
 
-const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) => WaitSettings> = {
+/** Nothing where a part of it is bad: there is no value that could stand in for it. */
+const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) => WaitSettings | undefined> = {
   'wait-operation': (reader, environment) => {
     const project = reader.parse('project-id', projectId);
-    return {
-      projectId: project ?? '',
-      target: targetOf(reader, environment, project) ?? { ids: [] },
-      pollInterval: reader.parse('poll-interval', pollInterval) ?? 'auto',
-      failFast: reader.parse('fail-fast', boolean) ?? true,
-    };
+    const target = targetOf(reader, environment, project);
+    const interval = reader.parse('poll-interval', pollInterval);
+    const failFast = reader.parse('fail-fast', boolean);
+    if (project === undefined || target === undefined || interval === undefined || failFast === undefined)
+      return undefined;
+    return { projectId: project, target, pollInterval: interval, failFast };
   },
 };
 

@@ -2,8 +2,8 @@ import type { Limit } from '../time/limit.js';
 import { ApiError, AskedToWaitTooLong } from './errors.js';
 
 /**
- * The one question: how many milliseconds until the next try; none means give up. `times`: how often the request has
- * failed, or how often the service has asked for patience, whichever this is.
+ * The one question: how many milliseconds until the next try; none means give up. `times`: errors of this request so far,
+ * failures and calls for patience counted apart.
  */
 export type RetryRule = (error: ApiError, times: number) => number | undefined;
 
