@@ -15,9 +15,10 @@ export function read<T>(request: Request, answer: Answer, date: number, take: (b
       retryAfter: retryAfter(answer.headers, date),
     });
 
-  if (status >= 300 && status < 400)
-    throw told(`${status}, a redirect to ${target(request, answer)}, which is not followed`);
-  if (status < 200 || status >= 400) throw told(`status ${status}${said(answer)}`);
+  const place = target(request, answer);
+  if (status >= 300 && status < 400 && place !== undefined)
+    throw told(`${status}, a redirect to ${place}, which is not followed`);
+  if (status < 200 || status >= 300) throw told(`status ${status}${said(answer)}`);
   let body: Json;
   try {
     body = parseJson(answer.body);
@@ -70,9 +71,9 @@ function pageInPlace(answer: Answer): string {
 }
 
 /** Only the place: a query can carry a token. */
-function target(request: Request, answer: Answer): string {
+function target(request: Request, answer: Answer): string | undefined {
   const location = answer.headers['location'];
-  if (location === undefined || !URL.canParse(location, request.url.href)) return 'nowhere';
+  if (location === undefined || !URL.canParse(location, request.url.href)) return undefined;
   const { origin, pathname } = new URL(location, request.url);
   return plain(origin + pathname, 200);
 }

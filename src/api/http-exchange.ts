@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpClient } from '@actions/http-client';
+import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
 import { plain } from '../text/plain.js';
 import { Broken, type Exchange } from './exchange.js';
 
@@ -31,6 +32,7 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
       onStop(() => controller.abort());
       signal = controller.signal;
       try {
+        refuseBadProxy(request.url);
         // A proxy that takes CONNECT and stays silent is left by this signal alone.
         const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
         if (proxyOptions !== undefined) proxyOptions.signal = signal;
@@ -51,6 +53,18 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
     },
     close: () => client.dispose(),
   };
+}
+
+/** http-client goes past a proxy whose variable it cannot read, without a word. */
+function refuseBadProxy(url: URL): void {
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  if (!(process.env[name] || process.env[name.toUpperCase()]) || checkBypass(url)) return;
+  try {
+    if (getProxyUrl(url) !== undefined) return;
+  } catch {
+    // Its error would quote the variable, which can hold a password.
+  }
+  throw new Broken(`${name} is no usable URL; are user and password percent-encoded?`, { transient: false });
 }
 
 /** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */

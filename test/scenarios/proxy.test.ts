@@ -133,6 +133,18 @@ test.concurrent('a proxy that is not there ends the step red', async (context) =
   expect(errorOf(result)).toMatch(/proxy/i);
 });
 
+for (const variable of ['http://user:100%@127.0.0.1:1', 'http://user:100p@127.0.0.1:notaport', '://100p']) {
+  test.concurrent(`a proxy variable that is no URL is refused, and not gone past: ${variable}`, async (context) => {
+    const { run } = await setStage(context);
+
+    const result = await run({ ...anyId, 'base-url': hiddenUrl }, { env: { https_proxy: variable } });
+
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(errorOf(result)).toMatch(/https_proxy is no usable URL/);
+    expect(result.output).not.toMatch(/100[%p]/);
+  });
+}
+
 test.concurrent('no proxy is asked for what is on the own machine', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const operation = service.plane.startOperation({ projectId, lengthMs: 0 });
