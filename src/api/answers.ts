@@ -15,9 +15,9 @@ export function read<T>(request: Request, answer: Answer, date: number, take: (b
       retryAfter: retryAfter(answer.headers, date),
     });
 
-  const place = target(request, answer);
-  if (status >= 300 && status < 400 && place !== undefined)
-    throw told(`${status}, a redirect to ${place}, which is not followed`);
+  if (status >= 300 && status < 400 && status !== 304) {
+    throw told(`${status}, a redirect ${target(request, answer)}, which is not followed`);
+  }
   if (status < 200 || status >= 300) throw told(`status ${status}${said(answer)}`);
   let body: Json;
   try {
@@ -71,11 +71,11 @@ function pageInPlace(answer: Answer): string {
 }
 
 /** Only the place: a query can carry a token. */
-function target(request: Request, answer: Answer): string | undefined {
+function target(request: Request, answer: Answer): string {
   const location = answer.headers['location'];
-  if (location === undefined || !URL.canParse(location, request.url.href)) return undefined;
+  if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
   const { origin, pathname } = new URL(location, request.url);
-  return plain(origin + pathname, 200);
+  return `to ${plain(origin + pathname, 200)}`;
 }
 
 function withId(answer: Answer): string {
