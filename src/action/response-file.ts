@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isObject, type Json, parseJson } from '../text/json.js';
 import { BadValue, operationId } from './input-values.js';
 
 const largestFile = 256 * 1024 * 1024;
@@ -9,7 +10,7 @@ const largestFile = 256 * 1024 * 1024;
  */
 export function operationIdsIn(path: string, projectId: string | undefined): string[] {
   const body = parse(read(path));
-  const { operations, operation } = isObject(body) ? body : {};
+  const { operations, operation, project, project_id } = isObject(body) ? body : {};
   if (operations !== undefined && operations !== null && !Array.isArray(operations))
     throw new BadValue('has `operations` that are no array');
   if (!Array.isArray(operations) && !isObject(operation)) {
@@ -19,10 +20,9 @@ export function operationIdsIn(path: string, projectId: string | undefined): str
   }
   if (operation !== undefined && operation !== null && !isObject(operation))
     throw new BadValue('has an `operation` that is no object');
-  const { project_id, project } = isObject(body) ? body : {};
   refuseOther(project_id, '`project_id`', projectId);
   refuseOther(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
-  const places: [string, unknown][] = [...(operations ?? []).entries()].map(([index, value]) => [
+  const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
     `operations[${index}]`,
     value,
   ]);
@@ -49,9 +49,9 @@ function read(path: string): string {
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string): Json {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new BadValue(
       text.trim() === ''
@@ -61,7 +61,7 @@ function parse(text: string): unknown {
   }
 }
 
-function idAt(place: string, value: unknown, projectId: string | undefined): string {
+function idAt(place: string, value: Json, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string') throw new BadValue(`lacks the text \`${place}.id\``);
   refuseOther(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
@@ -71,11 +71,7 @@ function idAt(place: string, value: unknown, projectId: string | undefined): str
   }
 }
 
-function refuseOther(found: unknown, place: string, projectId: string | undefined): void {
+function refuseOther(found: Json | undefined, place: string, projectId: string | undefined): void {
   if (projectId === undefined || found === undefined || found === projectId) return;
   throw new BadValue(`holds operations of another project than project-id says (${place})`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -83,7 +83,7 @@ class Watch {
   /** What could not be seen when it was looked at last, and why. */
   readonly #troubles = new Map<string, ApiError>();
   /** How long the service has asked to be left alone since the last look. */
-  #asked = 0;
+  #leaveAlone = 0;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
     this.#settings = settings;
@@ -118,7 +118,7 @@ class Watch {
       await this.#look(this.#limit, this.#whileWaiting);
       const verdict = this.#settled();
       if (verdict !== undefined) return verdict;
-      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#asked));
+      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#leaveAlone));
     }
   }
 
@@ -162,7 +162,7 @@ class Watch {
   /** Looks at all that is pending: one that cannot be seen does not hide the others. */
   async #look(limit: Limit, retry: RetryRule): Promise<void> {
     this.#listIsRead = false;
-    this.#asked = 0;
+    this.#leaveAlone = 0;
     let ends: unknown;
     const asked = new Set(this.#roster.pending);
     if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) {
@@ -245,7 +245,7 @@ class Watch {
     if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, error);
     if (error.refused) throw error;
     if (retry === once || !this.#answered) return error;
-    this.#asked = Math.max(this.#asked, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
+    this.#leaveAlone = Math.max(this.#leaveAlone, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
     return undefined;
   }
 
