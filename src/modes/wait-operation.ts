@@ -229,33 +229,31 @@ class Watch {
     if (this.#troubles.size === 0) this.#narrator.answered();
   }
 
-  #meets(id: string, trouble: ApiError): void {
-    this.#troubles.set(id, trouble);
-    this.#narrator.trouble(trouble);
-  }
-
   /**
    * What cannot be seen for now is looked at again with the next look. Answers what ends the wait when all else has been
    * looked at; throws what ends it at once: a refusal, a call for patience, a cancel, the end of the time.
    */
   #bear(id: string, what: string, wasSeen: boolean, { retry }: Manner, error: unknown): unknown {
     if (!(error instanceof ApiError)) throw error;
-    this.#meets(id, error);
+    this.#troubles.set(id, error);
     if (error.asksForPatience) throw error;
-    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, error);
+    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, retry === once, error);
     if (error.refused) throw error;
     if (retry === once || !this.#answered) return error;
+    this.#narrator.trouble(error);
     this.#leaveAlone = Math.max(this.#leaveAlone, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
     return undefined;
   }
 
   /** A 404 is no verdict at once. */
-  #bearNotFound(id: string, what: string, wasSeen: boolean, error: ApiError): NotFound | undefined {
+  #bearNotFound(id: string, what: string, wasSeen: boolean, isLast: boolean, error: ApiError): NotFound | undefined {
     const now = this.#limit.clock.now();
     const since = this.#missing.get(id) ?? now;
     this.#missing.set(id, since);
     const isFinal = this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew);
-    return isFinal ? new NotFound(what, error) : undefined;
+    if (isFinal) return new NotFound(what, error);
+    if (!isLast) this.#narrator.trouble(error);
+    return undefined;
   }
 
   /** Patience is asked of the whole wait; a failure is tried again at once only until the service has answered. */
@@ -263,7 +261,9 @@ class Watch {
     if (error.asksForPatience) this.#pace.refused(error.retryAfter);
     else if (this.#answered) return undefined;
     const pause = error.asksForPatience ? this.#pace.next(this.#waited) : this.#untilAnswered(error, times);
-    if (pause !== undefined) this.#meets(retried, error);
+    if (pause === undefined) return undefined;
+    this.#troubles.set(retried, error);
+    this.#narrator.trouble(error);
     return pause;
   };
 

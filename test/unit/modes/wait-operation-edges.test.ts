@@ -62,6 +62,23 @@ it('why something is not found is told, though others are', async () => {
   expect(waited).toMatchObject({ verdict: 'timeout', cause: { status: 404 } });
 });
 
+it('no other look is announced where none follows', async () => {
+  for (const [faults, timeout] of [
+    [[{ fault: { kind: 'status', status: 401 } }], 60 * second],
+    [[{ from: 3, fault: { kind: 'status', status: 403 } }], 60 * second],
+    [[{ fault: { kind: 'status', status: 404 } }], 0],
+    [[{ fault: { kind: 'status', status: 503 } }], 0],
+  ] as const) {
+    const world = new World({ faults });
+    const operation = world.plane.startOperation(forever);
+    const lines: string[] = [];
+    const say = (line: string) => void lines.push(line);
+    const log = { info: say, notice: say, warning: say, debug: () => undefined };
+    expect((await world.wait([operation.id], { timeout, log })).verdict).toBe('error');
+    expect(lines.join('\n')).not.toContain('another follows');
+  }
+});
+
 it('the last look is taken once, and what it met is told', async () => {
   const world = new World({ faults: [{ from: 2, fault: { kind: 'status', status: 503 } }] });
   const operation = world.plane.startOperation(forever);
