@@ -1,3 +1,8 @@
-// What main has to have undone after the job it saves as state. Without state there is nothing to do: a job pays for the start
-// of Node alone.
-export {};
+import { traceName } from './modes/keys/trace-name.js';
+
+// A job that made no key pays for the start of Node alone.
+if (process.env[`STATE_${traceName}`]) {
+  // Red, should the rest not load.
+  process.exitCode = 1;
+  void import('./revoke-in-post.js');
+}

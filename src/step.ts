@@ -1,38 +1,36 @@
+import { createdReport } from './action/created-report.js';
 import type { Ending } from './action/ending.js';
+import { failureReport } from './action/failure-report.js';
 import { BadInputs } from './action/input-reader.js';
-import { type Inputs, type Mode, readInputs } from './action/inputs.js';
+import { type Inputs, type Mode, readInputs, type SettingsOf } from './action/inputs.js';
+import { listedKeysReport } from './action/listed-keys-report.js';
 import { publish, Untold } from './action/publish.js';
-import type { Secrets } from './action/secrets.js';
-import type { Toolkit } from './action/toolkit.js';
+import { revokedReport } from './action/revoked-report.js';
+import { sweptReport } from './action/swept-report.js';
 import { waitReport } from './action/wait-report.js';
 import { ControlApi } from './api/control-api.js';
-import type { Exchange } from './api/exchange.js';
-import { type Collaborators, waitOperation } from './modes/wait-operation.js';
-import type { Clock } from './time/clock.js';
+import type { Collaborators } from './modes/collaborators.js';
+import { createKey, handedOn, type Keeper } from './modes/create-key.js';
+import { fingerprintOfKey, printTrace } from './modes/keys/trace.js';
+import { traceName } from './modes/keys/trace-name.js';
+import { listKeys } from './modes/list-keys.js';
+import { revokeKeys } from './modes/revoke-key.js';
+import { sweepKeys, type WorkflowRuns } from './modes/sweep-keys.js';
+import { waitOperation } from './modes/wait-operation.js';
 import { Limit } from './time/limit.js';
-import type { Stop } from './time/stop.js';
+import type { World } from './world.js';
 
-/** All that a step reaches of the world outside. */
-export interface World {
-  readonly toolkit: Toolkit;
-  readonly secrets: Secrets;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly exchange: Exchange;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** Whether an end was told already, that of a crash: a later one must not make it look better. */
-  readonly isTold: () => boolean;
-  /** Tells that the runner cancels the step. */
-  readonly cancel: Stop;
-}
+/** Loads what reads the runs of the workflows of a repository, as the token may see them. */
+export type LoadWorkflowRuns = () => Promise<(token: string, repository: string, date: () => number) => WorkflowRuns>;
 
 /** Answers whether what the step was asked for is true, and was told. */
-export async function runStep(world: World): Promise<boolean> {
+export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
   try {
     const inputs = readInputs(world.toolkit.input, world.environment, world.secrets);
-    const working = modes[inputs.mode](inputs, collaborators(inputs, world));
+    const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
+    const working = work(inputs.mode, inputs.settings, means);
     for (const warning of inputs.warnings()) world.toolkit.warning(warning);
-    const ending = await working;
+    const ending = await working.catch((error: unknown) => failureReport(error, inputs.timeout));
     if (world.isTold()) return false;
     await tell(ending, world, inputs.mode, inputs.summary);
     return ending.succeeded;
@@ -42,12 +40,43 @@ export async function runStep(world: World): Promise<boolean> {
   }
 }
 
-const modes: Record<Mode, (inputs: Inputs, collaborators: Collaborators) => Promise<Ending>> = {
-  'wait-operation': async ({ settings, timeout }, collaborators) =>
-    waitReport(await waitOperation(settings, collaborators), settings, timeout, collaborators.limit.clock.date()),
+interface Means {
+  readonly inputs: Inputs;
+  readonly world: World;
+  readonly collaborators: Collaborators;
+  readonly loadWorkflowRuns: LoadWorkflowRuns;
+}
+
+const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => Promise<Ending> } = {
+  'wait-operation': async (settings, { inputs, collaborators }) => {
+    const waited = await waitOperation(settings, collaborators);
+    return waitReport(waited, settings, inputs.timeout, collaborators.limit.clock.date());
+  },
+  'create-key': async (settings, { inputs, world, collaborators }) => {
+    const keeper = keeperOf(settings, inputs, world);
+    const created = await createKey(settings, collaborators, keeper);
+    return {
+      ...createdReport(created, settings, inputs.timeout),
+      whenHandedOn: () => handedOn(created, settings, keeper),
+    };
+  },
+  'list-keys': async (settings, { collaborators }) => listedKeysReport(await listKeys(settings, collaborators)),
+  'revoke-key': async (settings, { inputs, collaborators }) =>
+    revokedReport(await revokeKeys(settings, collaborators), settings, inputs.timeout),
+  'sweep-keys': async (settings, { inputs, world, collaborators, loadWorkflowRuns }) => {
+    world.secrets.add(settings.githubToken);
+    const workflowRuns = await loadWorkflowRuns();
+    const runs = workflowRuns(settings.githubToken, settings.repository, world.clock.date);
+    const { requestTimeout, timeout } = inputs;
+    return sweptReport(await sweepKeys({ ...settings, requestTimeout }, collaborators, runs), settings, timeout);
+  },
 };
 
-function collaborators(
+function work<M extends Mode>(mode: M, settings: SettingsOf[M], means: Means): Promise<Ending> {
+  return modes[mode](settings, means);
+}
+
+function collaboratorsOf(
   { timeout, ...access }: Inputs,
   { toolkit, exchange, clock, random, cancel }: World,
 ): Collaborators {
@@ -59,13 +88,33 @@ function collaborators(
   };
 }
 
+/** Where `create-key` leaves what post needs. */
+function keeperOf(
+  { onRevokeFailure }: SettingsOf['create-key'],
+  { apiKey, baseUrl, summary }: Inputs,
+  { toolkit, secrets, clock }: World,
+): Keeper {
+  const known = {
+    baseUrl: baseUrl.href,
+    parent: fingerprintOfKey(apiKey),
+    since: clock.date(),
+    onFailure: onRevokeFailure,
+    summary,
+  };
+  return {
+    mask: (secret) => secrets.addForOthers(secret),
+    leave: (left) => toolkit.state(traceName, left === undefined ? '' : printTrace({ ...known, ...left })),
+  };
+}
+
 /** The end of a step that has no result. */
-export async function tellOfError(error: unknown, world: World): Promise<void> {
+export async function tellOfError(error: unknown, world: World): Promise<false> {
   const ending =
     error instanceof BadInputs ? badInputs(error) : error instanceof Untold ? untold(error) : defect(error);
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
   await tell(ending, world, 'ctl-action', world.toolkit.input('summary').toLowerCase() !== 'false');
+  return false;
 }
 
 function badInputs({ message }: BadInputs): Ending {

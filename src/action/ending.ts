@@ -7,7 +7,12 @@ export interface Ending {
   readonly headline: string;
   readonly error?: string | undefined;
   readonly notice?: string | undefined;
+  readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
+  /** An environment variable for the later steps of the job. Its value may be a secret. */
+  readonly variable?: { readonly name: string; readonly value: string } | undefined;
+  /** Called when the outputs are out. */
+  readonly whenHandedOn?: () => void;
   /** The whole result as JSON. */
   readonly result?: string;
   /** Markdown below the headline. */
@@ -21,4 +26,6 @@ export interface Output {
   readonly rank?: number;
   /** Records fit one environment value. */
   readonly holdsRecords?: boolean;
+  /** It is there to hand on a secret, which everywhere else is taken out. */
+  readonly isSecret?: boolean;
 }

@@ -17,15 +17,29 @@ export const defaults = {
   'fail-on': '',
   'poll-interval': 'auto',
   'fail-fast': 'true',
+  limit: '',
+  'key-label': '',
+  'key-name': '',
+  'key-id': '',
+  'revoke-in-post': 'true',
+  'on-revoke-failure': 'warn',
+  'export-env': '',
+  'older-than': '35d',
+  'dry-run': 'false',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it.
+  'github-token': '${{ github.token }}',
 } as const;
 
 export type InputName = keyof typeof defaults;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All that is wrong with the inputs of a step, in one error. */
 export class BadInputs extends Error {}
 
 /** Reads inputs and collects what is wrong with them, so that a user mends all of it at once. */
 export class InputReader {
+  readonly environment: Environment;
   readonly #input: (name: string) => string;
   readonly #secrets: Secrets;
   readonly #problems: string[] = [];
@@ -33,7 +47,8 @@ export class InputReader {
   /** Those that hold a secret: nothing of them is read, or shown. */
   readonly #withheld = new Set<string>();
 
-  constructor(input: (name: string) => string, secrets: Secrets) {
+  constructor(input: (name: string) => string, environment: Environment, secrets: Secrets) {
+    this.environment = environment;
     this.#input = input;
     this.#secrets = secrets;
     for (const name of Object.keys(defaults) as InputName[]) {
@@ -48,22 +63,31 @@ export class InputReader {
 
   text(name: InputName): string {
     this.#used.add(name);
-    return this.#input(name) || defaults[name];
+    const standard = defaults[name];
+    return this.#input(name) || (isExpression(standard) ? '' : standard);
   }
 
-  /** The value, or nothing where it is bad: `end()` then throws. */
+  /** The value, or nothing where it is bad: `complete()` then throws. */
   parse<T>(
     name: InputName,
     parse: Parse<T>,
     text: string = this.text(name),
     show: (text: string) => string = (shown) => shown,
   ): T | undefined {
-    if (this.#withheld.has(name)) return undefined;
+    return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
+  }
+
+  /** A variable of the runner; like an input it can be missing or bad. */
+  variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
+    return this.#parse(name, parse, this.environment[name] || fallback, (shown) => shown);
+  }
+
+  #parse<T>(name: string, parse: Parse<T>, text: string, show: (text: string) => string): T | undefined {
     try {
       return parse(text);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      this.problem(
+      this.#note(
         name,
         error.hidesValue || text === ''
           ? error.message
@@ -75,6 +99,10 @@ export class InputReader {
 
   problem(name: InputName, message: string): void {
     this.#used.add(name);
+    this.#note(name, message);
+  }
+
+  #note(name: string, message: string): void {
     this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
@@ -82,7 +110,7 @@ export class InputReader {
   unused(): string[] {
     return Object.entries(defaults).flatMap(([name, standard]) => {
       const set = this.#input(name);
-      return this.#used.has(name) || set === '' || set === standard ? [] : [name];
+      return this.#used.has(name) || set === '' || set === standard || isExpression(standard) ? [] : [name];
     });
   }
 
@@ -95,6 +123,11 @@ export class InputReader {
       `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${ended(problem)}`).join('\n')}\nNothing was sent.`,
     );
   }
+}
+
+/** What the runner makes of such a default cannot be known. */
+function isExpression(standard: string): boolean {
+  return standard.startsWith('${{');
 }
 
 /** A value that is missing without a word about it is a defect, and must not be worked with. */

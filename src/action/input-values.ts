@@ -1,3 +1,4 @@
+import { labelLength } from '../modes/keys/key-name.js';
 import { nearest } from '../text/nearest.js';
 import { parseDuration } from '../time/duration.js';
 
@@ -64,6 +65,38 @@ export const projectId: Parse<string> = (text) => {
   if (text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
     throw new BadValue('is not an id; expected no “/”, no control characters, and neither “.” nor “..”');
   return text;
+};
+
+/** An integer of any size. */
+export const keyId: Parse<string> = (text) => {
+  refuseLeftover(text);
+  if (!/^\d+$/.test(text)) throw new BadValue('is not the id of a key; expected an integer, such as 165423');
+  return BigInt(text).toString();
+};
+
+export const keyLabel: Parse<string> = (text) => {
+  if (!new RegExp(`^[a-z0-9-]{1,${labelLength}}$`).test(text))
+    throw new BadValue(`is no label; expected a-z, 0-9 and -, at most ${labelLength} of them`);
+  return text;
+};
+
+/** Names that change how the later steps of the job run: the shell, the loader, Node, git, the runner and this action. */
+const steering =
+  /^(GITHUB|RUNNER|ACTIONS|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PYTHON|PERL|RUBY|GEM|BUNDLE|JAVA|_JAVA|JDK_JAVA|MAVEN|GRADLE|GIT|SSH|SSL|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC)_|^(LD|DYLD|PYTHON|PERL5|RUBY|GIT|BASH|NODE)[A-Z]|PROXY$|^(PATH|PATHEXT|PSMODULEPATH|HOME|USERPROFILE|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|TMP|TEMP|TMPDIR|CI|LANG|CLASSPATH|COMSPEC|SYSTEMROOT|WINDIR|XDG_\w+|RUSTC\w*|GOFLAGS|MAKEFLAGS|CC|CXX|EDITOR|VISUAL|PAGER)$/i;
+
+export const variableToSet: Parse<string> = (text) => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
+    throw new BadValue('is no name of an environment variable; expected letters, digits and _, such as DB_API_KEY');
+  if (steering.test(text))
+    throw new BadValue(
+      'would change how the later steps of the job run; expected a name of your own, such as DB_API_KEY',
+    );
+  return text;
+};
+
+export const count: Parse<number> = (text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new BadValue('is no number of records; expected a whole number, 0 for all');
+  return Number(text);
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,17 +1,38 @@
-import { resolve } from 'node:path';
-import { BadFilter, parseFilter } from '../modes/filter.js';
-import { fieldsToWaitBy, fieldsUnderWay } from '../modes/wait/fields.js';
-import type { Target } from '../modes/wait/target.js';
+import type { CreateKeySettings } from '../modes/create-key.js';
+import type { ListKeysSettings } from '../modes/list-keys.js';
+import type { RevokeKeySettings } from '../modes/revoke-key.js';
 import type { WaitSettings } from '../modes/wait-operation.js';
-import { parseDuration } from '../time/duration.js';
-import { InputReader } from './input-reader.js';
-import { apiKey, BadValue, baseUrl, boolean, duration, oneOf, projectId, urlWithoutSecrets } from './input-values.js';
-import { operationIds } from './operation-ids.js';
-import { operationIdsIn } from './response-file.js';
+import { type Environment, InputReader } from './input-reader.js';
+import { apiKey, baseUrl, boolean, duration, oneOf, urlWithoutSecrets } from './input-values.js';
+import {
+  createKeySettings,
+  listKeysSettings,
+  revokeKeySettings,
+  type SweepKeysInputs,
+  sweepKeysSettings,
+} from './key-inputs.js';
 import type { Secrets } from './secrets.js';
+import { waitSettings } from './wait-inputs.js';
 
-export const modes = ['wait-operation'] as const;
-export type Mode = (typeof modes)[number];
+/** Every mode with what it reads of the inputs that not all modes have. */
+export interface SettingsOf {
+  'wait-operation': WaitSettings;
+  'create-key': CreateKeySettings;
+  'list-keys': ListKeysSettings;
+  'revoke-key': RevokeKeySettings;
+  'sweep-keys': SweepKeysInputs;
+}
+
+export type Mode = keyof SettingsOf;
+
+/** Nothing where a part of it is bad: there is no value that could stand in for it. */
+const settingsOf: { readonly [M in Mode]: (reader: InputReader) => SettingsOf[M] | undefined } = {
+  'wait-operation': waitSettings,
+  'create-key': createKeySettings,
+  'list-keys': listKeysSettings,
+  'revoke-key': revokeKeySettings,
+  'sweep-keys': sweepKeysSettings,
+};
 
 export interface Inputs {
   readonly mode: Mode;
@@ -21,23 +42,26 @@ export interface Inputs {
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly summary: boolean;
-  readonly settings: WaitSettings;
+  readonly settings: SettingsOf[Mode];
   /** What is odd about the inputs, but no error. */
   warnings(): string[];
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** The parent key: from its input, or from the environment. */
+export function readApiKey(input: (name: string) => string, environment: Environment): string {
+  return input('api-key') || environment['CTL_API_KEY']?.trim() || '';
+}
 
 /** Reads every input once, or throws one `BadInputs` that tells all that is wrong. */
 export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
   // Before anything else: nothing may print the key that is not masked yet.
-  const key = input('api-key') || environment['CTL_API_KEY']?.trim() || '';
+  const key = readApiKey(input, environment);
   secrets.add(key);
 
-  const reader = new InputReader(input, secrets);
+  const reader = new InputReader(input, environment, secrets);
   // Read already, for the mask.
   reader.text('api-key');
-  const mode = reader.parse('mode', oneOf(modes));
+  const mode = reader.parse('mode', oneOf(Object.keys(settingsOf) as Mode[]));
   const values = {
     mode,
     apiKey: reader.parse('api-key', apiKey, key, () => '***'),
@@ -50,61 +74,10 @@ export function readInputs(input: (name: string) => string, environment: Environ
     timeout: reader.parse('timeout', duration({ zero: mode === undefined || mode === 'wait-operation' })),
     requestTimeout: reader.parse('request-timeout', duration()),
     summary: reader.parse('summary', boolean),
-    settings: mode === undefined ? undefined : settingsOf[mode](reader, environment),
+    settings: mode === undefined ? undefined : settingsOf[mode](reader),
   };
-  const complete = reader.complete(values);
+  const complete = reader.complete<Omit<Inputs, 'warnings'>>(values);
   return { ...complete, warnings: () => [...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)] };
-}
-
-/** Nothing where a part of it is bad: there is no value that could stand in for it. */
-const settingsOf: Record<Mode, (reader: InputReader, environment: Environment) => WaitSettings | undefined> = {
-  'wait-operation': (reader, environment) => {
-    const project = reader.parse('project-id', projectId);
-    const target = targetOf(reader, environment, project);
-    const interval = reader.parse('poll-interval', pollInterval);
-    const failFast = reader.parse('fail-fast', boolean);
-    if (project === undefined || target === undefined || interval === undefined || failFast === undefined)
-      return undefined;
-    return { projectId: project, target, pollInterval: interval, failFast };
-  },
-};
-
-function pollInterval(text: string): number | 'auto' {
-  if (text === 'auto') return text;
-  if (parseDuration(text) === undefined)
-    throw new BadValue(
-      'is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m',
-    );
-  return duration()(text);
-}
-
-function targetOf(reader: InputReader, environment: Environment, project: string | undefined): Target | undefined {
-  const file = reader.text('response-file');
-  const given = reader.text('operation-id');
-  if (file !== '' && given !== '') {
-    reader.problem('operation-id', 'is set, and so is response-file; expected one of them');
-    return undefined;
-  }
-  if (file !== '') {
-    const workspace = environment['GITHUB_WORKSPACE'] ?? '';
-    const ids = reader.parse('response-file', (path) => operationIdsIn(resolve(workspace, path), project), file);
-    return ids === undefined ? undefined : { ids };
-  }
-  const ids = reader.parse('operation-id', operationIds, given);
-  if (ids === undefined) return undefined;
-  if (ids !== 'all') return { ids };
-  const filter = reader.parse('filter', (text) => filterOf(text));
-  const failOn = reader.text('fail-on');
-  if (failOn !== '') reader.parse('fail-on', oneOf(['empty']), failOn);
-  return filter === undefined ? undefined : { all: filter, failOnEmpty: failOn === 'empty' };
-}
-
-function filterOf(text: string) {
-  try {
-    return parseFilter(text, fieldsToWaitBy, fieldsUnderWay);
-  } catch (error) {
-    throw error instanceof BadFilter ? new BadValue(error.message, true) : error;
-  }
 }
 
 function unusedInputs(reader: InputReader, mode: Mode): string[] {

@@ -33,18 +33,29 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
       ? []
       : [{ name: 'result-file', value: resultFile(ending, clean(ending.result), place) }];
   const { outputs, dropped } = fitting(
-    [...common, ...file, ...(ending.outputs ?? [])].map((output) => ({ ...output, value: clean(output.value) })),
+    [...common, ...file, ...(ending.outputs ?? [])].map((output) =>
+      output.isSecret ? output : { ...output, value: clean(output.value) },
+    ),
   );
   for (const { name, value } of outputs) toolkit.output(name, value);
+  if (ending.variable !== undefined) toolkit.variable(ending.variable.name, ending.variable.value);
+  ending.whenHandedOn?.();
 
   if (dropped.length > 0)
     toolkit.warning(
       `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names.`,
     );
+  await say(ending, place);
+}
+
+/** Tells people: log and summary. */
+export async function say(ending: Ending, { toolkit, secrets, mode, wantsSummary }: Place): Promise<void> {
+  const clean = (text: string) => secrets.redact(text);
+  for (const warning of ending.warnings ?? []) toolkit.warning(clean(warning));
   if (ending.notice !== undefined) toolkit.notice(clean(ending.notice));
   if (ending.error === undefined) toolkit.info(clean(`${ending.headline}.`));
   else toolkit.error(clean(ending.error));
-  if (place.wantsSummary) await summarise(clean(summaryOf(ending, place.mode)), toolkit);
+  if (wantsSummary) await summarise(clean(summaryOf(ending, mode)), toolkit);
 }
 
 /** A success that later steps could not read is none; any other end is worth more than its file. */
@@ -72,9 +83,10 @@ function writeResult(text: string, { environment, mode }: Place): string {
   return path;
 }
 
-function summaryOf({ succeeded, status, headline, error, notice, details = '' }: Ending, mode: string): string {
-  const sign = succeeded ? '✅' : status === 'cancelled' ? '🚫' : '❌';
-  const said = [error, notice].flatMap((text) =>
+function summaryOf(ending: Ending, mode: string): string {
+  const { succeeded, status, headline, error, notice, warnings = [], details = '' } = ending;
+  const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
+  const said = [error, ...warnings, notice].flatMap((text) =>
     text === undefined ? [] : [`<p>${text.split('\n').map(code).join('<br>')}</p>\n`],
   );
   return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;

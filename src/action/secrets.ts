@@ -18,6 +18,13 @@ export class Secrets {
     this.#known.push(...formsOfSecret(secret));
   }
 
+  /** One that later steps get, and may show in a form that the runner does not derive from what it masks. */
+  addForOthers(secret: string): void {
+    this.add(secret);
+    for (const form of [Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64url')])
+      this.#mask(form);
+  }
+
   /** Whether the text holds one; one so short that common words hold it is no secret that could be kept. */
   standIn(text: string): boolean {
     return this.#known.some((secret) => secret.length >= shortestKept && text.includes(secret));

@@ -11,6 +11,10 @@ export interface Toolkit {
   error(message: string): void;
   debug(line: string): void;
   output(name: string, value: string): void;
+  /** For the post step; the last value counts. */
+  state(name: string, value: string): void;
+  /** For the later steps of the job. */
+  variable(name: string, value: string): void;
   summary(markdown: string): Promise<void>;
 }
 
@@ -25,6 +29,8 @@ export const toolkit: Toolkit = {
     if (core.isDebug()) core.debug(harmless(line));
   },
   output: core.setOutput,
+  state: core.saveState,
+  variable: core.exportVariable,
   summary: async (markdown) => {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },

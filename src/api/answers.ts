@@ -5,23 +5,29 @@ import type { Answer, Request } from './exchange.js';
 import { Misshapen } from './records.js';
 import { retryAfter } from './retry-after.js';
 
+/** Takes what is needed out of a body; throws `Misshapen` where it is not there. */
+export type Take<T> = (body: Json, status: number) => T;
+
 /** What `take` finds in a whole answer, or the error that the answer is. */
-export function read<T>(request: Request, answer: Answer, date: number, take: (body: Json) => T): T {
+export function read<T>(request: Request, answer: Answer, date: number, take: Take<T>): T {
   const { status } = answer;
   const told = (said: string, transient = isTransientStatus(status)) =>
     new ApiError(`${request.method} ${request.url.pathname}: ${said}${withId(answer)}`, {
       status,
       transient,
       retryAfter: retryAfter(answer.headers, date),
+      unclear: !isRefusal(status),
+      isPage: isHtml(answer),
     });
 
   if (status >= 300 && status < 400 && status !== 304) {
     throw told(`${status}, a redirect ${target(request, answer)}, which is not followed`);
   }
-  if (status < 200 || status >= 300) throw told(`status ${status}${said(answer)}`);
+  if (status < 200 || status >= 300) throw told(`status ${status}${said(request, answer)}`);
   let body: Json;
   try {
-    body = parseJson(answer.body);
+    // How a DELETE says that it is done is not documented.
+    body = request.method === 'DELETE' && answer.body.trim() === '' ? null : parseJson(answer.body);
   } catch {
     // The parser's own error quotes the text, which may hold a key.
     const unusable = isHtml(answer)
@@ -29,27 +35,33 @@ export function read<T>(request: Request, answer: Answer, date: number, take: (b
       : answer.body.trim() === ''
         ? 'an empty body'
         : 'a body that is not JSON';
-    throw told(`status ${status} with ${unusable}`, request.method === 'GET');
+    throw told(`status ${status} with ${unusable}`, true);
   }
   try {
-    return take(body);
+    return take(body, status);
   } catch (error) {
-    throw error instanceof Misshapen
-      ? told(`status ${status} with an unusable answer: ${error.message}`, false)
-      : error;
+    if (!(error instanceof Misshapen)) throw error;
+    // The same question gets the same answer; but each POST makes a thing of its own.
+    throw told(`status ${status} with an unusable answer: ${error.message}`, request.method === 'POST');
   }
 }
 
+/** With these the service has not done what it was asked for. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 425;
+}
+
 /** The message and the code, wherever the service puts them: the shape of its errors is not documented. */
-function said(answer: Answer): string {
+function said({ method }: Request, answer: Answer): string {
   if (isHtml(answer)) return ` with ${pageInPlace(answer)}`;
   let body: Json;
   try {
     body = parseJson(answer.body);
   } catch {
-    return answer.body.trim() === '' ? '' : `: ${plain(answer.body)}`;
+    // A part of an answer to a POST can hold the key that was made.
+    return answer.body.trim() === '' || method === 'POST' ? '' : `: ${plain(answer.body)}`;
   }
-  if (!isObject(body)) return typeof body === 'string' ? `: ${plain(body)}` : '';
+  if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${plain(body)}` : '';
   const inner = isObject(body['error']) ? body['error'] : body;
   const first = (names: string[]) =>
     names.map((name) => inner[name]).find((value) => value !== undefined && value !== null && value !== '');

@@ -1,11 +1,11 @@
-import type { Json } from '../text/json.js';
 import { isObject } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import { formatDuration } from '../time/duration.js';
 import { type Limit, TimeUp } from '../time/limit.js';
-import { read } from './answers.js';
+import { read, type Take } from './answers.js';
 import { ApiError, requestId } from './errors.js';
 import { type Answer, Broken, type Exchange, type Request } from './exchange.js';
+import { type Key, keysIn, type MintedKey, mintedIn, saysRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { pages } from './paging.js';
 import { cursorIn, listIn, misshapen, type Operation, operationOf } from './records.js';
@@ -15,12 +15,21 @@ import { forgetting } from './secrecy.js';
 /** Far more than a record, or a page of a hundred, takes. */
 const oneRecord = 2 ** 20;
 const onePage = 8 * 2 ** 20;
+const wholeList = 256 * 2 ** 20;
 
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
   /** Milliseconds for one exchange, its body included. */
   readonly requestTimeout: number;
+}
+
+interface Call {
+  readonly method: Request['method'];
+  /** Below the base URL, with its query. */
+  readonly path: string;
+  readonly mostBytes: number;
+  readonly body?: string;
 }
 
 /** The control API: one method an endpoint. */
@@ -59,24 +68,40 @@ export class ControlApi {
     });
   }
 
-  /** What is needed is taken out of the answer as part of the try: an answer that lacks it is a failed try. */
-  #get<T>(path: string, mostBytes: number, manner: Manner, take: (body: Json) => T): Promise<T> {
-    return withRetries(() => this.#try('GET', path, mostBytes, manner.limit, take), manner);
+  /** One try: whoever repeats it must know what became of the last one. */
+  createKey(name: string, limit: Limit): Promise<MintedKey> {
+    const body = JSON.stringify({ key_name: name });
+    return this.#try({ method: 'POST', path: 'api_keys', mostBytes: oneRecord, body }, limit, mintedIn);
   }
 
-  async #try<T>(
-    method: Request['method'],
-    path: string,
-    mostBytes: number,
-    limit: Limit,
-    take: (body: Json) => T,
-  ): Promise<T> {
+  keys(manner: Manner): Promise<Key[]> {
+    return this.#get('api_keys', wholeList, manner, keysIn);
+  }
+
+  /** One try. Answers whether the service says in so many words that the key is revoked. */
+  revokeKey(id: string, limit: Limit): Promise<boolean> {
+    return this.#try({ method: 'DELETE', path: `api_keys/${id}`, mostBytes: oneRecord }, limit, (body) =>
+      saysRevoked(body, id),
+    );
+  }
+
+  /** What is needed is taken out of the answer as part of the try: an answer that lacks it is a failed try. */
+  #get<T>(path: string, mostBytes: number, manner: Manner, take: Take<T>): Promise<T> {
+    return withRetries(() => this.#try({ method: 'GET', path, mostBytes }, manner.limit, take), manner);
+  }
+
+  async #try<T>({ method, path, mostBytes, body }: Call, limit: Limit, take: Take<T>): Promise<T> {
     const { apiKey, requestTimeout } = this.#access;
     const { clock } = limit;
     const request: Request = {
       method,
       url: new URL(`${this.#base}/${path}`),
-      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
       mostBytes,
     };
     const began = clock.now();

@@ -8,6 +8,10 @@ interface Particulars {
   readonly transient: boolean;
   /** Milliseconds. */
   readonly retryAfter?: number | undefined;
+  /** Whether the service may have carried out the request all the same. */
+  readonly unclear?: boolean;
+  /** Whether a page for people came in place of an answer of the service: it proves nothing. */
+  readonly isPage?: boolean;
 }
 
 /** An exchange with the control API that gave no usable answer. The message is fit for people, and holds no secret. */
@@ -15,17 +19,26 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   readonly transient: boolean;
   readonly retryAfter: number | undefined;
+  readonly unclear: boolean;
+  readonly isPage: boolean;
 
   constructor(message: string, particulars: Particulars, options?: ErrorOptions) {
     super(message, options);
     this.status = particulars.status;
     this.transient = particulars.transient;
     this.retryAfter = particulars.retryAfter;
+    this.unclear = particulars.unclear ?? false;
+    this.isPage = particulars.isPage ?? false;
   }
 
   /** The service asks for patience; that is no failure. */
   get asksForPatience(): boolean {
     return this.status === 423 || this.status === 429;
+  }
+
+  /** Whether the service itself says so, and not a page that came in its place. */
+  says(status: number): boolean {
+    return this.status === status && !this.isPage;
   }
 
   /** A 4xx that says no, and will say no again. */

@@ -25,10 +25,16 @@ export class Broken extends Error {
   readonly transient: boolean;
   /** What a proxy said in place of the service. */
   readonly status: number | undefined;
+  /** Whether the service may have carried out the request all the same; not where it never got it. */
+  readonly unclear: boolean;
 
-  constructor(message: string, options: ErrorOptions & { transient?: boolean; status?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { transient?: boolean; status?: number; unclear?: boolean } = {},
+  ) {
     super(message, options);
     this.transient = options.transient ?? true;
     this.status = options.status;
+    this.unclear = options.unclear ?? true;
   }
 }

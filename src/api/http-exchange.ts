@@ -64,7 +64,10 @@ function refuseBadProxy(url: URL): void {
   } catch {
     // Its error would quote the variable, which can hold a password.
   }
-  throw new Broken(`${name} is no usable URL; are user and password percent-encoded?`, { transient: false });
+  throw new Broken(`${name} is no usable URL; are user and password percent-encoded?`, {
+    transient: false,
+    unclear: false,
+  });
 }
 
 /** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
@@ -91,12 +94,27 @@ function readBody(message: IncomingMessage, mostBytes: number): Promise<string> 
 function broken(error: unknown): Broken {
   const { message, code = '' } = error as NodeJS.ErrnoException;
   const ofProxy = /statusCode=(\d+)/.exec(message)?.[1];
-  if (ofProxy === '407') return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407 });
-  if (ofProxy !== undefined) return new Broken(`The proxy refused the tunnel with status ${ofProxy}`);
+  if (ofProxy === '407')
+    return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false });
+  if (ofProxy !== undefined)
+    return new Broken(`The proxy refused the tunnel with status ${ofProxy}`, { unclear: false });
   const said = reasons[code] ?? (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
   return new Broken(said === undefined ? plain(message) || code || 'No reason was given' : `${said} (${code})`, {
     cause: error,
+    unclear: !neverSent(error as NodeJS.ErrnoException),
   });
+}
+
+/** Nothing of a request goes out before there is a connection, a tunnel through the proxy, and a certificate that holds. */
+function neverSent(error: NodeJS.ErrnoException): boolean {
+  const { syscall = '', code = '', message } = error;
+  return (
+    error instanceof AggregateError ||
+    ['connect', 'getaddrinfo'].includes(syscall) ||
+    message.startsWith('tunneling socket') ||
+    message.includes('wrong version number') ||
+    /CERT|SIGNATURE/.test(code)
+  );
 }
 
 const reasons: Record<string, string> = {

@@ -1,11 +1,15 @@
 import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 
-/** An operation: what is needed of it, and the whole record as it came. */
-export interface Operation {
+/** A record of the service as it came. */
+export interface Recorded {
   readonly id: string;
-  readonly status: string;
   readonly record: JsonObject;
+}
+
+/** An operation: what is needed of it, and the whole record as it came. */
+export interface Operation extends Recorded {
+  readonly status: string;
 }
 
 export const operationFields = [
@@ -32,14 +36,14 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
 }
 
 /** A documented field that a record may lack, as text. */
-export function field(operation: Operation, name: (typeof operationFields)[number]): string | undefined {
-  const value = operation.record[name];
+export function field({ record }: Recorded, name: string): string | undefined {
+  const value = record[name];
   return value === undefined || value === null ? undefined : textOf(value);
 }
 
 /** Milliseconds since 1970, where the record says when. */
-export function timeOf(operation: Operation, name: 'created_at' | 'updated_at'): number | undefined {
-  const time = Date.parse(field(operation, name) ?? '');
+export function timeOf(recorded: Recorded, name: string): number | undefined {
+  const time = Date.parse(field(recorded, name) ?? '');
   return Number.isNaN(time) ? undefined : time;
 }
 

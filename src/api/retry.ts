@@ -1,4 +1,4 @@
-import type { Limit } from '../time/limit.js';
+import { type Limit, TimeUp } from '../time/limit.js';
 import { ApiError, AskedToWaitTooLong } from './errors.js';
 
 /**
@@ -29,12 +29,15 @@ export function fiveTries(random: () => number): RetryRule {
 export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry }: Manner): Promise<T> {
   const times = { failed: 0, asked: 0 };
   let pause = 0;
+  let last: ApiError | undefined;
   for (;;) {
     try {
       if (pause > 0) await limit.sleep(pause);
       return await attempt();
     } catch (error) {
+      if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);
       if (!(error instanceof ApiError)) throw error;
+      last = error;
       const next = retry(error, error.asksForPatience ? ++times.asked : ++times.failed);
       if (next === undefined) throw error;
       if (error.asksForPatience && (error.retryAfter ?? 0) > limit.left)

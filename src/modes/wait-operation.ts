@@ -1,10 +1,10 @@
 import type { ControlApi } from '../api/control-api.js';
 import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
-import type { Log } from '../api/log.js';
 import type { Operation } from '../api/records.js';
 import { fiveTries, type Manner, once, type RetryRule } from '../api/retry.js';
 import { plain } from '../text/plain.js';
 import { Cancelled, Limit, TimeUp } from '../time/limit.js';
+import type { Collaborators } from './collaborators.js';
 import { Narrator } from './wait/narrator.js';
 import { Pace } from './wait/pace.js';
 import { Roster, type Watched } from './wait/roster.js';
@@ -29,14 +29,6 @@ export interface WaitSettings {
   /** Milliseconds between looks; `auto`: as fits the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
-}
-
-export interface Collaborators {
-  readonly api: ControlApi;
-  /** Without an end: look once, and repeat nothing. */
-  readonly limit: Limit;
-  readonly log: Log;
-  readonly random: () => number;
 }
 
 export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';

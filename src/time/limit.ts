@@ -3,8 +3,9 @@ import type { Stop } from './stop.js';
 
 /** The time is up: nothing that was asked for is known to be true. */
 export class TimeUp extends Error {
-  constructor() {
-    super('The time is up.');
+  /** `cause`: what failed last, if that is why it took so long. */
+  constructor(cause?: unknown) {
+    super('The time is up.', { cause });
   }
 }
 

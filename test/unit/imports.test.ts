@@ -20,6 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   text: ['text', 'time'],
   api: ['api', 'time', 'text'],
   modes: ['modes', 'api', 'time', 'text'],
+  github: ['github', 'modes', 'api', 'time', 'text'],
   action: ['action', 'modes', 'time', 'text'],
 };
 
@@ -75,12 +76,13 @@ test('every folder of src has its rule', () => {
   expect([...folders].sort()).toEqual(Object.keys(mayImport).sort());
 });
 
-test('only src/action knows the toolkit of GitHub Actions, and only src/api an HTTP client', () => {
+test('only src/action knows the toolkit of GitHub Actions, only src/api an HTTP client, only src/github that of GitHub', () => {
   const importersOf = (name: string) => [
     ...new Set(imports.filter(({ to }) => to === name).map(({ from }) => folderOf(from))),
   ];
   expect(importersOf('@actions/core')).toEqual(['action']);
   expect(importersOf('@actions/http-client')).toEqual(['api']);
+  expect(importersOf('@actions/github')).toEqual(['github']);
   expect(imports.filter(({ to }) => to === '@actions/core').map(({ from }) => from)).toHaveLength(1);
 });
 

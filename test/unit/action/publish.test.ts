@@ -24,6 +24,8 @@ for (const error of [undefined, `the error holds ${key}`]) {
       error: say,
       debug: say,
       output: (name, value) => void outputs.set(name, value),
+      state: () => undefined,
+      variable: () => undefined,
       summary: async (markdown) => say(markdown),
     };
     const secrets = new Secrets(toolkit.mask);

@@ -1,0 +1,41 @@
+import type { CleanedUp } from '../modes/clean-up.js';
+import { whyNotCleanedUp } from '../modes/clean-up-failure.js';
+import type { Trace } from '../modes/keys/trace.js';
+import { formatDuration } from '../time/duration.js';
+import type { Ending } from './ending.js';
+import { code, table } from './markdown.js';
+
+/** `date`: now, in milliseconds since 1970. */
+export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number): Ending {
+  const { revoked, failures } = cleanedUp;
+  const rows = revoked.map(({ id, before, since }) => [
+    before ? 'gone already' : 'revoked',
+    code(id),
+    code(trace.name),
+    since === undefined ? '' : formatDuration(Math.max(0, date - since)),
+  ]);
+  const details = rows.length === 0 ? '' : table(['', 'Key', 'Name', 'Lived for'], rows);
+  if (failures.length > 0) return notAllGone(whyNotCleanedUp(cleanedUp, trace), trace, details);
+  const told = revoked.map(({ id, before }) => `Key ${id} ${before ? 'is gone already' : 'is revoked'}`).join('; ');
+  return {
+    status: 'ok',
+    succeeded: true,
+    headline: told || `No key of the name ${trace.name} was left`,
+    details,
+  };
+}
+
+/** An error that nobody foresaw. What it left alive is not known, unless all was known to be gone before. */
+export function crashReport(error: unknown, trace: Trace | undefined, isAllGone: boolean): Ending {
+  const said = error instanceof Error ? error.message : String(error);
+  if (!isAllGone) return notAllGone(whyNotCleanedUp({ revoked: [], failures: [error] }, trace), trace, '');
+  const warning = `The key is revoked, but the post step ended early: ${said}`;
+  return { status: 'ok', succeeded: true, headline: 'The key is revoked', warnings: [warning] };
+}
+
+function notAllGone(message: string, trace: Trace | undefined, details: string): Ending {
+  const ending = { status: 'error', headline: 'A key may be alive', details };
+  return trace?.onFailure === 'fail'
+    ? { ...ending, succeeded: false, error: message }
+    : { ...ending, succeeded: true, warnings: [message] };
+}

@@ -1,0 +1,55 @@
+import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
+import { misshapen, type Recorded } from './records.js';
+
+/** A key as the service lists it: never with its secret. */
+export interface Key extends Recorded {
+  readonly name: string | undefined;
+}
+
+/** A key just made: the only time that its secret is shown. */
+export interface MintedKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export const keyFields = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'] as const;
+
+/** A key that is not in it is taken for gone: only the whole list will do. */
+export function keysIn(body: Json, status: number): Key[] {
+  if (status !== 200) throw misshapen('the status of the list of keys', '200', status);
+  if (!Array.isArray(body)) throw misshapen('the list of keys', 'an array', body);
+  const keys = new Map(body.map((item, index) => keyOf(item, `[${index}]`)).map((key) => [key.id, key]));
+  return [...keys.values()];
+}
+
+function keyOf(value: Json, place: string): Key {
+  if (!isObject(value)) throw misshapen(place, 'an object', value);
+  // Not part of a record in a list, and not to be handed on should it ever be there.
+  const { key: _, ...record } = value;
+  return { id: idIn(value, place), name: isText(value['name']) ? value['name'] : undefined, record };
+}
+
+/** Nothing of an unusable answer is shown: it can hold the secret. */
+export function mintedIn(body: Json): MintedKey {
+  if (!isObject(body)) throw misshapen('the answer', 'an object', undefined);
+  const secret = body['key'];
+  // Stars stand where a known secret was taken out.
+  if (!isText(secret) || !/^[\x21-\x7e]+$/.test(secret) || secret.includes('***'))
+    throw misshapen('key', 'the new key', undefined);
+  return { id: idIn(body, ''), secret };
+}
+
+/** Whether the answer to a DELETE says in so many words that the key is revoked. */
+export function saysRevoked(body: Json, id: string): boolean {
+  if (!isObject(body)) return false;
+  // The end of another key proves nothing about this one.
+  if (body['id'] !== undefined && body['id'] !== null && idIn(body, '') !== id) throw misshapen('id', id, body['id']);
+  return body['revoked'] === true;
+}
+
+function idIn(value: JsonObject, place: string): string {
+  const id = value['id'];
+  const digits = typeof id === 'number' || typeof id === 'string' ? textOf(id) : '';
+  if (!/^\d+$/.test(digits)) throw misshapen(place === '' ? 'id' : `${place}.id`, 'an integer', id);
+  return digits;
+}

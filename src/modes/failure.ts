@@ -1,0 +1,40 @@
+import { ApiError } from '../api/errors.js';
+import { formatDuration } from '../time/duration.js';
+import { Cancelled, TimeUp } from '../time/limit.js';
+import { adviceFor } from './advice.js';
+
+/** Why a mode came to no result, in words. */
+export interface Failure {
+  readonly status: 'cancelled' | 'error';
+  readonly headline: string;
+  /** None where somebody called it off. */
+  readonly error: string | undefined;
+}
+
+/** What was asked for cannot be done. The message is whole. */
+export class NoResult extends Error {}
+
+/** `timeout`: of the step, in milliseconds. What is no way for a step to end, a defect, is thrown again. */
+export function failureIn(error: unknown, timeout: number): Failure {
+  if (error instanceof Cancelled) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
+  if (error instanceof TimeUp) {
+    const { cause } = error;
+    const met = cause instanceof ApiError ? `What was met last: ${cause.message}. ${adviceFor(cause)}` : raiseTimeout;
+    return {
+      status: 'error',
+      headline: 'Not done in time',
+      error: `The timeout of ${formatDuration(timeout)} ended before it was done. ${met}`,
+    };
+  }
+  if (error instanceof ApiError) {
+    return { status: 'error', headline: 'Not done', error: `${ended(error.message)} ${adviceFor(error)}` };
+  }
+  if (error instanceof NoResult) return { status: 'error', headline: 'Not done', error: error.message };
+  throw error;
+}
+
+const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';
+
+function ended(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}

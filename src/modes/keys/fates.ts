@@ -1,0 +1,57 @@
+import { ApiError } from '../../api/errors.js';
+import { Cancelled } from '../../time/limit.js';
+import { adviceFor } from '../advice.js';
+import { type Failure, failureIn } from '../failure.js';
+import { fewAtATime, type Gone, type Revocation } from './revocation.js';
+
+/** What became of one key. */
+export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readonly failure: unknown });
+
+const namedAtOnce = 5;
+
+/** Side by side, a few at a time; one that fails does not stop the others. */
+export function revokeEach(ids: readonly string[], revocation: Revocation): Promise<Fate[]> {
+  return fewAtATime(ids, async (id): Promise<Fate> => {
+    try {
+      return { id, gone: await revocation.revoke(id) };
+    } catch (failure) {
+      return { id, failure };
+    }
+  });
+}
+
+export function idsBy(fates: readonly Fate[]): {
+  readonly revoked: readonly string[];
+  readonly gone: readonly string[];
+  readonly failed: readonly string[];
+} {
+  const ids = (is: (fate: Fate) => boolean) => fates.filter(is).map(({ id }) => id);
+  return {
+    revoked: ids((fate) => 'gone' in fate && fate.gone === 'revoked'),
+    gone: ids((fate) => 'gone' in fate && fate.gone === 'gone'),
+    failed: ids((fate) => 'failure' in fate),
+  };
+}
+
+/** What is to be said of those that could not be revoked; nothing where all are gone. */
+export function failureOf(fates: readonly Fate[], timeout: number): Failure | undefined {
+  const failed = fates.flatMap((fate) => ('failure' in fate ? [fate] : []));
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const cancelled = failed.find(({ failure }) => failure instanceof Cancelled);
+  const { status, headline, error } = failureIn((cancelled ?? first).failure, timeout);
+  if (error === undefined) return { status, headline, error };
+  const said = failed.slice(0, namedAtOnce).map(({ id, failure }) => `${id} (${whyNot(failure, timeout)})`);
+  const more = failed.length > namedAtOnce ? `; and ${failed.length - namedAtOnce} more` : '';
+  const advice = first.failure instanceof ApiError ? ` ${adviceFor(first.failure)}` : '';
+  return {
+    status,
+    headline,
+    error: `${failed.length} of ${fates.length === 1 ? '1 key' : `${fates.length} keys`} could not be revoked: ${said.join('; ')}${more}.${advice} Until they are revoked they can do all that the account can.`,
+  };
+}
+
+function whyNot(failure: unknown, timeout: number): string {
+  if (failure instanceof ApiError) return failure.message;
+  return failureIn(failure, timeout).headline.toLowerCase();
+}

@@ -1,0 +1,19 @@
+import { fiveTries } from '../api/retry.js';
+import { plain } from '../text/plain.js';
+import type { Collaborators } from './collaborators.js';
+import { NoResult } from './failure.js';
+import { type Fate, revokeEach } from './keys/fates.js';
+import { keysNamed, Revocation } from './keys/revocation.js';
+
+export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
+
+/** What became of each. */
+export async function revokeKeys(settings: RevokeKeySettings, { api, limit, random }: Collaborators): Promise<Fate[]> {
+  const manner = { limit, retry: fiveTries(random) };
+  const ids = 'ids' in settings ? settings.ids : (await keysNamed(settings.name, api, manner)).map(({ id }) => id);
+  if ('name' in settings && ids.length > 1) {
+    const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${ids.join(', ')}`;
+    throw new NoResult(`${keys}. Which of them is meant cannot be known: name it by its id in key-id.`);
+  }
+  return revokeEach(ids, new Revocation(api, manner));
+}

@@ -1,0 +1,69 @@
+import { Secrets } from './action/secrets.js';
+import { toolkit } from './action/toolkit.js';
+import { httpExchange } from './api/http-exchange.js';
+import { systemClock } from './time/clock.js';
+import { Stop } from './time/stop.js';
+import type { World } from './world.js';
+
+/** What a process does. Both answer whether it succeeded. */
+export interface Work {
+  run(world: World): Promise<boolean>;
+  /** Tells of the error that ended it, and does not throw. */
+  tellOfError(error: unknown, world: World): Promise<boolean>;
+  /** The runner cancels. */
+  onSignal(cancel: Stop): void;
+}
+
+/** A process of the action, from the real world to its exit code. */
+export function runAsProcess(work: Work): void {
+  // Red, until a result says otherwise: a crash, or an event loop that runs empty, never ends green.
+  process.exitCode = 1;
+
+  const cancel = new Stop();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancel));
+
+  let told = false;
+  const { exchange, close } = httpExchange();
+  const world: World = {
+    toolkit,
+    secrets: new Secrets(toolkit.mask),
+    environment: process.env,
+    exchange,
+    clock: systemClock,
+    random: Math.random,
+    isTold: () => told,
+    cancel,
+  };
+
+  const emptyLoop = () => crash(new Error('its work came to a halt'));
+  process.once('beforeExit', emptyLoop);
+  process.on('uncaughtException', crash);
+  work.run(world).then(end, crash);
+
+  async function crash(error: unknown): Promise<void> {
+    if (told) return;
+    told = true;
+    const tellIt = work.tellOfError(error, world);
+    leave(
+      await tellIt.catch((untold: unknown) => {
+        toolkit.error(`The end of the step could not be told: ${untold}`);
+        return false;
+      }),
+    );
+  }
+
+  function end(succeeded: boolean): void {
+    if (told) return;
+    told = true;
+    leave(succeeded);
+  }
+
+  /** The process ends by itself; a handle that is left over is cut off, after the last write. */
+  function leave(succeeded: boolean): void {
+    // The one place that makes a process green.
+    if (succeeded) process.exitCode = 0;
+    process.off('beforeExit', emptyLoop);
+    close();
+    setTimeout(() => process.stdout.write('', () => process.exit()), 200).unref();
+  }
+}
