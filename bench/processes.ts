@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { toExit } from './child.js';
 import type { Figure } from './figure.js';
 import { median } from './statistics.js';
 
@@ -105,11 +106,4 @@ async function toFirstRequest(script: string, env: Record<string, string>, serve
   child.kill('SIGKILL');
   await exited;
   return ms;
-}
-
-async function toExit(script: string): Promise<number> {
-  const began = performance.now();
-  const child = spawn(process.execPath, [script], { env: {}, stdio: 'ignore' });
-  await new Promise((resolve) => child.once('exit', resolve));
-  return performance.now() - began;
 }

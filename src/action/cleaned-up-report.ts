@@ -7,20 +7,26 @@ import { code, table } from './markdown.js';
 
 /** `date`: now, in milliseconds since 1970. */
 export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number): Ending {
-  const { revoked, failures } = cleanedUp;
-  const rows = revoked.map(({ id, before, since }) => [
+  const ends = cleanedUp.revoked.map(({ id, before, since }) => ({
+    id,
+    before,
+    life: since === undefined ? 'some time' : formatDuration(Math.max(0, date - since)),
+  }));
+  const rows = ends.map(({ id, before, life }) => [
     before ? 'gone already' : 'revoked',
     code(id),
     code(trace.name),
-    since === undefined ? '' : formatDuration(Math.max(0, date - since)),
+    life,
   ]);
   const details = rows.length === 0 ? '' : table(['', 'Key', 'Name', 'Lived for'], rows);
-  if (failures.length > 0) return notAllGone(whyNotCleanedUp(cleanedUp, trace), trace, details);
-  const told = revoked.map(({ id, before }) => `Key ${id} ${before ? 'is gone already' : 'is revoked'}`).join('; ');
+  if (cleanedUp.failures.length > 0) return notAllGone(whyNotCleanedUp(cleanedUp, trace), trace, details);
+  const told = ends.map(({ id, before, life }) =>
+    before ? `Key ${id} was gone already` : `Key ${id} is revoked, ${life} after it was made`,
+  );
   return {
     status: 'ok',
     succeeded: true,
-    headline: told || `No key of the name ${trace.name} was left`,
+    headline: told.join('; ') || `No key of the name ${trace.name} was left`,
     details,
   };
 }

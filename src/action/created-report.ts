@@ -15,7 +15,7 @@ function made(
   return {
     status: 'ok',
     succeeded: true,
-    headline: `Key ${id} was made, and lives ${revokeInPost ? 'until the end of this job' : 'until it is revoked'}`,
+    headline: `Key ${id} (${name}) was made, and lives ${revokeInPost ? 'until the end of this job' : 'until it is revoked'}`,
     outputs: keyOutputs(name, id, secret),
     variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
     details: table(['Key', 'Name'], [[code(id), code(name)]]),

@@ -8,12 +8,15 @@ import { keysNamed, Revocation } from './keys/revocation.js';
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 
 /** What became of each. */
-export async function revokeKeys(settings: RevokeKeySettings, { api, limit, random }: Collaborators): Promise<Fate[]> {
+export async function revokeKeys(
+  settings: RevokeKeySettings,
+  { api, limit, log, random }: Collaborators,
+): Promise<Fate[]> {
   const manner = { limit, retry: fiveTries(random) };
   const ids = 'ids' in settings ? settings.ids : (await keysNamed(settings.name, api, manner)).map(({ id }) => id);
   if ('name' in settings && ids.length > 1) {
     const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${ids.join(', ')}`;
     throw new NoResult(`${keys}. Which of them is meant cannot be known: name it by its id in key-id.`);
   }
-  return revokeEach(ids, new Revocation(api, manner));
+  return revokeEach(ids, new Revocation(api, manner), log);
 }

@@ -62,7 +62,7 @@ export async function sweepKeys(
   collaborators: Collaborators,
   runs: WorkflowRuns,
 ): Promise<Swept> {
-  const { api, limit, random } = collaborators;
+  const { api, limit, log, random } = collaborators;
   const manner = { limit, retry: fiveTries(random) };
   const keys = (await api.keys(manner)).map((key) => ({ key, run: runOf(key.name ?? '') }));
   const made = keys.flatMap(({ key, run }) => (run === undefined ? [] : [{ key, run }]));
@@ -76,7 +76,7 @@ export async function sweepKeys(
   const over = judged.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   return {
     judged,
-    fates: settings.dryRun ? [] : await revokeEach(over, new Revocation(api, manner)),
+    fates: settings.dryRun ? [] : await revokeEach(over, new Revocation(api, manner), log),
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     troubles: questions.troubles,
   };

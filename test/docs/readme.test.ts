@@ -1,61 +1,111 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { startGitHub } from '../github/index.js';
 import { setStage } from '../scenarios/stage.js';
 
 interface Step {
+  readonly id?: string;
   readonly uses?: string;
   readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly with?: Readonly<Record<string, string>>;
 }
 
-const readme = readFileSync('README.md', 'utf8');
-const examples = [...readme.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => parse(block) as Step[]);
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+}
 
-test('the README has examples', () => {
+const readme = readFileSync('README.md', 'utf8');
+const examples = [...readme.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => stepsOf(parse(block)));
+
+function stepsOf(example: readonly Step[] | Workflow): readonly Step[] {
+  return 'jobs' in example ? Object.values(example.jobs).flatMap(({ steps }) => steps) : example;
+}
+
+test('the README has examples, and one of every mode', () => {
   expect(examples.length).toBeGreaterThan(2);
+  const shown = new Set(examples.flat().map((step) => step.with?.['mode']));
+  const modes = /mode. \| \| required \| (.*) \|/.exec(readme)?.[1]?.match(/[a-z]+-[a-z]+/g) ?? [];
+  expect(modes.length).toBeGreaterThan(2);
+  expect(modes.filter((mode) => !shown.has(mode))).toEqual([]);
 });
 
 test.concurrent.for(examples)('the example %# of the README works as it stands', async (steps, context) => {
-  const { service, projectId, folder, run } = await setStage(context);
+  const { service, projectId, folder, runMode, runPost } = await setStage(context);
   const started = [300, 600].map((lengthMs) =>
     service.plane.startOperation({ projectId, lengthMs, branchId: `br-main-${lengthMs}` }),
   );
   const operations = started.map(({ id }) => ({ id, project_id: projectId }));
-  writeFileSync(join(folder, 'change-something.sh'), `#!/bin/sh\necho '${JSON.stringify({ operations })}'\n`, {
-    mode: 0o755,
+  script(folder, 'change-something.sh', `echo '${JSON.stringify({ operations })}'`);
+  script(folder, 'migrate.sh', 'test "$(printf %s "$DB_API_KEY" | wc -c)" -eq 64');
+  const github = await startGitHub({
+    token: 'the-token-of-this-job',
+    repository: 'acme/shop',
+    repositoryId: 123456789,
   });
-  const values: Readonly<Record<string, string>> = {
+  context.onTestFinished(() => github.close());
+  github.addRun({ id: '9876543210' });
+
+  const values: Record<string, string> = {
     'secrets.CTL_API_KEY': service.apiKey,
     'vars.CTL_BASE_URL': service.baseUrl,
     'vars.CTL_PROJECT_ID': projectId,
     'steps.change.outputs.operation-ids': JSON.stringify(started.map(({ id }) => id)),
+    'steps.mint.outputs.key-name': service.plane.addKey('shop-run1-1').name,
   };
-  const evaluate = (text: string) =>
-    text.replace(/\$\{\{ (\S+) \}\}/g, (_, name: string) => {
-      const value = values[name];
-      if (value === undefined) throw new Error(`The test does not know ${name}.`);
-      return value;
-    });
+  const evaluate = (record: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(
+      Object.entries(record).map(([name, text]) => [
+        name,
+        text.replace(/\$\{\{ (\S+) \}\}/g, (_, expression: string) => {
+          const value = values[expression];
+          if (value === undefined) throw new Error(`The test does not know ${expression}.`);
+          return value;
+        }),
+      ]),
+    );
 
+  const results = [];
   for (const step of steps) {
-    if (step.run !== undefined) execFileSync('sh', ['-e', '-c', step.run], { cwd: folder });
+    if (step.run !== undefined) {
+      const env = { ...process.env, ...evaluate(step.env) };
+      execFileSync('sh', ['-e', '-c', step.run], { cwd: folder, env });
+    }
     if (step.uses === undefined) continue;
     expect(step.uses).toBe('org/ctl-action@v1');
-    const inputs = Object.entries(step.with ?? {}).map(([name, value]) => [name, evaluate(value)]);
-    const result = await run(Object.fromEntries(inputs), { env: { GITHUB_WORKSPACE: folder } });
+    const { mode = '', ...inputs } = evaluate(step.with);
+    const env = { GITHUB_WORKSPACE: folder, GITHUB_API_URL: github.url };
+    const result = await runMode(mode, inputs, { env });
     expect(result.conclusion, result.log).toBe('success');
     expect(result.annotations).toEqual([]);
+    for (const [name, value] of Object.entries(result.outputs)) values[`steps.${step.id}.outputs.${name}`] = value;
+    results.push(result);
   }
+  for (const result of results.reverse()) {
+    const post = await runPost(result);
+    expect(post.conclusion, post.log).toBe('success');
+    expect(post.annotations).toEqual([]);
+  }
+  expect(service.plane.aliveKeys().filter(({ name }) => name.startsWith('shop-run98'))).toEqual([]);
 });
 
+function script(folder: string, name: string, line: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+}
+
 test('what the README quotes of errors is what the action says', () => {
-  const bundle = readFileSync('dist/main/index.js', 'utf8');
+  const bundles = ['dist/main', 'dist/post'].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => readFileSync(join(folder, file), 'utf8')),
+  );
   const table = readme.slice(readme.indexOf('| it says |'));
   const quoted = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, words = '']) => words);
   expect(quoted.length).toBeGreaterThan(5);
   // The name of an input is put in when it is said.
-  expect(quoted.filter((words) => !bundle.includes(words.replace(/^[a-z-]+: /, '')))).toEqual([]);
+  const isSaid = (words: string) => bundles.some((bundle) => bundle.includes(words.replace(/^[a-z-]+: /, '')));
+  expect(quoted.filter((words) => !isSaid(words))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { ApiError } from '../../api/errors.js';
+import type { Log } from '../../api/log.js';
 import { Cancelled } from '../../time/limit.js';
 import { adviceFor } from '../advice.js';
 import { type Failure, failureIn } from '../failure.js';
@@ -10,10 +11,12 @@ export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readon
 const namedAtOnce = 5;
 
 /** Side by side, a few at a time; one that fails does not stop the others. */
-export function revokeEach(ids: readonly string[], revocation: Revocation): Promise<Fate[]> {
+export function revokeEach(ids: readonly string[], revocation: Revocation, log: Log): Promise<Fate[]> {
   return fewAtATime(ids, async (id): Promise<Fate> => {
     try {
-      return { id, gone: await revocation.revoke(id) };
+      const gone = await revocation.revoke(id);
+      log.info(`Key ${id} ${gone === 'revoked' ? 'is revoked' : 'was gone already'}.`);
+      return { id, gone };
     } catch (failure) {
       return { id, failure };
     }

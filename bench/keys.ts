@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fingerprintOf, keyName } from '../src/modes/keys/key-name.js';
+import { fingerprintOfKey, printTrace } from '../src/modes/keys/trace.js';
+import { type RunningControlPlane, startControlPlane } from '../test/control-plane/index.js';
+import { startGitHub } from '../test/github/index.js';
+import { runStep } from '../test/runner/step.js';
+import { toExit } from './child.js';
+import type { Figure } from './figure.js';
+import { median } from './statistics.js';
+
+const keys = 50;
+const runs = 10;
+/** Of each answer, as of a service that is not next door. */
+const latency = 20;
+
+export async function keyFigures(rounds: number): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-bench-'));
+  try {
+    return [await postFigure(rounds, folder), await revokeFigure(folder), await sweepFigure(folder)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A post that revokes a key, beside a bare script that sends the same request. */
+async function postFigure(rounds: number, folder: string): Promise<Figure> {
+  const service = await startControlPlane({ projects: 0 });
+  const bare = join(folder, 'delete.cjs');
+  writeFileSync(
+    bare,
+    `require('node:http').request(process.env.URL, { method: 'DELETE', headers: { authorization: 'Bearer ' + process.env.KEY } }, (answer) => answer.resume()).end();`,
+  );
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const post = await toExit(resolve('dist/post/index.js'), {
+      STATE_key: traceOf(service),
+      'INPUT_API-KEY': service.apiKey,
+    });
+    const { id, key } = service.plane.addKey('bench');
+    const script = await toExit(bare, { URL: `${service.baseUrl}/api_keys/${id}`, KEY: key });
+    if (service.plane.aliveKeys('bench').length > 0) throw new Error('A post of the bench did not revoke its key.');
+    if (round < 0) continue;
+    ours.push(post);
+    theirs.push(script);
+  }
+  await service.close();
+  const measured = median(ours) / median(theirs);
+  return {
+    name: 'post that revokes a key, start to exit, against a bare request',
+    measured: `${measured.toFixed(2)}x`,
+    mustReach: '2.7x',
+    reached: measured <= 2.7,
+    beside: `${median(ours).toFixed(0)} ms to ${median(theirs).toFixed(0)} ms; the best peer: 72 ms to 27 ms`,
+  };
+}
+
+function traceOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
+  const { id, key } = plane.addKey('bench');
+  return printTrace({
+    baseUrl,
+    name: 'bench',
+    unclear: false,
+    minted: { id, secret: key },
+    since: 0,
+    parent: fingerprintOfKey(apiKey),
+    revoke: true,
+    onFailure: 'fail',
+    summary: false,
+  });
+}
+
+async function revokeFigure(folder: string): Promise<Figure> {
+  const service = await slowService();
+  const all = Array.from({ length: keys }, () => service.plane.addKey('bench').id);
+  const step = await runStep({ inputs: { ...accessTo(service), mode: 'revoke-key', 'key-id': all.join() } });
+  const requests = service.requests.length;
+  const took = Number(step.outputs['duration-ms']);
+  const singly = await oneByOne(service, folder);
+  const isDone = step.conclusion === 'success' && service.plane.aliveKeys('bench').length === 0;
+  step.dispose();
+  await service.close();
+  return {
+    name: `${keys} keys revoked, answers after ${latency} ms`,
+    measured: `${took} ms, ${requests} requests`,
+    mustReach: `half of one by one, ${keys} requests`,
+    reached: isDone && requests === keys && took <= singly / 2,
+    beside: `one by one by a bare script: ${singly.toFixed(0)} ms, ${keys} requests`,
+  };
+}
+
+async function sweepFigure(folder: string): Promise<Figure> {
+  const service = await slowService();
+  const github = await startGitHub({ token: 'bench-token', repository: 'acme/shop', repositoryId: 123456789 });
+  github.addRun({ id: '9876543210' });
+  const fingerprint = fingerprintOf('https://github.com', '123456789');
+  for (let index = 0; index < keys; index++) {
+    const id = String(1_000 + (index % runs));
+    service.plane.addKey(keyName('shop', { id, attempt: 1, fingerprint }, Math.random));
+  }
+  const step = await runStep({
+    inputs: { ...accessTo(service), mode: 'sweep-keys' },
+    token: 'bench-token',
+    env: { GITHUB_API_URL: github.url },
+  });
+  const requests = service.requests.length;
+  const took = Number(step.outputs['duration-ms']);
+  const questions = github.requests.length;
+  const singly = await oneByOne(service, folder);
+  const isDone = step.outputs['count'] === String(keys) && service.plane.aliveKeys().length === 1;
+  step.dispose();
+  await service.close();
+  await github.close();
+  return {
+    name: `${keys} keys of ${runs} runs swept, answers after ${latency} ms`,
+    measured: `${took} ms, ${requests} requests, ${questions} to GitHub`,
+    mustReach: `half of one by one, ${keys + 1} requests, ${runs + 1} to GitHub`,
+    reached: isDone && requests === keys + 1 && questions === runs + 1 && took <= singly / 2,
+    beside: `the DELETEs one by one by a bare script: ${singly.toFixed(0)} ms, and ${keys} questions to GitHub`,
+  };
+}
+
+async function oneByOne({ plane, baseUrl, apiKey }: RunningControlPlane, folder: string): Promise<number> {
+  const all = Array.from({ length: keys }, () => plane.addKey('one by one').id);
+  const script = join(folder, 'one-by-one.cjs');
+  writeFileSync(
+    script,
+    `const { Agent, request } = require('node:http');
+    const agent = new Agent({ keepAlive: true });
+    const options = { agent, method: 'DELETE', headers: { authorization: 'Bearer ' + process.env.KEY } };
+    const next = ([id, ...rest]) => id === undefined ? agent.destroy() : request(process.env.URL + id, options, (answer) => answer.resume().on('end', () => next(rest))).end();
+    next(process.env.IDS.split(','));`,
+  );
+  return toExit(script, { URL: `${baseUrl}/api_keys/`, KEY: apiKey, IDS: all.join() });
+}
+
+function slowService(): Promise<RunningControlPlane> {
+  return startControlPlane({ projects: 0, faults: [{ fault: { kind: 'delay', ms: latency } }] });
+}
+
+function accessTo({ apiKey, baseUrl }: RunningControlPlane) {
+  return { 'api-key': apiKey, 'base-url': baseUrl };
+}
