@@ -1,6 +1,6 @@
 import { cleanedUpReport, crashReport } from './action/cleaned-up-report.js';
 import type { Ending } from './action/ending.js';
-import { readApiKey } from './action/inputs.js';
+import { apiKeys } from './action/inputs.js';
 import { say } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
 import { cleanUp } from './modes/clean-up.js';
@@ -33,7 +33,7 @@ export class CleanUpStep {
       },
       { limit: new Limit(clock, all, cancel), log: toolkit, random },
     );
-    this.#isAllGone = cleanedUp.failures.length === 0;
+    this.#isAllGone = cleanedUp.failure === undefined;
     return this.#tell(cleanedUpReport(cleanedUp, trace, clock.date()), world);
   }
 
@@ -44,9 +44,8 @@ export class CleanUpStep {
 
   /** Any key that is not the one that main had may be the secret of another step: it is not even masked. */
   #parentKey(trace: Trace, { toolkit, secrets, environment }: World): string | undefined {
-    const key = readApiKey(toolkit.input, environment);
-    if (key === '' || !isKeyOf(trace.parent, key)) return undefined;
-    secrets.add(key);
+    const key = apiKeys(toolkit.input, environment).find((candidate) => isKeyOf(trace.parent, candidate));
+    if (key !== undefined) secrets.add(key);
     return key;
   }
 

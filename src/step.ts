@@ -132,7 +132,7 @@ function defect(error: unknown): Ending {
     status: 'error',
     succeeded: false,
     headline: 'No result',
-    error: `The step has no result: ${said}. Nothing is known to be done. If this is not a fault of the runner, please report it as a defect of this action.`,
+    error: `The step has no result: ${said}. What it did until then is not known; a key that it made is revoked when the job ends. If this is not a fault of the runner, please report it as a defect of this action.`,
   };
 }
 

@@ -6,6 +6,8 @@ import { BadValue, type Parse } from './input-values.js';
 interface Kind {
   readonly id: Parse<string>;
   readonly whyEmpty: string;
+  /** What belongs here in place of an answer of the API, which can hold a secret. */
+  readonly insteadOfObject: string;
   readonly example: string;
   readonly jq: string;
   /** Whether an integer may stand for its digits. */
@@ -14,6 +16,7 @@ interface Kind {
 
 /** Ids with commas, blanks or line ends between, or a JSON array of them; each once. */
 export function idsIn(text: string, kind: Kind): string[] {
+  if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${kind.insteadOfObject}`, true);
   const isArray = text.startsWith('[');
   const words = isArray ? arrayOf(text, kind) : text.split(/[\s,]+/).filter((word) => word !== '');
   if (words.length === 0 && !isArray) throw new BadValue(kind.whyEmpty);
@@ -33,12 +36,19 @@ function arrayOf(text: string, { example }: Kind): Json[] {
 function idAt(word: Json, index: number, { id, jq, areNumbers }: Kind): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`holds at place ${index + 1} something that is no id; expected ids alone (jq: ${jq})`, true);
+  // Integers of any size keep their digits; what is written in another way was rounded, to the id of another.
+  if (Number.isInteger(word) && !Number.isSafeInteger(word))
+    throw new BadValue(
+      `holds at place ${index + 1} a number that is not written as an integer; expected its digits`,
+      true,
+    );
   const written = textOf(word);
   try {
     return id(written);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
     const place = index === 0 ? '' : `at place ${index + 1} `;
-    throw new BadValue(`${place}“${plain(written, 60)}” ${error.message}`, true);
+    const value = error.hidesValue ? 'what stands there' : `“${plain(written, 60)}”`;
+    throw new BadValue(`${place}${value} ${error.message}`, true);
   }
 }

@@ -51,9 +51,9 @@ export const boolean: Parse<boolean> = (text) => {
 
 const leftovers = ['null', 'undefined', 'None'];
 
-function refuseLeftover(text: string): void {
+export function refuseLeftover(text: string): void {
   if (leftovers.includes(text))
-    throw new BadValue('is what a broken jq or template leaves; look at the step that should have given the id');
+    throw new BadValue('is what a broken jq or template leaves; look at the step that should have given it');
 }
 
 export const projectId: Parse<string> = (text) => {
@@ -67,10 +67,14 @@ export const projectId: Parse<string> = (text) => {
   return text;
 };
 
+const shortestKey = 15;
+
 /** An integer of any size. */
 export const keyId: Parse<string> = (text) => {
   refuseLeftover(text);
-  if (!/^\d+$/.test(text)) throw new BadValue('is not the id of a key; expected an integer, such as 165423');
+  // A key that stands where its id should is not to be shown.
+  if (!/^\d+$/.test(text))
+    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > shortestKey);
   return BigInt(text).toString();
 };
 
@@ -80,9 +84,16 @@ export const keyLabel: Parse<string> = (text) => {
   return text;
 };
 
-/** Names that change how the later steps of the job run: the shell, the loader, Node, git, the runner and this action. */
-const steering =
-  /^(GITHUB|RUNNER|ACTIONS|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PYTHON|PERL|RUBY|GEM|BUNDLE|JAVA|_JAVA|JDK_JAVA|MAVEN|GRADLE|GIT|SSH|SSL|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC)_|^(LD|DYLD|PYTHON|PERL5|RUBY|GIT|BASH|NODE)[A-Z]|PROXY$|^(PATH|PATHEXT|PSMODULEPATH|HOME|USERPROFILE|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|TMP|TEMP|TMPDIR|CI|LANG|CLASSPATH|COMSPEC|SYSTEMROOT|WINDIR|XDG_\w+|RUSTC\w*|GOFLAGS|MAKEFLAGS|CC|CXX|EDITOR|VISUAL|PAGER)$/i;
+/** Names that change how the later steps of the job run: the shell, the loader, languages, tools, the runner, this action. */
+const steering = new RegExp(
+  [
+    '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
+    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH)$',
+    '^(PATH|PATHEXT|PSMODULEPATH|HOME|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|WINDIR|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
+    'PROXY$',
+  ].join('|'),
+  'i',
+);
 
 export const variableToSet: Parse<string> = (text) => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))

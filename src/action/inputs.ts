@@ -47,15 +47,15 @@ export interface Inputs {
   warnings(): string[];
 }
 
-/** The parent key: from its input, or from the environment. */
-export function readApiKey(input: (name: string) => string, environment: Environment): string {
-  return input('api-key') || environment['CTL_API_KEY']?.trim() || '';
+/** The parent key: from its input, else from the environment. */
+export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
+  return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
 /** Reads every input once, or throws one `BadInputs` that tells all that is wrong. */
 export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
   // Before anything else: nothing may print the key that is not masked yet.
-  const key = readApiKey(input, environment);
+  const [key = ''] = apiKeys(input, environment);
   secrets.add(key);
 
   const reader = new InputReader(input, environment, secrets);

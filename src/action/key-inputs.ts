@@ -16,13 +16,15 @@ import {
   keyLabel,
   oneOf,
   type Parse,
+  refuseLeftover,
   variableToSet,
 } from './input-values.js';
 
 export function createKeySettings(reader: InputReader): CreateKeySettings | undefined {
   const run = runOf(reader);
-  // Without its files the runner takes state and outputs from the log, where a key has no place.
-  const files = ['GITHUB_STATE', 'GITHUB_OUTPUT'].map((name) => reader.variable(name, present));
+  // Without its files the runner takes state, outputs and variables from the log, where a key has no place.
+  const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
+  const files = needed.map((name) => reader.variable(name, present));
   const label = reader.parse('key-label', keyLabel, reader.text('key-label') || standardLabel(reader));
   const revokeInPost = reader.parse('revoke-in-post', boolean);
   const onRevokeFailure = reader.parse('on-revoke-failure', oneOf(onFailureWords));
@@ -67,6 +69,8 @@ export function sweepKeysSettings(reader: InputReader): SweepKeysInputs | undefi
   const olderThan = reader.parse('older-than', duration({ mostDays: 366 }));
   const dryRun = reader.parse('dry-run', boolean);
   if (run === undefined || olderThan === undefined || dryRun === undefined) return undefined;
+  const api = reader.variable('GITHUB_API_URL', gitHubApi, 'https://api.github.com');
+  if (api === undefined) return undefined;
   const repository = reader.environment['GITHUB_REPOSITORY'] ?? '';
   return { run, olderThan, dryRun, repository, githubToken: reader.text('github-token') };
 }
@@ -74,12 +78,18 @@ export function sweepKeysSettings(reader: InputReader): SweepKeysInputs | undefi
 function keyIds(text: string): string[] {
   const whyEmpty =
     'is empty: an expression that gives nothing (a mistyped step or output, a skipped step) leaves it so. Expected the ids of keys, or key-name';
-  return idsIn(text, { id: keyId, whyEmpty, example: '[165423, 165424]', jq: '.[].id', areNumbers: true });
+  return idsIn(text, {
+    id: keyId,
+    whyEmpty,
+    insteadOfObject: 'The runner prints inputs, so an answer of the API does not belong here: expected ids alone',
+    example: '[165423, 165424]',
+    jq: '.[].id',
+    areNumbers: true,
+  });
 }
 
 const exactName: Parse<string> = (text) => {
-  if (['null', 'undefined', 'None'].includes(text))
-    throw new BadValue('is what a broken jq or template leaves; expected the exact name of a key');
+  refuseLeftover(text);
   return text;
 };
 
@@ -101,6 +111,11 @@ const present: Parse<string> = (text) => {
 
 const repositoryName: Parse<string> = (text) => {
   if (!/^[^/\s]+\/[^/\s]+$/.test(text)) throw new BadValue(`is not owner/name; ${notARunner}`);
+  return text;
+};
+
+const gitHubApi: Parse<string> = (text) => {
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new BadValue(`is not a URL; ${notARunner}`);
   return text;
 };
 

@@ -9,13 +9,15 @@ const whyEmpty =
 export function operationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');
-  if (/^["']?\s*\{/.test(text)) {
-    throw new BadValue(
-      'is a JSON object. The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
-      true,
-    );
-  }
-  return idsIn(text, { id: idOf, whyEmpty, example: '["id", "id"]', jq: '.operations[].id', areNumbers: false });
+  return idsIn(text, {
+    id: idOf,
+    whyEmpty,
+    insteadOfObject:
+      'The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
+    example: '["id", "id"]',
+    jq: '.operations[].id',
+    areNumbers: false,
+  });
 }
 
 function idOf(word: string): string {

@@ -11,7 +11,13 @@ export function revokedReport(fates: readonly Fate[], settings: RevokeKeySetting
   const { revoked, gone, failed } = idsBy(fates);
   const failure = failureOf(fates, timeout);
   const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
-  const shares = [`${revoked.length} revoked`, `${gone.length} gone already`, `${failed.length} not revoked`];
+  const cancelled = failure?.status === 'cancelled' ? [failure.headline] : [];
+  const shares = [
+    ...cancelled,
+    `${revoked.length} revoked`,
+    `${gone.length} gone already`,
+    `${failed.length} not revoked`,
+  ];
   return {
     status,
     succeeded: failure === undefined,

@@ -18,7 +18,7 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
   return {
     status,
     succeeded: failure === undefined,
-    headline: `${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
     error: failure?.error,
     warnings: troubles.length === 0 ? [] : [unseen(troubles.map(({ message }) => message))],
     outputs: revokedOutputs(revoked, kept),

@@ -1,4 +1,4 @@
-import { isObject, type Json, parseJson, textOf } from '../text/json.js';
+import { isObject, isText, type Json, parseJson, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import { ApiError, isTransientStatus, requestId } from './errors.js';
 import type { Answer, Request } from './exchange.js';
@@ -11,13 +11,15 @@ export type Take<T> = (body: Json, status: number) => T;
 /** What `take` finds in a whole answer, or the error that the answer is. */
 export function read<T>(request: Request, answer: Answer, date: number, take: Take<T>): T {
   const { status } = answer;
+  const isPage = isHtml(answer);
   const told = (said: string, transient = isTransientStatus(status)) =>
     new ApiError(`${request.method} ${request.url.pathname}: ${said}${withId(answer)}`, {
       status,
       transient,
       retryAfter: retryAfter(answer.headers, date),
-      unclear: !isRefusal(status),
-      isPage: isHtml(answer),
+      // What a page in place of an answer says is not said by the service.
+      unclear: isPage || !isRefusal(status),
+      isPage,
     });
 
   if (status >= 300 && status < 400 && status !== 304) {
@@ -63,8 +65,13 @@ function said({ method }: Request, answer: Answer): string {
   }
   if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${plain(body)}` : '';
   const inner = isObject(body['error']) ? body['error'] : body;
-  const first = (names: string[]) =>
-    names.map((name) => inner[name]).find((value) => value !== undefined && value !== null && value !== '');
+  // An answer to a POST can hold the key that was made: of it words are shown, and nothing as long as a key.
+  const isShown = (value: Json | undefined) =>
+    value !== undefined && value !== null && value !== '' && (method !== 'POST' || isText(value));
+  const first = (names: string[]) => {
+    const value = names.map((name) => inner[name]).find(isShown);
+    return method === 'POST' && value !== undefined ? textOf(value).replace(/[\w+/=.-]{24,}/g, '***') : value;
+  };
   const message = first(['message', 'detail', 'error', 'error_description', 'title']);
   const code = first(['code', 'error_code', 'type']);
   return `${message === undefined ? '' : `: ${plain(textOf(message))}`}${code === undefined ? '' : ` (code ${plain(textOf(code), 60)})`}`;

@@ -15,7 +15,7 @@ import { forgetting } from './secrecy.js';
 /** Far more than a record, or a page of a hundred, takes. */
 const oneRecord = 2 ** 20;
 const onePage = 8 * 2 ** 20;
-const wholeList = 256 * 2 ** 20;
+const allKeys = 64 * 2 ** 20;
 
 export interface Access {
   readonly baseUrl: URL;
@@ -75,7 +75,7 @@ export class ControlApi {
   }
 
   keys(manner: Manner): Promise<Key[]> {
-    return this.#get('api_keys', wholeList, manner, keysIn);
+    return this.#get('api_keys', allKeys, manner, keysIn);
   }
 
   /** One try. Answers whether the service says in so many words that the key is revoked. */
@@ -121,7 +121,10 @@ export class ControlApi {
       throw new ApiError(`${method} ${request.url.pathname}: ${failure.message}`, failure, { cause: error });
     }
     tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
-    return read(request, answer, clock.date(), take);
+    const taken = read(request, answer, clock.date(), take);
+    // No deadline can interrupt a parser.
+    if (limit.struck) throw new TimeUp();
+    return taken;
   }
 }
 

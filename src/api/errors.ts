@@ -41,9 +41,9 @@ export class ApiError extends Error {
     return this.status === status && !this.isPage;
   }
 
-  /** A 4xx that says no, and will say no again. */
+  /** A 4xx by which the service itself says no, and will say no again. */
   get refused(): boolean {
-    return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;
+    return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
   }
 }
 

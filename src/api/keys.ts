@@ -1,5 +1,5 @@
 import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
-import { misshapen, type Recorded } from './records.js';
+import { Misshapen, misshapen, type Recorded } from './records.js';
 
 /** A key as the service lists it: never with its secret. */
 export interface Key extends Recorded {
@@ -29,14 +29,20 @@ function keyOf(value: Json, place: string): Key {
   return { id: idIn(value, place), name: isText(value['name']) ? value['name'] : undefined, record };
 }
 
+/** More is no key, and no state that a post step could be started with. */
+const mostSecret = 4_096;
+const mostDigits = 100;
+
 /** Nothing of an unusable answer is shown: it can hold the secret. */
 export function mintedIn(body: Json): MintedKey {
   if (!isObject(body)) throw misshapen('the answer', 'an object', undefined);
   const secret = body['key'];
   // Stars stand where a known secret was taken out.
-  if (!isText(secret) || !/^[\x21-\x7e]+$/.test(secret) || secret.includes('***'))
-    throw misshapen('key', 'the new key', undefined);
-  return { id: idIn(body, ''), secret };
+  const isUsable = isText(secret) && secret.length <= mostSecret && /^[\x21-\x7e]+$/.test(secret);
+  if (!isUsable || secret.includes('***')) throw new Misshapen('`key` is not a new key');
+  const id = digitsOf(body['id']);
+  if (id === undefined) throw new Misshapen('`id` is not an integer');
+  return { id, secret };
 }
 
 /** Whether the answer to a DELETE says in so many words that the key is revoked. */
@@ -48,8 +54,12 @@ export function saysRevoked(body: Json, id: string): boolean {
 }
 
 function idIn(value: JsonObject, place: string): string {
-  const id = value['id'];
-  const digits = typeof id === 'number' || typeof id === 'string' ? textOf(id) : '';
-  if (!/^\d+$/.test(digits)) throw misshapen(place === '' ? 'id' : `${place}.id`, 'an integer', id);
+  const digits = digitsOf(value['id']);
+  if (digits === undefined) throw misshapen(place === '' ? 'id' : `${place}.id`, 'an integer', value['id']);
   return digits;
+}
+
+function digitsOf(id: Json | undefined): string | undefined {
+  const digits = typeof id === 'number' || typeof id === 'string' ? textOf(id) : '';
+  return /^\d+$/.test(digits) && digits.length <= mostDigits ? digits : undefined;
 }

@@ -43,7 +43,9 @@ export function field({ record }: Recorded, name: string): string | undefined {
 
 /** Milliseconds since 1970, where the record says when. */
 export function timeOf(recorded: Recorded, name: string): number | undefined {
-  const time = Date.parse(field(recorded, name) ?? '');
+  const text = field(recorded, name) ?? '';
+  // Date.parse alone takes a bare number for a year or a month.
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -30,10 +30,13 @@ export function workflowRuns(token: string, repository: string, date: () => numb
       try {
         // The id as it came: as a number, a long one would be that of another run.
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
-        const { data } = await octokit.request(path, { owner, repo, request: { signal } });
+        const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
+        // Another place that it names is not that of GitHub's API for this repository.
+        if (status !== 200) return unseen(`answered with status ${status}`, { status, transient: false });
         return runIn(data, id);
       } catch (error) {
-        if (error instanceof Error && 'status' in error) return outcomeOf(error as unknown as RequestError, date());
+        if (error instanceof Error && 'status' in error)
+          return outcomeOf(error as unknown as RequestError, date(), (text) => text.replaceAll(token, '***'));
         throw error;
       }
     },
@@ -43,18 +46,23 @@ export function workflowRuns(token: string, repository: string, date: () => numb
 /** octokit gives a page, or a body that was cut, as a text. */
 function runIn(data: unknown, id: string): { run: RunSeen } | { unseen: Unseen } {
   const { id: found, status, run_attempt: attempt } = fieldsOf(data);
-  if (found !== Number(id) || typeof status !== 'string')
+  if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
     return unseen('answered with something that is not the run that was asked for', { transient: true });
   return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
 }
 
-function outcomeOf(error: RequestError, date: number): { run: 'gone' } | { unseen: Unseen } {
+function outcomeOf(
+  error: RequestError,
+  date: number,
+  withoutToken: (text: string) => string,
+): { run: 'gone' } | { unseen: Unseen } {
   const { status, message, response } = error;
-  if (response === undefined) return unseen(`could not be reached (${plain(message, 100)})`, { transient: true });
+  if (response === undefined)
+    return unseen(`could not be reached (${plain(withoutToken(message), 100)})`, { transient: true });
   const { message: said } = fieldsOf(response.data);
   if (typeof said !== 'string') return unseen(`answered with status ${status} and a page`, { status, transient: true });
   if (status === 404) return { run: 'gone' };
-  const words = `answered with status ${status}: ${plain(said)}`;
+  const words = `answered with status ${status}: ${plain(withoutToken(said))}`;
   const asked = patienceAsked(response.headers, said, date);
   // GitHub's rate limit says 403 as well as 429, and asks for patience with both.
   if (asked !== undefined)

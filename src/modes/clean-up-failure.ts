@@ -3,30 +3,37 @@ import { TimeUp } from '../time/limit.js';
 import { type CleanedUp, NoCredential } from './clean-up.js';
 import type { Trace } from './keys/trace.js';
 
-/** Which key may be alive, why, and how to revoke it. Nothing is known where what main left cannot be read. */
-export function whyNotCleanedUp({ revoked, failures }: CleanedUp, trace: Trace | undefined): string {
-  const why = [...new Set(failures.map(reason))].join('; ');
-  if (trace === undefined) {
-    return `Whether a key is left could not be seen: ${why}. The mode sweep-keys finds and revokes it when this run is over.`;
+const unrevoked = 'Until it is revoked it can do all that the account can; sweep-keys finds it when this run is over.';
+
+/** Which keys may be alive, why, and how to revoke them. */
+export function whyNotCleanedUp(
+  { left, isUnseen, failure }: Omit<CleanedUp, 'revoked'>,
+  { name, minted }: Trace,
+): string {
+  const why = reason(failure);
+  const ids = left.join(', ');
+  if (left.length > 0) {
+    const others = isUnseen ? ', and another of its name may have been left' : '';
+    return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${unrevoked}`;
   }
-  const { minted, name, unclear, revoke } = trace;
-  const isMintedLeft = minted !== undefined && revoke && !revoked.some(({ id }) => id === minted.id);
-  const what = isMintedLeft
-    ? `Key ${minted.id} (${name}) is not known to be revoked`
-    : `A key of the name ${name} may have been left`;
-  const how =
-    isMintedLeft && !unclear
-      ? `Revoke it in the console, or with mode: revoke-key and key-id: ${minted.id}`
-      : `Look for the name in the console, or use mode: revoke-key with key-name: ${name}`;
-  return `${what}: ${why}. ${how}; sweep-keys does it, too, when this run is over. Until then it can do all that the account can.`;
+  const [kept, how] =
+    minted === undefined
+      ? ['', `mode: revoke-key and key-name: ${name}`]
+      : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
+  return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${unrevoked}`;
+}
+
+/** Nothing is known of the key where what main left cannot be read. */
+export function whyNothingIsKnown(error: unknown): string {
+  return `Whether a key is left could not be seen: ${reason(error)}. ${unrevoked}`;
 }
 
 function reason(failure: unknown): string {
   if (failure instanceof NoCredential) return 'the key that main had is not at hand here';
   if (failure instanceof TimeUp) {
-    return failure.cause instanceof ApiError
-      ? `not done in time; met last: ${failure.cause.message}`
-      : 'not done in time';
+    const { cause } = failure;
+    return cause === undefined ? 'not done in time' : `not done in time; met last: ${reason(cause)}`;
   }
-  return failure instanceof Error ? failure.message : String(failure);
+  const said = failure instanceof Error ? failure.message : String(failure);
+  return failure instanceof ApiError ? said : `${said} (a defect)`;
 }

@@ -1,20 +1,22 @@
 import type { ControlApi } from '../api/control-api.js';
 import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
+import type { Key } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
-import { type Manner, once, type RetryRule } from '../api/retry.js';
-
+import { once } from '../api/retry.js';
 import { TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
-import { keysNamed, Revocation } from './keys/revocation.js';
+import { fewAtATime } from './few-at-a-time.js';
+import { type Gone, keysNamed, Revocation } from './keys/revocation.js';
 import type { Trace } from './keys/trace.js';
 
-/** The pauses between tries, and between looks for what a create that was given up may still bring. */
+/** The pauses between rounds. */
 const shortestPause = 250;
 const longestPause = 2_000;
-/** What is kept of the time to revoke the minted key, and the least of it. */
-const forTheMinted = 6_000;
-const leastForTheMinted = 2_500;
-const forTheLastLook = 500;
+const leastPause = 100;
+/** What is kept of the time to revoke the minted key, where no other key can look on when it is gone. */
+const forTheMinted = 4_000;
+/** When the last look is due: one that fails is repeated in the rest of the time. */
+const nearlyOver = 1_500;
 
 export interface Credentials {
   /** With the minted key, and with the parent key: each where it is at hand. */
@@ -24,19 +26,22 @@ export interface Credentials {
 
 export interface RevokedKey {
   readonly id: string;
-  /** It was gone before. */
-  readonly before: boolean;
+  readonly gone: Gone;
   /** When it was made, in milliseconds since 1970, where that is known. */
   readonly since: number | undefined;
 }
 
 export interface CleanedUp {
   readonly revoked: readonly RevokedKey[];
-  /** Why it is not known that all is gone. */
-  readonly failures: readonly unknown[];
+  /** Ids of keys that are not known to be gone. */
+  readonly left: readonly string[];
+  /** Whether a key may be left that nobody has seen. */
+  readonly isUnseen: boolean;
+  /** Why not all is known to be gone; nothing where it is. */
+  readonly failure: unknown;
 }
 
-/** No key can do it. */
+/** No key is at hand that could do it. */
 export class NoCredential extends Error {}
 
 /** Revokes what main has left. Ends with a value: a failure here must be told, and is no crash. */
@@ -48,118 +53,226 @@ export function cleanUp(
   return new CleanUp(trace, credentials, collaborators).run();
 }
 
+/** A key that is known to have been made, and its end so far. */
+interface Open {
+  readonly since: number | undefined;
+  readonly revocation: Revocation;
+}
+
+/** Whoever is told it has to be left alone: nothing more is sent in this round. */
+class LeaveAlone extends Error {}
+
 class CleanUp {
   readonly #trace: Trace;
   readonly #credentials: Credentials;
   readonly #collaborators: Omit<Collaborators, 'api'>;
-  readonly #manner: Manner;
-  readonly #revoked: RevokedKey[] = [];
+  readonly #open = new Map<string, Open>();
+  readonly #revoked = new Map<string, RevokedKey & Open>();
+  /** Credentials that the service does not accept for a look. */
+  readonly #refused = new Set<ControlApi>();
+  /** Whether a look has seen all that there was, and why the last one has not. */
+  #isSeen = false;
+  #whyUnseen: unknown;
+  /** Why the service does not let the minted key revoke itself. */
+  #refusal: ApiError | undefined;
+  /** What stood in the way in this round. */
+  #failure: unknown;
+  /** No further try can help. */
+  #isHopeless = false;
 
   constructor(trace: Trace, credentials: Credentials, collaborators: Omit<Collaborators, 'api'>) {
     this.#trace = trace;
     this.#credentials = credentials;
     this.#collaborators = collaborators;
-    this.#manner = { limit: collaborators.limit, retry: untilTheEnd(collaborators) };
+    const { minted, revoke, since } = trace;
+    if (minted !== undefined && revoke) this.#open.set(minted.id, { since, revocation: new Revocation(minted.id) });
   }
 
+  /** Round by round: what failed is tried again, and an answer that was given up can still be carried out. */
   async run(): Promise<CleanedUp> {
-    const { unclear, revoke, minted, since } = this.#trace;
-    const failures: unknown[] = [];
-    // The key that is in use for the looking goes last.
-    if (unclear) await this.#revokeUnheardOf().catch((error: unknown) => failures.push(error));
-    const hasPatience = !failures.some((error) => error instanceof AskedToWaitTooLong);
-    if (minted !== undefined && revoke && hasPatience) {
+    const { limit, random } = this.#collaborators;
+    let pause = shortestPause;
+    let failure: unknown;
+    try {
+      for (;;) {
+        const leaveAlone = await this.#round();
+        failure = this.#failure;
+        if (this.#isHopeless || (failure === undefined && this.#isDone)) break;
+        await limit.sleep(Math.max(leaveAlone, this.#untilNextRound(pause * (0.5 + random() / 2))));
+        pause = Math.min(longestPause, pause * 2);
+      }
+    } catch (error) {
+      if (!(error instanceof TimeUp)) throw error;
+      failure ??= this.#failure;
+      // A last round may be cut short: what the one before it has seen stands.
+      if (failure !== undefined || this.#open.size > 0 || !this.#hasSeenAll) failure = new TimeUp(failure);
+    }
+    if (failure === undefined && !this.#hasSeenAll) failure = this.#whyUnseen ?? new TimeUp();
+    const isUnseen = failure !== undefined && !this.#hasSeenAll;
+    const revoked = [...this.#revoked.values()].map(({ id, gone, since }) => ({ id, gone, since }));
+    return { revoked, left: [...this.#open.keys()], isUnseen, failure };
+  }
+
+  get #hasSeenAll(): boolean {
+    return !this.#trace.unclear || this.#isSeen;
+  }
+
+  get #isDone(): boolean {
+    if (this.#open.size > 0) return false;
+    return !this.#trace.unclear || this.#collaborators.limit.left <= nearlyOver || this.#looker === undefined;
+  }
+
+  /** The minted key, while it lives; then the parent. */
+  get #looker(): ControlApi | undefined {
+    const { minted, parent } = this.#credentials;
+    const isMintedGone = this.#revoked.has(this.#trace.minted?.id ?? '');
+    return [isMintedGone ? undefined : minted, parent].find((api) => api !== undefined && !this.#refused.has(api));
+  }
+
+  /** Whether the minted key looks, and no other could when it is gone. */
+  get #mintedIsNeeded(): boolean {
+    const { minted, parent } = this.#credentials;
+    const isAlone = parent === undefined || this.#refused.has(parent);
+    return this.#trace.unclear && isAlone && minted !== undefined && this.#looker === minted;
+  }
+
+  #untilNextRound(pause: number): number {
+    const { left } = this.#collaborators.limit;
+    const moments = [left - nearlyOver, this.#mintedIsNeeded ? left - forTheMinted : 0];
+    // Shorter towards the end, for some more tries, but never so short that it is none.
+    return Math.max(leastPause, Math.min(pause, left / 4, ...moments.filter((ms) => ms > 0)));
+  }
+
+  /** The minted key goes last: it is in use for the others. Answers for how long the service asks to be left alone. */
+  async #round(): Promise<number> {
+    this.#failure = undefined;
+    try {
+      if (this.#trace.unclear) await this.#look();
+      const minted = this.#trace.minted?.id ?? '';
+      const looker = this.#looker;
+      if (looker !== undefined) {
+        const others = [...this.#open].filter(([id]) => id !== minted);
+        await fewAtATime(others, ([id, open]) =>
+          this.#attempt(id, open, () =>
+            open.revocation.try(looker, this.#collaborators.limit, this.#isListedFor(looker)),
+          ),
+        );
+      }
+      const open = this.#open.get(minted);
+      const { left } = this.#collaborators.limit;
+      if (open !== undefined && (!this.#mintedIsNeeded || left <= forTheMinted))
+        await this.#attempt(minted, open, () => this.#revokeMinted(minted, open.revocation));
+      return 0;
+    } catch (error) {
+      if (!(error instanceof LeaveAlone)) throw error;
+      return (error.cause as ApiError).retryAfter ?? 0;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { limit } = this.#collaborators;
+    const { minted, name } = this.#trace;
+    const isMintedOpen = this.#open.has(minted?.id ?? '');
+    const looking = isMintedOpen ? limit.within(limit.left - forTheMinted) : limit;
+    // The rest of the time is for the minted key.
+    if (looking.struck) return;
+    for (let api = this.#looker; api !== undefined; api = this.#looker) {
       try {
-        const gone = await this.#revokeMinted(minted.id);
-        this.#revoked.push({ id: minted.id, before: gone === 'gone', since });
+        for (const key of await keysNamed(name, api, { limit: looking, retry: once })) this.#see(key);
+        this.#isSeen = true;
+        return;
       } catch (error) {
-        failures.push(error);
+        this.#isSeen = false;
+        this.#whyUnseen = error;
+        if (error instanceof TimeUp && !limit.struck) {
+          this.#failure = error;
+          return;
+        }
+        this.#bear(error);
+        if (!(error as ApiError).refused) return;
+        this.#refused.add(api);
       }
     }
-    return { revoked: this.#revoked, failures };
+    // Where the minted key was the only one to look, and has gone after a good look, nothing is amiss.
+    if (this.#isSeen) return;
+    this.#whyUnseen ??= new NoCredential();
+    this.#failure = this.#whyUnseen;
+    this.#isHopeless = this.#open.size === 0;
+  }
+
+  #see(key: Key): void {
+    const { minted, revoke } = this.#trace;
+    if (this.#open.has(key.id) || (key.id === minted?.id && !revoke)) return;
+    const revoked = this.#revoked.get(key.id);
+    if (revoked?.revocation.isSaid) return;
+    // It was taken for gone by what an answer seemed to mean; the list knows better.
+    this.#revoked.delete(key.id);
+    const since = revoked?.since ?? timeOf(key, 'created_at');
+    this.#open.set(key.id, { since, revocation: new Revocation(key.id) });
+    if (key.id !== minted?.id)
+      this.#collaborators.log.info(`Key ${key.id} was made by a create that ended unclear: nobody has its secret.`);
+  }
+
+  async #attempt(id: string, { since, revocation }: Open, revoke: () => Promise<Gone>): Promise<void> {
+    try {
+      const gone = await revoke();
+      this.#open.delete(id);
+      this.#revoked.set(id, { id, gone, since, revocation });
+    } catch (error) {
+      this.#bear(error);
+    }
   }
 
   /** By itself; by the parent key where it is refused. */
-  async #revokeMinted(id: string): Promise<'revoked' | 'gone'> {
+  async #revokeMinted(id: string, revocation: Revocation): Promise<Gone> {
     const { minted, parent } = this.#credentials;
     if (minted === undefined) throw new NoCredential();
-    try {
-      return await new Revocation(minted, this.#manner).revoke(id);
-    } catch (error) {
-      if (!(error instanceof ApiError) || !error.refused || error.isPage) throw error;
-      // A key that is not accepted any more is a key that is gone; the list of the parent knows better, if there is one.
-      if (!error.says(401)) return await this.#revokeByParent(id, error);
-      if (parent === undefined) return 'gone';
+    if (this.#refusal === undefined) {
       try {
-        const isListed = (await parent.keys(this.#manner)).some((key) => key.id === id);
-        return isListed ? await this.#revokeByParent(id, error) : 'gone';
-      } catch (ofParent) {
-        if (ofParent instanceof ApiError && ofParent.says(401)) return 'gone';
-        throw ofParent;
-      }
-    }
-  }
-
-  #revokeByParent(id: string, refusal: ApiError): Promise<'revoked' | 'gone'> {
-    const { parent } = this.#credentials;
-    if (parent === undefined) throw refusal;
-    return new Revocation(parent, this.#manner).revoke(id);
-  }
-
-  /** Looks for all keys of the name until the time is nearly over: an answer that was given up can still be carried out. */
-  async #revokeUnheardOf(): Promise<void> {
-    const { limit, random } = this.#collaborators;
-    const { minted, revoke } = this.#trace;
-    const reserved = minted !== undefined && revoke ? forTheMinted : forTheLastLook;
-    const least = minted !== undefined && revoke ? leastForTheMinted : 0;
-    let pause = shortestPause;
-    let failure: unknown = new NoCredential();
-    let isSeen = false;
-    let candidates = [this.#credentials.minted, this.#credentials.parent].filter((api) => api !== undefined);
-    for (let [api] = candidates; api !== undefined; [api] = candidates) {
-      let asked = 0;
-      try {
-        await this.#lookWith(api);
-        failure = undefined;
-        isSeen = true;
+        return await revocation.try(minted, this.#collaborators.limit, this.#isListedFor(minted));
       } catch (error) {
-        // The last look may be cut short: the one before it has seen that nothing is left.
-        if (error instanceof TimeUp && isSeen && failure === undefined) return;
-        if (!(error instanceof ApiError)) throw error;
-        failure = error;
-        asked = error.retryAfter ?? 0;
-        if (asked > limit.left) throw new AskedToWaitTooLong(error, limit.left);
-        if (error.refused && !error.isPage) {
-          candidates = candidates.slice(1);
-          continue;
+        if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
+        if (parent !== undefined) this.#refusal = error;
+        // A key that is not accepted any more is a key that is gone; the list of the parent knows better, if there is one.
+        else if (error.says(401)) return revocation.how;
+        else {
+          this.#isHopeless = error.refused && !this.#trace.unclear;
+          throw error;
         }
       }
-      if (limit.left <= (isSeen ? reserved : least)) break;
-      const left = limit.left - (isSeen ? reserved : least);
-      await limit.sleep(Math.max(asked, Math.min(left, pause * (0.5 + random() / 2))));
-      pause = Math.min(longestPause, pause * 2);
     }
-    if (failure !== undefined) throw failure;
+    if (parent === undefined) throw new NoCredential();
+    return await this.#revokeByParent(id, revocation, parent);
   }
 
-  async #lookWith(api: ControlApi): Promise<void> {
-    const { limit, log } = this.#collaborators;
-    const keys = await keysNamed(this.#trace.name, api, { limit, retry: once });
-    const revocation = new Revocation(api, { limit, retry: once });
-    for (const key of keys.filter(({ id }) => id !== this.#trace.minted?.id)) {
-      const gone = await revocation.revoke(key.id);
-      this.#revoked.push({ id: key.id, before: gone === 'gone', since: timeOf(key, 'created_at') });
-      log.info(`Key ${key.id} was left by a create that ended unclear, and is revoked.`);
+  async #revokeByParent(id: string, revocation: Revocation, parent: ControlApi): Promise<Gone> {
+    const isListed = this.#isListedFor(parent);
+    try {
+      if (this.#refusal?.says(401) && !(await isListed(id))) return revocation.how;
+      return await revocation.try(parent, this.#collaborators.limit, isListed);
+    } catch (error) {
+      // A 401 for both keys may be that of a service that is unwell.
+      this.#isHopeless = error instanceof ApiError && error.refused && !error.says(401) && !this.#trace.unclear;
+      throw error;
     }
   }
-}
 
-/** Whatever fails is tried again, but for a refusal by the service itself; and `Retry-After` is kept, or ends it. */
-function untilTheEnd({ limit, random }: Pick<Collaborators, 'limit' | 'random'>): RetryRule {
-  return (error, times) => {
-    if (error.refused && !error.isPage) return undefined;
+  #isListedFor(api: ControlApi): (id: string) => Promise<boolean> {
+    const { limit } = this.#collaborators;
+    return async (id) => (await api.keys({ limit, retry: once })).some((key) => key.id === id);
+  }
+
+  /** What may go better in the next round. */
+  #bear(error: unknown): void {
+    if (!(error instanceof ApiError)) throw error;
+    this.#failure = error;
+    const { limit } = this.#collaborators;
     const asked = error.retryAfter ?? 0;
-    if (asked > limit.left) return error.asksForPatience ? asked : undefined;
-    return Math.max(asked, Math.min(longestPause, shortestPause * 2 ** (times - 1)) * (0.5 + random() / 2));
-  };
+    if (asked === 0) return;
+    if (asked > limit.left) {
+      this.#failure = new AskedToWaitTooLong(error, limit.left);
+      this.#isHopeless = true;
+    }
+    throw new LeaveAlone('', { cause: error });
+  }
 }

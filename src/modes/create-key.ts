@@ -1,10 +1,11 @@
-import { ApiError } from '../api/errors.js';
+import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { MintedKey } from '../api/keys.js';
 import { fiveTries, type Manner, withRetries } from '../api/retry.js';
 import type { Collaborators } from './collaborators.js';
+import { revokeEach } from './keys/fates.js';
 import { keyName, type Run } from './keys/key-name.js';
-import { keysNamed, Revocation } from './keys/revocation.js';
-import type { OnFailure } from './keys/trace.js';
+import { keysNamed, Revoker } from './keys/revocation.js';
+import type { OnFailure, Trace } from './keys/trace.js';
 
 export interface CreateKeySettings {
   readonly label: string;
@@ -16,14 +17,7 @@ export interface CreateKeySettings {
 }
 
 /** What is to be known after this process, whatever becomes of it. */
-export interface Left {
-  readonly name: string;
-  /** Whether a key may have been made that nobody heard of. */
-  readonly unclear: boolean;
-  readonly minted: MintedKey | undefined;
-  /** Whether that key is to be revoked, too. */
-  readonly revoke: boolean;
-}
+export type Left = Pick<Trace, 'name' | 'unclear' | 'minted' | 'revoke'>;
 
 /** Where a secret and the way back are kept, before anything else happens. */
 export interface Keeper {
@@ -33,10 +27,8 @@ export interface Keeper {
   leave(left: Left | undefined): void;
 }
 
-export type Created = { readonly name: string } & (
-  | { readonly minted: MintedKey; readonly unclear: boolean }
-  | { readonly minted: undefined; readonly failure: unknown; readonly unclear: boolean }
-);
+export type Created = Pick<Left, 'name' | 'unclear'> &
+  ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 export function createKey(settings: CreateKeySettings, collaborators: Collaborators, keeper: Keeper): Promise<Created> {
   return new Minting(settings, collaborators, keeper).run();
@@ -85,16 +77,14 @@ class Minting {
     const name = this.#name;
     // Before the request: a process that is killed while it is under way has left its name.
     this.#keeper.leave({ name, unclear: true, minted: undefined, revoke: true });
-    try {
-      const minted = await withRetries(() => this.#try(), this.#manner);
-      this.#keeper.mask(minted.secret);
-      const made = { name, unclear: this.#unclear, minted };
-      this.#keeper.leave({ ...made, revoke: true });
-      return made;
-    } catch (failure) {
+    const minted = await withRetries(() => this.#try(), this.#manner).catch((failure: unknown) => ({ failure }));
+    if ('failure' in minted) {
       if (!this.#unclear) this.#keeper.leave(undefined);
-      return { name, minted: undefined, failure, unclear: this.#unclear };
+      return { name, unclear: this.#unclear, minted: undefined, failure: minted.failure };
     }
+    this.#keeper.mask(minted.secret);
+    this.#keeper.leave({ name, unclear: this.#unclear, minted, revoke: true });
+    return { name, unclear: this.#unclear, minted };
   }
 
   /** Once it was unclear it stays so: an answer that was given up can still be carried out. */
@@ -108,22 +98,28 @@ class Minting {
       return minted;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.unclear) await this.#revokeWhatWasMade(error);
-      else this.#unclear = wasUnclear;
-      throw error;
+      if (!error.unclear) {
+        this.#unclear = wasUnclear;
+        throw error;
+      }
+      await this.#revokeWhatWasMade(error);
+      // What was asked for in patience was given before the search.
+      throw new ApiError(error.message, { ...error, retryAfter: undefined }, { cause: error });
     }
   }
 
   /** A key whose secret nobody saw is of no use to anybody but a thief. */
   async #revokeWhatWasMade(create: ApiError): Promise<void> {
-    const { api, log } = this.#collaborators;
+    const { api, limit, log } = this.#collaborators;
     log.info(`${create.message}. A key may have been made all the same: looking for it by its name, ${this.#name}.`);
     try {
-      const revocation = new Revocation(api, this.#manner);
-      for (const { id } of await keysNamed(this.#name, api, this.#manner)) {
-        await revocation.revoke(id);
-        log.info(`Key ${id} was made, and is revoked: its secret was never seen.`);
-      }
+      const asked = create.retryAfter ?? 0;
+      if (asked > limit.left) throw new AskedToWaitTooLong(create, limit.left);
+      if (asked > 0) await limit.sleep(asked);
+      const found = await keysNamed(this.#name, api, this.#manner);
+      const ids = found.map(({ id }) => id);
+      for (const fate of await revokeEach(ids, new Revoker(api, this.#manner), log))
+        if ('failure' in fate) throw fate.failure;
     } catch (error) {
       throw error instanceof ApiError ? new LeftUnclear(create, error) : error;
     }

@@ -33,7 +33,7 @@ export function failureIn(error: unknown, timeout: number): Failure {
   throw error;
 }
 
-const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';
+export const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';
 
 function ended(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;

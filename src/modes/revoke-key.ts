@@ -3,7 +3,7 @@ import { plain } from '../text/plain.js';
 import type { Collaborators } from './collaborators.js';
 import { NoResult } from './failure.js';
 import { type Fate, revokeEach } from './keys/fates.js';
-import { keysNamed, Revocation } from './keys/revocation.js';
+import { keysNamed, Revoker } from './keys/revocation.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 
@@ -18,5 +18,5 @@ export async function revokeKeys(
     const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${ids.join(', ')}`;
     throw new NoResult(`${keys}. Which of them is meant cannot be known: name it by its id in key-id.`);
   }
-  return revokeEach(ids, new Revocation(api, manner), log);
+  return revokeEach(ids, new Revoker(api, manner), log);
 }

@@ -1,13 +1,14 @@
-import { ApiError } from '../api/errors.js';
+import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Key } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
 import { fiveTries, type Manner, withRetries } from '../api/retry.js';
 import { formatDuration } from '../time/duration.js';
 import { type OnStop, TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
+import { fewAtATime } from './few-at-a-time.js';
 import { type Fate, revokeEach } from './keys/fates.js';
 import { type Run, runOf } from './keys/key-name.js';
-import { fewAtATime, Revocation } from './keys/revocation.js';
+import { Revoker } from './keys/revocation.js';
 
 export interface SweepKeysSettings {
   /** That of the sweep itself. */
@@ -76,7 +77,7 @@ export async function sweepKeys(
   const over = judged.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   return {
     judged,
-    fates: settings.dryRun ? [] : await revokeEach(over, new Revocation(api, manner), log),
+    fates: settings.dryRun ? [] : await revokeEach(over, new Revoker(api, manner), log),
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     troubles: questions.troubles,
   };
@@ -110,7 +111,8 @@ class Questions {
     if (others.length === 0 || !(await this.#seesItself())) return standings;
     await fewAtATime(others, async (id) => {
       // Who is refused once is refused again, and who is down for three is down for all.
-      if (this.troubles.some(({ transient }) => !transient) || this.troubles.length >= mostTroubles) return;
+      const isFinal = (trouble: ApiError) => !trouble.transient || trouble instanceof AskedToWaitTooLong;
+      if (this.troubles.some(isFinal) || this.troubles.length >= mostTroubles) return;
       try {
         standings.set(id, await this.#look(id));
       } catch (error) {
@@ -148,11 +150,16 @@ class Questions {
   }
 
   #note(error: unknown): void {
-    if (error instanceof TimeUp)
-      this.troubles.push(new ApiError('GitHub did not answer in half of the time', { transient: false }));
+    if (error instanceof TimeUp) this.troubles.push(tooSlow(error));
     else if (error instanceof ApiError) this.troubles.push(error);
     else throw error;
   }
+}
+
+/** Half of the time is gone: who is asked next is not waited for either. */
+function tooSlow({ cause }: TimeUp): ApiError {
+  const met = cause instanceof ApiError ? `; met last: ${cause.message}` : '';
+  return new ApiError(`GitHub did not answer in half of the time${met}`, { transient: false });
 }
 
 function judge(
@@ -163,13 +170,12 @@ function judge(
   date: number,
 ): { readonly isOver: boolean; readonly why: string } {
   if (standing === 'gone') return { isOver: true, why: 'its run is gone' };
-  if (standing === undefined) {
+  const isStale = standing?.attempt !== undefined && standing.attempt < run.attempt;
+  if (standing === undefined || isStale) {
     const created = timeOf(key, 'created_at');
     const isOver = created !== undefined && date - created > olderThan;
-    return {
-      isOver,
-      why: `its run cannot be seen; it is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}`,
-    };
+    const what = isStale ? 'GitHub shows an earlier attempt of its run' : 'its run cannot be seen';
+    return { isOver, why: `${what}; it is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
   }
   const { attempt, isCompleted } = standing;
   if (attempt !== undefined && attempt > run.attempt) return { isOver: true, why: `its run is at attempt ${attempt}` };

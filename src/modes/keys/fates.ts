@@ -1,9 +1,11 @@
 import { ApiError } from '../../api/errors.js';
 import type { Log } from '../../api/log.js';
-import { Cancelled } from '../../time/limit.js';
+import { formatDuration } from '../../time/duration.js';
+import { Cancelled, TimeUp } from '../../time/limit.js';
 import { adviceFor } from '../advice.js';
-import { type Failure, failureIn } from '../failure.js';
-import { fewAtATime, type Gone, type Revocation } from './revocation.js';
+import { type Failure, failureIn, raiseTimeout } from '../failure.js';
+import { fewAtATime } from '../few-at-a-time.js';
+import type { Gone, Revoker } from './revocation.js';
 
 /** What became of one key. */
 export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readonly failure: unknown });
@@ -11,10 +13,10 @@ export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readon
 const namedAtOnce = 5;
 
 /** Side by side, a few at a time; one that fails does not stop the others. */
-export function revokeEach(ids: readonly string[], revocation: Revocation, log: Log): Promise<Fate[]> {
+export function revokeEach(ids: readonly string[], revoker: Revoker, log: Log): Promise<Fate[]> {
   return fewAtATime(ids, async (id): Promise<Fate> => {
     try {
-      const gone = await revocation.revoke(id);
+      const gone = await revoker.revoke(id);
       log.info(`Key ${id} ${gone === 'revoked' ? 'is revoked' : 'was gone already'}.`);
       return { id, gone };
     } catch (failure) {
@@ -41,20 +43,27 @@ export function failureOf(fates: readonly Fate[], timeout: number): Failure | un
   const failed = fates.flatMap((fate) => ('failure' in fate ? [fate] : []));
   const [first] = failed;
   if (first === undefined) return undefined;
-  const cancelled = failed.find(({ failure }) => failure instanceof Cancelled);
-  const { status, headline, error } = failureIn((cancelled ?? first).failure, timeout);
+  const decisive = failed.find(({ failure }) => failure instanceof Cancelled) ?? first;
+  const { status, headline, error } = failureIn(decisive.failure, timeout);
   if (error === undefined) return { status, headline, error };
   const said = failed.slice(0, namedAtOnce).map(({ id, failure }) => `${id} (${whyNot(failure, timeout)})`);
   const more = failed.length > namedAtOnce ? `; and ${failed.length - namedAtOnce} more` : '';
-  const advice = first.failure instanceof ApiError ? ` ${adviceFor(first.failure)}` : '';
+  const keys = fates.length === 1 ? '1 key' : `${fates.length} keys`;
   return {
     status,
     headline,
-    error: `${failed.length} of ${fates.length === 1 ? '1 key' : `${fates.length} keys`} could not be revoked: ${said.join('; ')}${more}.${advice} Until they are revoked they can do all that the account can.`,
+    error: `${failed.length} of ${keys} could not be revoked: ${said.join('; ')}${more}. ${adviceOn(first.failure)} Until they are revoked they can do all that the account can.`,
   };
 }
 
 function whyNot(failure: unknown, timeout: number): string {
   if (failure instanceof ApiError) return failure.message;
-  return failureIn(failure, timeout).headline.toLowerCase();
+  if (!(failure instanceof TimeUp)) throw failure;
+  const met = failure.cause instanceof ApiError ? `; met last: ${failure.cause.message}` : '';
+  return `the timeout of ${formatDuration(timeout)} ended before${met}`;
+}
+
+function adviceOn(failure: unknown): string {
+  const met = failure instanceof TimeUp ? failure.cause : failure;
+  return met instanceof ApiError ? adviceFor(met) : raiseTimeout;
 }

@@ -1,16 +1,70 @@
-import pMap from 'p-map';
 import type { ControlApi } from '../../api/control-api.js';
 import { ApiError } from '../../api/errors.js';
 import type { Key } from '../../api/keys.js';
 import { type Manner, once, withRetries } from '../../api/retry.js';
+import type { Limit } from '../../time/limit.js';
 
 /** How a key came to be gone: by us, or before. */
 export type Gone = 'revoked' | 'gone';
 
-const atOnce = 6;
-
-/** Revokes keys, and says so only when they are known to be gone. */
+/** The end of one key, try by try: what a 404 proves hangs on what the tries before it met. */
 export class Revocation {
+  readonly #id: string;
+  /** A DELETE of ours may have been carried out, though nothing said so. */
+  #mayBeOurs = false;
+  #wasLost = false;
+  #isSaid = false;
+  #wasNotFound = false;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  /** Ends only when the key is known to be gone. `isListed`: whether a list of all keys, read after this, shows it. */
+  async try(api: ControlApi, limit: Limit, isListed: (id: string) => Promise<boolean>): Promise<Gone> {
+    try {
+      this.#isSaid = await api.revokeKey(this.#id, limit);
+      this.#mayBeOurs = true;
+      if (this.#isSaid) return 'revoked';
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!error.says(404)) {
+        this.#mayBeOurs ||= error.unclear;
+        // Only of a key that was not found missing before, and not by a page or an answer about something else.
+        this.#wasLost ||= !this.#wasNotFound && isLost(error);
+        throw error;
+      }
+      if (this.#wasLost) return 'revoked';
+      this.#wasNotFound = true;
+      if (await isListed(this.#id)) throw contradiction(error.message, error);
+      return this.how;
+    }
+    if (await isListed(this.#id)) throw contradiction(`DELETE of key ${this.#id} was answered without “revoked”`);
+    return this.how;
+  }
+
+  /** How it came to be gone, now that it is. */
+  get how(): Gone {
+    return this.#mayBeOurs ? 'revoked' : 'gone';
+  }
+
+  /** Whether the service has said in so many words that the key is revoked: a list that still shows it is late. */
+  get isSaid(): boolean {
+    return this.#isSaid;
+  }
+}
+
+function contradiction(said: string, answer?: ApiError): ApiError {
+  const particulars = { status: answer?.status ?? 200, transient: true, unclear: true };
+  return new ApiError(`${said}; but the list of keys shows it`, particulars, { cause: answer });
+}
+
+function isLost({ unclear, isPage, status }: ApiError): boolean {
+  return unclear && !isPage && (status === undefined || status >= 500);
+}
+
+/** Revokes keys, each with its tries. */
+export class Revoker {
   readonly #api: ControlApi;
   readonly #manner: Manner;
   /** Keys do not come back: what it does not show stays gone, so that one reading serves many keys. */
@@ -21,56 +75,21 @@ export class Revocation {
     this.#manner = manner;
   }
 
-  async revoke(id: string): Promise<Gone> {
-    let wasLost = false;
-    let wasNotFound = false;
-    return withRetries(async () => {
-      try {
-        if (await this.#api.revokeKey(id, this.#manner.limit)) return 'revoked';
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (!error.says(404)) {
-          // Only of a key that was not found missing before.
-          wasLost ||= !wasNotFound && mayBeDone(error);
-          throw error;
-        }
-        if (wasLost) return 'revoked';
-        wasNotFound = true;
-      }
-      // A list that was read before says nothing about what this DELETE did.
-      if (!wasNotFound) this.#list = undefined;
-      if (await this.#isListed(id)) throw contradiction(id, wasNotFound);
-      return wasNotFound ? 'gone' : 'revoked';
-    }, this.#manner);
+  revoke(id: string): Promise<Gone> {
+    const revocation = new Revocation(id);
+    return withRetries(() => revocation.try(this.#api, this.#manner.limit, (it) => this.#isListed(it)), this.#manner);
   }
 
+  /** A list that was read before, and shows the key, may be older than its end. */
   async #isListed(id: string): Promise<boolean> {
-    this.#list ??= this.#api.keys({ limit: this.#manner.limit, retry: once });
-    try {
-      const keys = await this.#list;
-      if (!keys.some((key) => key.id === id)) return false;
-    } catch (error) {
-      this.#list = undefined;
-      throw error;
-    }
-    this.#list = undefined;
-    return true;
+    if (this.#list !== undefined && !(await shows(this.#list, id).catch(() => true))) return false;
+    this.#list = this.#api.keys({ limit: this.#manner.limit, retry: once });
+    return shows(this.#list, id);
   }
 }
 
-/** Whether the answer may be that of a DELETE that was carried out: a page of a proxy is no answer of the service. */
-function mayBeDone({ unclear, isPage, status }: ApiError): boolean {
-  return unclear && !isPage && (status === undefined || status < 300 || status >= 500);
-}
-
-function contradiction(id: string, wasNotFound: boolean): ApiError {
-  const said = wasNotFound ? 'is not found' : 'was answered without “revoked”';
-  return new ApiError(`DELETE of key ${id} ${said}, but the list of keys shows it`, { transient: true, unclear: true });
-}
-
-/** Side by side, but no more of them than a service bears. */
-export async function fewAtATime<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
-  return pMap(items, work, { concurrency: atOnce });
+async function shows(list: Promise<readonly Key[]>, id: string): Promise<boolean> {
+  return (await list).some((key) => key.id === id);
 }
 
 export async function keysNamed(name: string, api: ControlApi, manner: Manner): Promise<Key[]> {

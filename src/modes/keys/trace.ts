@@ -25,35 +25,41 @@ export function printTrace(trace: Trace): string {
   return JSON.stringify(trace);
 }
 
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string' && value !== '';
+const isBoolean: Check = (value) => typeof value === 'boolean';
+
+const checks: Readonly<Record<keyof Trace, Check>> = {
+  baseUrl: (value) => isText(value) && URL.canParse(String(value)),
+  name: isText,
+  unclear: isBoolean,
+  minted: (value) => value === undefined || (isText(partOf(value, 'id')) && isText(partOf(value, 'secret'))),
+  since: (value) => typeof value === 'number',
+  parent: isText,
+  revoke: isBoolean,
+  onFailure: (value) => onFailureWords.some((word) => word === value),
+  summary: isBoolean,
+};
+
+/** Nothing of it stands in an error: it holds a key. */
 export function parseTrace(text: string): Trace {
-  const { minted, ...trace } = parseObject(text);
-  const whole = {
-    ...trace,
-    minted: minted === undefined ? undefined : { id: textIn(minted, 'id'), secret: textIn(minted, 'secret') },
-  };
-  for (const name of ['baseUrl', 'name', 'parent'] as const) textIn(whole, name);
-  if (!URL.canParse(textIn(whole, 'baseUrl'))) throw unreadable('baseUrl');
-  return whole as unknown as Trace;
+  const trace = parseJson(text);
+  const bad = Object.entries(checks).flatMap(([part, check]) => (check(partOf(trace, part)) ? [] : [part]));
+  if (bad.length > 0) throw new Error(`what main left for it cannot be read (${bad.join(', ')})`);
+  return trace as Trace;
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    return JSON.parse(text);
   } catch {
-    // The parser's own error would quote the text, which holds a key.
+    return undefined;
   }
-  throw unreadable('all of it');
 }
 
-function textIn(value: unknown, name: string): string {
-  const text = (value as Record<string, unknown> | null)?.[name];
-  if (typeof text !== 'string' || text === '') throw unreadable(name);
-  return text;
-}
-
-function unreadable(part: string): Error {
-  return new Error(`what main left for it cannot be read (${part})`);
+function partOf(value: unknown, part: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined;
 }
 
 export function fingerprintOfKey(secret: string, salt: string = randomBytes(16).toString('hex')): string {
