@@ -13,7 +13,7 @@ import type { Trace } from './keys/trace.js';
 const shortestPause = 250;
 const longestPause = 2_000;
 const leastPause = 100;
-/** What is kept of the time to revoke the minted key, where no other key can look on when it is gone. */
+/** What is kept of the time for the minted key, which looks for the others until then. */
 const forTheMinted = 4_000;
 /** When the last look is due: one that fails is repeated in the rest of the time. */
 const nearlyOver = 1_500;
@@ -57,6 +57,9 @@ export function cleanUp(
 interface Open {
   readonly since: number | undefined;
   readonly revocation: Revocation;
+  /** Until when it is locked, on the clock of the step, and what the service said of that. */
+  readonly notBefore?: number;
+  readonly failure?: unknown;
 }
 
 /** Whoever is told it has to be left alone: nothing more is sent in this round. */
@@ -129,11 +132,10 @@ class CleanUp {
     return [isMintedGone ? undefined : minted, parent].find((api) => api !== undefined && !this.#refused.has(api));
   }
 
-  /** Whether the minted key looks, and no other could when it is gone. */
+  /** Whether the minted key is in use for the looks. */
   get #mintedIsNeeded(): boolean {
-    const { minted, parent } = this.#credentials;
-    const isAlone = parent === undefined || this.#refused.has(parent);
-    return this.#trace.unclear && isAlone && minted !== undefined && this.#looker === minted;
+    const { minted } = this.#credentials;
+    return this.#trace.unclear && minted !== undefined && this.#looker === minted;
   }
 
   #untilNextRound(pause: number): number {
@@ -143,30 +145,37 @@ class CleanUp {
     return Math.max(leastPause, Math.min(pause, left / 4, ...moments.filter((ms) => ms > 0)));
   }
 
-  /** The minted key goes last: it is in use for the others. Answers for how long the service asks to be left alone. */
+  /** Answers for how long the service asks to be left alone. */
   async #round(): Promise<number> {
     this.#failure = undefined;
     try {
+      const isLate = this.#collaborators.limit.left <= forTheMinted;
+      if (isLate) await this.#attemptMinted();
       if (this.#trace.unclear) await this.#look();
-      const minted = this.#trace.minted?.id ?? '';
-      const looker = this.#looker;
-      if (looker !== undefined) {
-        const others = [...this.#open].filter(([id]) => id !== minted);
-        await fewAtATime(others, ([id, open]) =>
-          this.#attempt(id, open, () =>
-            open.revocation.try(looker, this.#collaborators.limit, this.#isListedFor(looker)),
-          ),
-        );
-      }
-      const open = this.#open.get(minted);
-      const { left } = this.#collaborators.limit;
-      if (open !== undefined && (!this.#mintedIsNeeded || left <= forTheMinted))
-        await this.#attempt(minted, open, () => this.#revokeMinted(minted, open.revocation));
+      await this.#attemptOthers();
+      // It goes last, where it is in use for the others.
+      if (!isLate && !this.#mintedIsNeeded) await this.#attemptMinted();
       return 0;
     } catch (error) {
       if (!(error instanceof LeaveAlone)) throw error;
       return (error.cause as ApiError).retryAfter ?? 0;
     }
+  }
+
+  async #attemptMinted(): Promise<void> {
+    const id = this.#trace.minted?.id ?? '';
+    const open = this.#open.get(id);
+    if (open !== undefined) await this.#attempt(id, open, () => this.#revokeMinted(id, open.revocation));
+  }
+
+  async #attemptOthers(): Promise<void> {
+    const looker = this.#looker;
+    if (looker === undefined) return;
+    const { limit } = this.#collaborators;
+    const others = [...this.#open].filter(([id]) => id !== this.#trace.minted?.id);
+    await fewAtATime(others, ([id, open]) =>
+      this.#attempt(id, open, () => open.revocation.try(looker, limit, this.#isListedFor(looker))),
+    );
   }
 
   async #look(): Promise<void> {
@@ -182,12 +191,9 @@ class CleanUp {
         this.#isSeen = true;
         return;
       } catch (error) {
+        if (error instanceof TimeUp) return this.#bearCut(error);
         this.#isSeen = false;
         this.#whyUnseen = error;
-        if (error instanceof TimeUp && !limit.struck) {
-          this.#failure = error;
-          return;
-        }
         this.#bear(error);
         if (!(error as ApiError).refused) return;
         this.#refused.add(api);
@@ -198,6 +204,15 @@ class CleanUp {
     this.#whyUnseen ??= new NoCredential();
     this.#failure = this.#whyUnseen;
     this.#isHopeless = this.#open.size === 0;
+  }
+
+  /** The time for a look has ended amid it: what the one before it has seen stands. */
+  #bearCut(error: TimeUp): void {
+    if (!this.#isSeen) {
+      this.#failure = error;
+      this.#whyUnseen ??= error;
+    }
+    if (this.#collaborators.limit.struck) throw error;
   }
 
   #see(key: Key): void {
@@ -213,13 +228,23 @@ class CleanUp {
       this.#collaborators.log.info(`Key ${key.id} was made by a create that ended unclear: nobody has its secret.`);
   }
 
-  async #attempt(id: string, { since, revocation }: Open, revoke: () => Promise<Gone>): Promise<void> {
+  async #attempt(id: string, open: Open, revoke: () => Promise<Gone>): Promise<void> {
+    const { clock } = this.#collaborators.limit;
+    const { since, revocation, notBefore = 0 } = open;
+    if (clock.now() < notBefore) {
+      this.#failure = open.failure;
+      return;
+    }
     try {
       const gone = await revoke();
       this.#open.delete(id);
       this.#revoked.set(id, { id, gone, since, revocation });
     } catch (error) {
-      this.#bear(error);
+      const { status, retryAfter = 0 } = error instanceof ApiError ? error : {};
+      // A lock is one on this key alone.
+      if (status !== 423 || retryAfter > this.#collaborators.limit.left) return this.#bear(error);
+      this.#open.set(id, { ...open, notBefore: clock.now() + retryAfter, failure: error });
+      this.#failure = error;
     }
   }
 

@@ -1,0 +1,275 @@
+import { type ExpectStatic, test } from 'vitest';
+import type { Awaited, Fault, FaultRule } from '../control-plane/index.js';
+import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
+import { type KeyStage, type Life, live, type Plot, setKeyStage } from './key-stage.js';
+import { reach } from './reach.js';
+import { sabotage } from './sabotage.js';
+import { errorOf } from './stage.js';
+
+interface Moment {
+  readonly faults: readonly FaultRule[];
+  /** The exchange that is under way, or over. */
+  readonly arrived?: Awaited;
+  readonly ended?: Awaited;
+}
+
+const hang = (done: Extract<Fault, { kind: 'hang-before-headers' }>['done'] = 'now'): Fault => ({
+  kind: 'hang-before-headers',
+  done,
+});
+const create = (fault: Fault, nth = 1): FaultRule => ({ endpoint: 'create-key', nth, fault });
+const lostCreate = create({ kind: 'cut-before-headers' });
+const busy: Fault = { kind: 'status', status: 429, retryAfter: { seconds: 60 } };
+const broken: Fault = { kind: 'status', status: 503, done: 'now', retryAfter: { seconds: 60 } };
+
+/** Where main can be, as the network shows it. */
+const moments: Readonly<Record<string, Moment>> = {
+  'its POST hangs, which is never carried out': {
+    faults: [create(hang('never'))],
+    arrived: { endpoint: 'create-key' },
+  },
+  'its POST hangs, which is carried out': { faults: [create(hang())], arrived: { endpoint: 'create-key' } },
+  'its POST hangs, which is carried out 300 ms after': {
+    faults: [create(hang({ msAfterGivenUp: 300 }))],
+    arrived: { endpoint: 'create-key' },
+  },
+  'its POST hangs, which is carried out 3 s after': {
+    faults: [create(hang({ msAfterGivenUp: 3_000 }))],
+    arrived: { endpoint: 'create-key' },
+  },
+  'the answer to its POST stands still': {
+    faults: [create({ kind: 'hang-mid-body' })],
+    arrived: { endpoint: 'create-key' },
+  },
+  'it looks for the key of a lost POST': {
+    faults: [lostCreate, { endpoint: 'list-keys', nth: 1, fault: hang() }],
+    arrived: { endpoint: 'list-keys' },
+  },
+  'it revokes the key of a lost POST, which is not carried out': {
+    faults: [lostCreate, { endpoint: 'revoke-key', nth: 1, fault: hang('never') }],
+    arrived: { endpoint: 'revoke-key' },
+  },
+  'it revokes the key of a lost POST, which is carried out': {
+    faults: [lostCreate, { endpoint: 'revoke-key', nth: 1, fault: hang() }],
+    arrived: { endpoint: 'revoke-key' },
+  },
+  'it pauses after an unclear POST': { faults: [create(broken)], ended: { endpoint: 'create-key' } },
+  'it is asked for patience': { faults: [create(busy)], ended: { endpoint: 'create-key' } },
+  'its second POST hangs, which is carried out': {
+    faults: [lostCreate, create(hang(), 2)],
+    arrived: { endpoint: 'create-key', n: 2 },
+  },
+};
+
+/** Where main can be that the network does not show. */
+const steps = [
+  'before state 1',
+  'before request 1',
+  'after request 1',
+  'after answer 1',
+  'before state 2',
+  'after state 2',
+  'before output 1',
+  'after output 3',
+  'after output 5',
+  'before env 1',
+  'after env 1',
+  'before summary 1',
+  'after summary 1',
+];
+
+/** What a machine that has much to do may add to the promised 2 s: many processes start here at once. */
+const slack = 1_500;
+
+for (const [name, moment] of Object.entries(moments)) {
+  test.concurrent(`killed while ${name}: post leaves nothing`, async (context) => {
+    const { expect } = context;
+    const life = await live(context, { ...plotOf(moment, async (main) => main.kill()) });
+
+    expect(life.main.signal).toBe('SIGKILL');
+    expectNothingLeft(expect, life);
+    if (!name.endsWith('3 s after')) return;
+    // It came while post was looking already.
+    const [key] = life.stage.made();
+    const looks = life.stage.service.requests.filter(({ endpoint }) => endpoint === 'list-keys');
+    expect(key?.createdAt).toBeGreaterThan(looks[0]?.at ?? Number.NaN);
+    expect(life.post.summary).toContain(key?.id);
+  });
+
+  test.concurrent(`cancelled while ${name}: it ends at once, and post leaves nothing`, async (context) => {
+    const { expect } = context;
+    const life = await live(context, { ...plotOf(moment, (main) => main.cancel()) });
+
+    const { main } = life;
+    expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
+    expect(main.conclusion).toBe('cancelled');
+    expect(main.summary).toMatch(/cancelled/i);
+    expect(main.signals.map(({ signal }) => signal)).toEqual(['SIGINT']);
+    expectPromptEnd(expect, main, main.signals[0]?.ms);
+    expect(main.exitCode).toBe(1);
+    expectNothingLeft(expect, life);
+  });
+}
+
+for (const step of steps) {
+  test.concurrent(`killed ${step}: post leaves nothing`, async (context) => {
+    const { expect } = context;
+    const life = await live(context, { options: signalAt('SIGKILL', step) });
+
+    const { main, stage } = life;
+    expect(main.stderr).toContain(`SIGKILL ${step}`);
+    expect(main.signal).toBe('SIGKILL');
+    // Nothing holds it before its mask is out.
+    const { key = '' } = stage.made()[0] ?? {};
+    const held = [main.state, main.outputs, main.env].some((values) => JSON.stringify(values).includes(key));
+    if (key !== '' && held) expect(main.masks).toContain(key);
+    expectNothingLeft(expect, life);
+  });
+
+  test.concurrent(`SIGINT ${step}: it ends at once, and post leaves nothing`, async (context) => {
+    const { expect } = context;
+    const life = await live(context, { options: signalAt('SIGINT', step) });
+
+    const { main, aliveBetween } = life;
+    expectPromptEnd(expect, main, main.lines.find(({ text }) => text === `SIGINT ${step}`)?.ms);
+    // Red, or all was done when the signal came: nothing between.
+    const { status, key } = main.outputs;
+    if (main.exitCode === 0) {
+      expect(status).toBe('ok');
+      expect(aliveBetween).toContainEqual(expect.objectContaining({ key }));
+    } else {
+      expect({ status, key }).toEqual({ status: 'cancelled', key: '' });
+    }
+    expectNothingLeft(expect, life);
+  });
+}
+
+for (const name of ['its POST hangs, which is carried out 3 s after', 'it looks for the key of a lost POST']) {
+  test.concurrent(`the deadline strikes while ${name}: it ends in time, and post leaves nothing`, async (context) => {
+    const { expect } = context;
+    const { faults } = moments[name] as Moment;
+    const life = await live(context, { inMain: faults, inputs: { timeout: '3s' } });
+
+    const { main } = life;
+    expect(main.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
+    expect(Number(main.outputs['duration-ms'])).toBeLessThan(3_000 + 2_000 + slack);
+    expect(errorOf(main)).toContain(main.outputs['key-name']);
+    expect(main.exitCode).toBe(1);
+    expectNothingLeft(expect, life);
+  });
+}
+
+const kept = { 'revoke-in-post': false };
+
+test.concurrent('a key that is to be kept is revoked where main is killed before it was handed on', async (context) => {
+  const { expect } = context;
+  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'before state 3') });
+
+  expect(life.aliveBetween).toHaveLength(1);
+  expectNothingLeft(expect, life);
+});
+
+test.concurrent('a key that is to be kept is kept where main is killed after it was handed on', async (context) => {
+  const { expect } = context;
+  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'after state 3') });
+
+  expect(life.main.outputs['key-id']).toBe(life.alive[0]);
+  expect(life.alive).toHaveLength(1);
+  expect(life.stage.service.requests).toHaveLength(1);
+  expect(life.shown).toEqual([]);
+});
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+for (const [name, rule, ready] of [
+  [
+    'its DELETE is under way',
+    { endpoint: 'revoke-key', nth: 1, fault: { kind: 'delay', ms: 1_000 } },
+    ({ service }) => service.arrived({ endpoint: 'revoke-key' }),
+  ],
+  [
+    'it pauses after a failure',
+    { endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 503, retryAfter: { seconds: 2 } } },
+    ({ service }) => service.ended({ endpoint: 'revoke-key' }),
+  ],
+] as [string, FaultRule, (stage: KeyStage) => Promise<unknown>][]) {
+  for (const signal of signals) {
+    test.concurrent(`${signal} to post while ${name} does not keep it from revoking`, async (context) => {
+      const { expect } = context;
+      const stage = await setKeyStage(context);
+      const main = await stage.runCreate();
+      stage.service.faults.add(rule);
+      const step = stage.startPost(main);
+      await reach(step, ready(stage));
+      step.kill(signal);
+      step.kill(signal);
+      const post = await step.done;
+
+      expect(post.exitCode).toBe(0);
+      expect(post.summary).toContain(`Key ${main.outputs['key-id']} is revoked`);
+      expectNothingLeft(expect, stage.aftermath(main, post));
+    });
+  }
+}
+
+test.concurrent("the runner's own cancel leaves post the time for a second try", async (context) => {
+  const { expect } = context;
+  const stage = await setKeyStage(context);
+  const main = await stage.runCreate();
+  stage.service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: hang('never') });
+  const step = stage.startPost(main);
+  await reach(step, stage.service.arrived({ endpoint: 'revoke-key' }));
+  const post = await step.cancel();
+
+  expect(post.exitCode).toBe(0);
+  expect(post.signals.map(({ signal }) => signal)).toEqual(['SIGINT']);
+  expectNothingLeft(expect, stage.aftermath(main, post));
+});
+
+for (const signal of signals) {
+  test.concurrent(`${signal} to post while it looks for what main was killed at does not end its looking`, async (context) => {
+    const { expect } = context;
+    const stage = await setKeyStage(context);
+    stage.service.faults.add(create(hang({ msAfterGivenUp: 3_000 })));
+    const step = stage.startCreate();
+    await reach(step, stage.service.arrived({ endpoint: 'create-key' }));
+    step.kill();
+    const main = await step.done;
+    const looking = stage.startPost(main);
+    await reach(looking, stage.service.ended({ endpoint: 'list-keys' }));
+    looking.kill(signal);
+    const post = await looking.done;
+
+    expect(post.exitCode).toBe(0);
+    expect(stage.made()).toHaveLength(1);
+    expectNothingLeft(expect, stage.aftermath(main, post));
+  });
+}
+
+function plotOf({ faults, arrived, ended }: Moment, act: (main: StepHandle) => Promise<unknown>): Plot {
+  return {
+    inMain: faults,
+    meanwhile: async (main, { service }) => {
+      await reach(main, ended === undefined ? service.arrived(arrived) : service.ended(ended));
+      await act(main);
+    },
+  };
+}
+
+function signalAt(signal: NodeJS.Signals, step: string): Omit<StepOptions, 'inputs'> {
+  return { nodeArgs: sabotage('signal-at'), env: { SIGNAL_AT: `${signal} ${step}` } };
+}
+
+function expectNothingLeft(
+  expect: ExpectStatic,
+  { alive, untold, shown, harmed }: Pick<Life, 'alive' | 'untold' | 'shown' | 'harmed'>,
+): void {
+  expect({ alive, untold, shown, harmed }).toEqual({ alive: [], untold: [], shown: [], harmed: [] });
+}
+
+function expectPromptEnd(expect: ExpectStatic, main: StepResult, signalled = Number.NaN): void {
+  expect(main.overran).toBe(false);
+  expect(main.signal).toBe(null);
+  expect(main.annotations.filter(({ kind }) => kind === 'error')).toEqual([]);
+  expect(main.ms - signalled).toBeLessThan(2_000 + slack);
+}
