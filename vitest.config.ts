@@ -6,8 +6,8 @@ export default defineConfig({
     // Most tests wait for processes; a worker a file would spend its time on starting.
     isolate: false,
     maxWorkers: 2,
-    // A wait is idle time.
-    maxConcurrency: 20,
+    // A wait is idle time; the start of a process is not, and more of them at once would be late for what they test.
+    maxConcurrency: 12,
     testTimeout: 40_000,
     hookTimeout: 20_000,
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],

