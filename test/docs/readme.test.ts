@@ -35,7 +35,7 @@ test('the README has examples, and one of every mode', () => {
 
 test.concurrent.for(examples)('the example %# of the README works as it stands', async (steps, context) => {
   const { service, projectId, folder, runMode, runPost } = await setStage(context);
-  const started = [300, 600].map((lengthMs) =>
+  const started = [2_000, 3_000].map((lengthMs) =>
     service.plane.startOperation({ projectId, lengthMs, branchId: `br-main-${lengthMs}` }),
   );
   const operations = started.map(({ id }) => ({ id, project_id: projectId }));
