@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTable } from './figure.js';
 import { keyFigures } from './keys.js';
+import { listFigures } from './lists.js';
 import { processFigures } from './processes.js';
 import { waitFigures } from './waits.js';
 
@@ -11,6 +12,7 @@ const { values } = parseArgs({ options: { json: { type: 'string' }, short: { typ
 const figures = [
   ...(await processFigures(values.short ? 5 : 25)),
   ...(await keyFigures(values.short ? 5 : 25)),
+  ...(await listFigures(values.short ? 1 : 5, values.short ? 10_000 : 100_000)),
   ...(await waitFigures(values.short ? 100 : 1_000, values.short ? 1 : 20)),
 ];
 console.log(asTable(figures));

@@ -3,7 +3,7 @@ import type { Ending } from './action/ending.js';
 import { failureReport } from './action/failure-report.js';
 import { BadInputs } from './action/input-reader.js';
 import { type Inputs, type Mode, readInputs, type SettingsOf } from './action/inputs.js';
-import { listedKeysReport } from './action/listed-keys-report.js';
+import { listedKeysReport, listedOperationsReport, listedProjectsReport } from './action/listed-report.js';
 import { publish, Untold } from './action/publish.js';
 import { revokedReport } from './action/revoked-report.js';
 import { sweptReport } from './action/swept-report.js';
@@ -14,6 +14,8 @@ import { createKey, handedOn, type Keeper } from './modes/create-key.js';
 import { fingerprintOfKey, printTrace } from './modes/keys/trace.js';
 import { traceName } from './modes/keys/trace-name.js';
 import { listKeys } from './modes/list-keys.js';
+import { listOperations } from './modes/list-operations.js';
+import { listProjects } from './modes/list-projects.js';
 import { revokeKeys } from './modes/revoke-key.js';
 import { sweepKeys, type WorkflowRuns } from './modes/sweep-keys.js';
 import { waitOperation } from './modes/wait-operation.js';
@@ -60,6 +62,10 @@ const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => 
       whenHandedOn: () => handedOn(created, settings, keeper),
     };
   },
+  'list-operations': async (settings, { collaborators }) =>
+    listedOperationsReport(await listOperations(settings, collaborators), collaborators.limit.clock.date()),
+  'list-projects': async (settings, { collaborators }) =>
+    listedProjectsReport(await listProjects(settings, collaborators)),
   'list-keys': async (settings, { collaborators }) => listedKeysReport(await listKeys(settings, collaborators)),
   'revoke-key': async (settings, { inputs, collaborators }) =>
     revokedReport(await revokeKeys(settings, collaborators), settings, inputs.timeout),

@@ -13,15 +13,21 @@ export interface Ending {
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
   /** Called when the outputs are out. */
   readonly whenHandedOn?: () => void;
-  /** The whole result as JSON. */
-  readonly result?: string;
+  /**
+   * The whole result as JSON, in pieces, as in one it can be too large to be handled well. Not any iterable: a text is one,
+   * of single characters, in which no secret would be found.
+   */
+  readonly result?: Pieces;
   /** Markdown below the headline. */
   readonly details?: string;
 }
 
+export type Pieces = readonly string[] | Generator<string>;
+
 export interface Output {
   readonly name: string;
-  readonly value: string;
+  /** None where it is too large for any output. */
+  readonly value: string | undefined;
   /** Large ones are left empty where they do not fit, those of the lowest rank first. */
   readonly rank?: number;
   /** Records fit one environment value. */

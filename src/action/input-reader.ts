@@ -17,7 +17,9 @@ export const defaults = {
   'fail-on': '',
   'poll-interval': 'auto',
   'fail-fast': 'true',
+  since: '',
   limit: '',
+  shard: '',
   'key-label': '',
   'key-name': '',
   'key-id': '',
@@ -75,6 +77,14 @@ export class InputReader {
     show: (text: string) => string = (shown) => shown,
   ): T | undefined {
     return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
+  }
+
+  /** Like `parse`, of an input that may be empty: its value is then none. */
+  optional<T>(name: InputName, parse: Parse<T>): { readonly value: T | undefined } | undefined {
+    const text = this.text(name);
+    if (text === '') return { value: undefined };
+    const value = this.parse(name, parse, text);
+    return value === undefined ? undefined : { value };
   }
 
   /** A variable of the runner; like an input it can be missing or bad. */

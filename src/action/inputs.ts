@@ -1,24 +1,23 @@
 import type { CreateKeySettings } from '../modes/create-key.js';
-import type { ListKeysSettings } from '../modes/list-keys.js';
+import type { ListOperationsSettings } from '../modes/list-operations.js';
+import type { ListProjectsSettings } from '../modes/list-projects.js';
+import type { Wanted } from '../modes/listing.js';
 import type { RevokeKeySettings } from '../modes/revoke-key.js';
 import type { WaitSettings } from '../modes/wait-operation.js';
 import { type Environment, InputReader } from './input-reader.js';
 import { apiKey, baseUrl, boolean, duration, oneOf, urlWithoutSecrets } from './input-values.js';
-import {
-  createKeySettings,
-  listKeysSettings,
-  revokeKeySettings,
-  type SweepKeysInputs,
-  sweepKeysSettings,
-} from './key-inputs.js';
+import { createKeySettings, revokeKeySettings, type SweepKeysInputs, sweepKeysSettings } from './key-inputs.js';
+import { listKeysSettings, listOperationsSettings, listProjectsSettings } from './list-inputs.js';
 import type { Secrets } from './secrets.js';
 import { waitSettings } from './wait-inputs.js';
 
 /** Every mode with what it reads of the inputs that not all modes have. */
 export interface SettingsOf {
   'wait-operation': WaitSettings;
+  'list-operations': ListOperationsSettings;
+  'list-projects': ListProjectsSettings;
   'create-key': CreateKeySettings;
-  'list-keys': ListKeysSettings;
+  'list-keys': Wanted;
   'revoke-key': RevokeKeySettings;
   'sweep-keys': SweepKeysInputs;
 }
@@ -28,6 +27,8 @@ export type Mode = keyof SettingsOf;
 /** Nothing where a part of it is bad: there is no value that could stand in for it. */
 const settingsOf: { readonly [M in Mode]: (reader: InputReader) => SettingsOf[M] | undefined } = {
   'wait-operation': waitSettings,
+  'list-operations': listOperationsSettings,
+  'list-projects': listProjectsSettings,
   'create-key': createKeySettings,
   'list-keys': listKeysSettings,
   'revoke-key': revokeKeySettings,

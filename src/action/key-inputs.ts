@@ -1,16 +1,13 @@
 import type { CreateKeySettings } from '../modes/create-key.js';
 import { fingerprintOf, labelLength, type Run } from '../modes/keys/key-name.js';
 import { onFailureWords } from '../modes/keys/trace.js';
-import { fieldsToListBy, type ListKeysSettings } from '../modes/list-keys.js';
 import type { RevokeKeySettings } from '../modes/revoke-key.js';
 import type { SweepKeysSettings } from '../modes/sweep-keys.js';
-import { filterOf } from './filter-input.js';
 import { idsIn } from './id-list.js';
 import type { InputReader } from './input-reader.js';
 import {
   BadValue,
   boolean,
-  count,
   duration,
   keyId,
   keyLabel,
@@ -28,20 +25,10 @@ export function createKeySettings(reader: InputReader): CreateKeySettings | unde
   const label = reader.parse('key-label', keyLabel, reader.text('key-label') || standardLabel(reader));
   const revokeInPost = reader.parse('revoke-in-post', boolean);
   const onRevokeFailure = reader.parse('on-revoke-failure', oneOf(onFailureWords));
-  const name = reader.text('export-env');
-  const exportTo = name === '' ? '' : reader.parse('export-env', variableToSet, name);
+  const exportTo = reader.optional('export-env', variableToSet);
   if (run === undefined || files.includes(undefined) || label === undefined) return undefined;
   if (revokeInPost === undefined || onRevokeFailure === undefined || exportTo === undefined) return undefined;
-  return { run, label, revokeInPost, onRevokeFailure, exportTo: exportTo || undefined };
-}
-
-export function listKeysSettings(reader: InputReader): ListKeysSettings | undefined {
-  const filter = reader.parse('filter', filterOf(fieldsToListBy));
-  const limit = reader.parse('limit', count, reader.text('limit') || '0');
-  const failOn =
-    reader.text('fail-on') === '' ? 'nothing' : reader.parse('fail-on', oneOf(['empty', 'match'] as const));
-  if (filter === undefined || limit === undefined || failOn === undefined) return undefined;
-  return { filter, limit, failOn: failOn === 'nothing' ? undefined : failOn };
+  return { run, label, revokeInPost, onRevokeFailure, exportTo: exportTo.value };
 }
 
 export function revokeKeySettings(reader: InputReader): RevokeKeySettings | undefined {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ending, Output } from './ending.js';
+import type { Ending, Output, Pieces } from './ending.js';
 import { code } from './markdown.js';
 import { fitting } from './output-limits.js';
 import type { Secrets } from './secrets.js';
@@ -29,12 +29,10 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
     { name: 'duration-ms', value: String(Math.round(took)) },
   ];
   const file: Output[] =
-    ending.result === undefined
-      ? []
-      : [{ name: 'result-file', value: resultFile(ending, clean(ending.result), place) }];
+    ending.result === undefined ? [] : [{ name: 'result-file', value: resultFile(ending, ending.result, place) }];
   const { outputs, dropped } = fitting(
     [...common, ...file, ...(ending.outputs ?? [])].map((output) =>
-      output.isSecret ? output : { ...output, value: clean(output.value) },
+      output.isSecret || output.value === undefined ? output : { ...output, value: clean(output.value) },
     ),
   );
   for (const { name, value } of outputs) toolkit.output(name, value);
@@ -43,7 +41,7 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
 
   if (dropped.length > 0)
     toolkit.warning(
-      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names.`,
+      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names${place.mode === 'list-projects' ? '; with shard each job of a matrix lists a share that fits' : ''}.`,
     );
   await say(ending, place);
 }
@@ -59,9 +57,9 @@ export async function say(ending: Ending, { toolkit, secrets, mode, wantsSummary
 }
 
 /** A success that later steps could not read is none; any other end is worth more than its file. */
-function resultFile({ succeeded }: Ending, text: string, place: Place): string {
+function resultFile({ succeeded }: Ending, pieces: Pieces, place: Place): string {
   try {
-    return writeResult(text, place);
+    return writeResult(pieces, place);
   } catch (error) {
     if (succeeded || !(error instanceof Untold)) throw error;
     place.toolkit.warning(`${error.message}.`);
@@ -69,11 +67,14 @@ function resultFile({ succeeded }: Ending, text: string, place: Place): string {
   }
 }
 
-function writeResult(text: string, { environment, mode }: Place): string {
+function writeResult(pieces: Pieces, { environment, mode, secrets }: Place): string {
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
-    writeFileSync(path, `${text}\n`, { mode: 0o600 });
+    const file = openSync(path, 'wx', 0o600);
+    for (const piece of pieces) writeSync(file, secrets.redact(piece));
+    writeSync(file, '\n');
+    closeSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Untold(

@@ -3,9 +3,7 @@ import type { RevokeKeySettings } from '../modes/revoke-key.js';
 import { printJson } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import type { Ending, Output } from './ending.js';
-import { code, table } from './markdown.js';
-
-const mostRows = 50;
+import { code, tableOfFirst } from './markdown.js';
 
 export function revokedReport(fates: readonly Fate[], settings: RevokeKeySettings, timeout: number): Ending {
   const { revoked, gone, failed } = idsBy(fates);
@@ -25,14 +23,16 @@ export function revokedReport(fates: readonly Fate[], settings: RevokeKeySetting
     error: failure?.error,
     notice: fates.length === 0 ? nothingToRevoke(settings) : undefined,
     outputs: revokedOutputs(revoked, failed),
-    result: printJson({
-      mode: 'revoke-key',
-      status,
-      revoked_key_ids: revoked,
-      gone_key_ids: gone,
-      kept_key_ids: failed,
-    }),
-    details: fates.length === 0 ? '' : tableOf(fates),
+    result: [
+      printJson({
+        mode: 'revoke-key',
+        status,
+        revoked_key_ids: revoked,
+        gone_key_ids: gone,
+        kept_key_ids: failed,
+      }),
+    ],
+    details: tableOfFirst(['', 'Key'], fates, cellsOf),
   };
 }
 
@@ -53,8 +53,6 @@ function nothingToRevoke(settings: RevokeKeySettings): string {
 
 const words = { revoked: '✅ revoked', gone: '✅ gone already', failed: '❌ not revoked' };
 
-function tableOf(fates: readonly Fate[]): string {
-  const cells = fates.slice(0, mostRows).map((fate) => [words['gone' in fate ? fate.gone : 'failed'], code(fate.id)]);
-  const more = fates.length > mostRows ? `<p>And ${fates.length - mostRows} more.</p>\n` : '';
-  return table(['', 'Key'], cells) + more;
+function cellsOf(fate: Fate): string[] {
+  return [words['gone' in fate ? fate.gone : 'failed'], code(fate.id)];
 }

@@ -3,10 +3,8 @@ import { rowOf } from '../modes/keys/view.js';
 import type { Judged, Swept } from '../modes/sweep-keys.js';
 import { printJson } from '../text/json.js';
 import type { Ending } from './ending.js';
-import { code, table } from './markdown.js';
+import { code, tableOfFirst } from './markdown.js';
 import { revokedOutputs } from './revoked-report.js';
-
-const mostRows = 100;
 
 export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean }, timeout: number): Ending {
   const { judged, fates, troubles } = swept;
@@ -22,22 +20,24 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
     error: failure?.error,
     warnings: troubles.length === 0 ? [] : [unseen(troubles.map(({ message }) => message))],
     outputs: revokedOutputs(revoked, kept),
-    result: printJson({
-      mode: 'sweep-keys',
-      status,
-      dry_run: dryRun,
-      revoked_key_ids: revoked,
-      kept_key_ids: kept,
-      keys: judged.map(({ key, run, isOver, why }) => ({
-        id: key.id,
-        name: key.name,
-        run_id: run.id,
-        run_attempt: run.attempt,
-        run_is_over: isOver,
-        why,
-        record: key.record,
-      })),
-    }),
+    result: [
+      printJson({
+        mode: 'sweep-keys',
+        status,
+        dry_run: dryRun,
+        revoked_key_ids: revoked,
+        kept_key_ids: kept,
+        keys: judged.map(({ key, run, isOver, why }) => ({
+          id: key.id,
+          name: key.name,
+          run_id: run.id,
+          run_attempt: run.attempt,
+          run_is_over: isOver,
+          why,
+          record: key.record,
+        })),
+      }),
+    ],
     details: tableOf(swept, dryRun) + aside(swept),
   };
 }
@@ -55,13 +55,12 @@ function tableOf({ judged, fates }: Swept, dryRun: boolean): string {
     if (dryRun) return '🧹 would be revoked';
     return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ gone already' : '✅ revoked';
   };
-  const urgent = [...judged].sort((one, other) => Number(other.isOver) - Number(one.isOver));
-  const cells = urgent.slice(0, mostRows).map((one) => {
+  const cells = (one: Judged) => {
     const { id, name, created, lastUsed } = rowOf(one.key);
     return [word(one), code(id), code(name), code(one.run.id), code(created), code(lastUsed), one.why];
-  });
-  const more = judged.length > mostRows ? `<p>And ${judged.length - mostRows} more.</p>\n` : '';
-  return table(['', 'Key', 'Name', 'Run', 'Made', 'Last used', 'Why'], cells) + more;
+  };
+  const overFirst = [...judged].sort((one, other) => Number(other.isOver) - Number(one.isOver));
+  return tableOfFirst(['', 'Key', 'Name', 'Run', 'Made', 'Last used', 'Why'], overFirst, cells);
 }
 
 function aside({ others: { ofOtherRepositories, notOurs } }: Swept): string {

@@ -44,7 +44,8 @@ function targetOf(reader: InputReader, project: string | undefined): Target | un
   if (ids === undefined) return undefined;
   if (ids !== 'all') return { ids };
   const filter = reader.parse('filter', filterOf(fieldsToWaitBy, fieldsUnderWay));
-  const failOn = reader.text('fail-on');
-  if (failOn !== '') reader.parse('fail-on', oneOf(['empty']), failOn);
-  return filter === undefined ? undefined : { all: filter, failOnEmpty: failOn === 'empty' };
+  const failOn = reader.optional('fail-on', oneOf(['empty']));
+  return filter === undefined || failOn === undefined
+    ? undefined
+    : { all: filter, failOnEmpty: failOn.value === 'empty' };
 }

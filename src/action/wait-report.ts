@@ -4,10 +4,9 @@ import type { Waited, WaitSettings } from '../modes/wait-operation.js';
 import { printJson } from '../text/json.js';
 import { formatDuration } from '../time/duration.js';
 import type { Ending } from './ending.js';
-import { code, table } from './markdown.js';
+import { code, tableOfFirst } from './markdown.js';
+import { operationCells, operationHeadings } from './operation-table.js';
 import { timeline } from './timeline.js';
-
-const mostRows = 50;
 
 export function waitReport(waited: Waited, settings: WaitSettings, timeout: number, date: number): Ending {
   const words = inWords(waited, {
@@ -29,41 +28,24 @@ export function waitReport(waited: Waited, settings: WaitSettings, timeout: numb
       { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
       { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
     ],
-    result: printJson({
-      mode: 'wait-operation',
-      status: waited.verdict,
-      project_id: settings.projectId,
-      operation_ids: ids,
-      operations: records,
-    }),
-    details: `<p>Project ${code(settings.projectId)}, waited ${formatDuration(waited.took)}.</p>\n${tableOf(rows)}\n${timeline(rows)}`,
+    result: [
+      printJson({
+        mode: 'wait-operation',
+        status: waited.verdict,
+        project_id: settings.projectId,
+        operation_ids: ids,
+        operations: records,
+      }),
+    ],
+    details: `<p>Project ${code(settings.projectId)}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
   };
-}
-
-function tableOf(rows: readonly Row[]): string {
-  if (rows.length === 0) return '';
-  const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
-  const shown = rows.slice(0, mostRows);
-  const cells = shown.map(({ phase, action, branch, status, length, failures, id }) => [
-    `${signs[phase]}&nbsp;${code(status)}`,
-    code(action),
-    code(branch),
-    length,
-    /^\d*$/.test(failures) ? failures : code(failures),
-    code(id),
-  ]);
-  const rest = rows.slice(mostRows);
-  return (
-    table(['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'], cells) +
-    (rest.length === 0 ? '' : `<p>And more: ${tally(rest)}.</p>\n`)
-  );
 }
 
 function tally(rows: readonly Row[]): string {
   const named = { failed: 'failed', pending: 'not ended', succeeded: 'ended well' };
-  return Object.entries(named)
+  const parts = Object.entries(named)
     .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
     .filter(([number]) => number > 0)
-    .map(([number, name]) => `${number} ${name}`)
-    .join(', ');
+    .map(([number, name]) => `${number} ${name}`);
+  return `And more: ${parts.join(', ')}.`;
 }

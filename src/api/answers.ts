@@ -25,6 +25,7 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
   if (status >= 300 && status < 400 && status !== 304) {
     throw told(`${status}, a redirect ${target(request, answer)}, which is not followed`);
   }
+  if (status === 206) throw told('status 206, a part of an answer that was asked for as a whole', false);
   if (status < 200 || status >= 300) throw told(`status ${status}${said(request, answer)}`);
   let body: Json;
   try {

@@ -8,7 +8,7 @@ import { type Answer, Broken, type Exchange, type Request } from './exchange.js'
 import { type Key, keysIn, type MintedKey, mintedIn, saysRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { pages } from './paging.js';
-import { cursorIn, listIn, misshapen, type Operation, operationOf } from './records.js';
+import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
 import { type Manner, withRetries } from './retry.js';
 import { forgetting } from './secrecy.js';
 
@@ -16,6 +16,7 @@ import { forgetting } from './secrecy.js';
 const oneRecord = 2 ** 20;
 const onePage = 8 * 2 ** 20;
 const allKeys = 64 * 2 ** 20;
+const allProjects = 256 * 2 ** 20;
 
 export interface Access {
   readonly baseUrl: URL;
@@ -63,6 +64,17 @@ export class ControlApi {
       const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
       return this.#get(`${path}?${query}`, onePage, manner, (body) => ({
         records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
+        cursor: cursorIn(body),
+      }));
+    });
+  }
+
+  /** Projects of the account: bare, as documented; in pages, if the answer says that there are more. */
+  projects(manner: Manner): AsyncGenerator<Recorded[]> {
+    return pages(Number.POSITIVE_INFINITY, (cursor, limit) => {
+      const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(limit), cursor })}`;
+      return this.#get(`projects${query}`, allProjects, manner, (body) => ({
+        records: listIn(body, 'projects').map((item, index) => projectOf(item, `projects[${index}]`)),
         cursor: cursorIn(body),
       }));
     });

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { HttpClient } from '@actions/http-client';
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
 import { plain } from '../text/plain.js';
 import { Broken, type Exchange } from './exchange.js';
 
+/** A long text is kept apart from the short-lived ones, which are copied again and again. */
+const chunksAtOnce = 64;
 const noIdleLimit = 2 ** 31 - 1;
 
 /** Exchanges over sockets, with the proxies and authorities that the environment names. */
@@ -73,22 +76,43 @@ function refuseBadProxy(url: URL): void {
 /** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
 function readBody(message: IncomingMessage, mostBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    // Piece by piece: the bytes of a large body need not be held together beside its text.
+    const decoder = new StringDecoder('utf8');
+    let text = '';
+    let pending: Buffer[] = [];
     let length = 0;
-    const cut = (cause?: Error) =>
+    let isRead = false;
+    const decode = () => {
+      text += decoder.write(Buffer.concat(pending));
+      pending = [];
+    };
+    const cut = (cause?: Error) => {
+      if (isRead) return;
       reject(new Broken(`The connection was cut after ${length} bytes of the body`, { cause }));
+    };
     message.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      chunks.push(chunk);
+      pending.push(chunk);
+      if (pending.length === chunksAtOnce) decode();
       if (length <= mostBytes) return;
       reject(new Broken(`The body is larger than ${mostBytes / 2 ** 20} MiB and was refused`, { transient: false }));
       message.destroy();
     });
-    message.on('end', () => (message.complete ? resolve(new TextDecoder().decode(Buffer.concat(chunks))) : cut()));
+    message.on('end', () => {
+      if (!message.complete) return cut();
+      isRead = true;
+      decode();
+      resolve(withoutMark(text + decoder.end()));
+    });
     message.on('aborted', cut);
     message.on('error', cut);
     message.on('close', cut);
   });
+}
+
+/** Some servers begin a text with a mark of its order of bytes. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function broken(error: unknown): Broken {

@@ -24,6 +24,29 @@ export const operationFields = [
   'updated_at',
 ] as const;
 
+export const projectFields = [
+  'id',
+  'name',
+  'platform_id',
+  'region_id',
+  'provisioner',
+  'pg_version',
+  'locked',
+  'cpu_used_sec',
+  'proxy_host',
+  'branch_logical_size_limit',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** An id that is a number keeps its digits. */
+export function projectOf(value: Json | undefined, place: string): Recorded {
+  if (!isObject(value)) throw misshapen(place, 'an object', value);
+  const { id } = value;
+  if (id === '' || (typeof id !== 'string' && typeof id !== 'number')) throw misshapen(`${place}.id`, 'a text', id);
+  return { id: textOf(id), record: value };
+}
+
 export function operationOf(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw misshapen(place, 'an object', value);
   const { id, status, project_id } = value;
@@ -50,8 +73,12 @@ export function timeOf(recorded: Recorded, name: string): number | undefined {
 }
 
 export function listIn(body: Json, name: string): Json[] {
-  const list = isObject(body) ? body[name] : undefined;
-  if (!Array.isArray(list)) throw misshapen(name, 'an array', isObject(body) ? list : body);
+  if (!isObject(body))
+    throw new Misshapen(
+      `\`${name}\` should be an array, but the body is ${Array.isArray(body) ? 'a list' : 'no object'}`,
+    );
+  const list = body[name];
+  if (!Array.isArray(list)) throw misshapen(name, 'an array', list);
   return list;
 }
 

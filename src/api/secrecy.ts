@@ -26,7 +26,7 @@ function mapped(headers: Answer['headers'], change: (text: string) => string): A
 
 /** JSON can write any letter as an escape; printed anew, it stands as itself. What is no JSON is only ever shown. */
 function unescaped(body: string): string {
-  if (!/\\(\/|u00[2-7])/i.test(body)) return body;
+  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return body;
   try {
     return printJson(parseJson(body));
   } catch {

@@ -76,6 +76,29 @@ async function sweep(name: string): Promise<void> {
   await github.close();
 }
 
+/** A list, and the jobs that a matrix makes of it. */
+async function fanOut(): Promise<void> {
+  for (let left = 5; left > 0; left--) service.plane.addProject();
+  const step = await runStep({ inputs: { mode: 'list-projects', ...access, filter: 'id!=none' } });
+  show('Projects for a matrix', step);
+  console.log('━━ The jobs of a matrix of its batches');
+  const batches: string[][] = JSON.parse(step.outputs['batches'] ?? '[]');
+  for (const [index, ids] of batches.entries()) console.log(`  job ${index + 1}: ${ids.join(' ')}`);
+  console.log();
+  step.dispose();
+  const check = await runStep({
+    inputs: {
+      mode: 'list-operations',
+      ...access,
+      'project-id': projectId,
+      filter: 'status=failed',
+      'fail-on': 'match',
+    },
+  });
+  show('A check for failed operations', check);
+  check.dispose();
+}
+
 try {
   await gate('A gate that opens', {
     'response-file': change(
@@ -95,6 +118,7 @@ try {
     timeout: '2s',
   });
   await gate('An input that is empty by mistake', { 'operation-id': '' });
+  await fanOut();
   await sweep(await lifeOfAKey());
 } finally {
   await service.close();

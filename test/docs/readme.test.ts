@@ -40,7 +40,8 @@ test.concurrent.for(examples)('the example %# of the README works as it stands',
   );
   const operations = started.map(({ id }) => ({ id, project_id: projectId }));
   script(folder, 'change-something.sh', `echo '${JSON.stringify({ operations })}'`);
-  script(folder, 'migrate.sh', 'test "$(printf %s "$DB_API_KEY" | wc -c)" -eq 64');
+  // With a key, or with the id of a project.
+  script(folder, 'migrate.sh', 'test "$(printf %s "$DB_API_KEY" | wc -c)" -eq 64 || echo "$1" >> migrated');
   const github = await startGitHub({
     token: 'the-token-of-this-job',
     repository: 'acme/shop',
@@ -55,12 +56,14 @@ test.concurrent.for(examples)('the example %# of the README works as it stands',
     'vars.CTL_PROJECT_ID': projectId,
     'steps.change.outputs.operation-ids': JSON.stringify(started.map(({ id }) => id)),
     'steps.mint.outputs.key-name': service.plane.addKey('shop-run1-1').name,
+    'matrix.shard': '1',
+    "join(matrix.batch, ' ')": projectId,
   };
   const evaluate = (record: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(
       Object.entries(record).map(([name, text]) => [
         name,
-        text.replace(/\$\{\{ (\S+) \}\}/g, (_, expression: string) => {
+        text.replace(/\$\{\{ (.+?) \}\}/g, (_, expression: string) => {
           const value = values[expression];
           if (value === undefined) throw new Error(`The test does not know ${expression}.`);
           return value;

@@ -78,6 +78,7 @@ test.concurrent('all keys, with ids as texts, and the records as they came', asy
   expect(JSON.parse(fileOf(result))).toEqual({
     mode: 'list-keys',
     status: 'ok',
+    count: 3,
     key_ids: ['41', '42', '43'],
     keys,
   });

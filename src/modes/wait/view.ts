@@ -26,7 +26,7 @@ export function rowsOf({ watched }: Waited, date: number): Row[] {
   return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
 }
 
-function rowOf({ id, operation }: Watched, date: number): Row {
+export function rowOf({ id, operation }: Watched, date: number): Row {
   if (operation === undefined) {
     return {
       id: plain(id, 80),

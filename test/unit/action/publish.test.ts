@@ -39,7 +39,7 @@ for (const error of [undefined, `the error holds ${key}`]) {
         error,
         notice: `the notice holds ${key}`,
         outputs: [{ name: 'operations', value: JSON.stringify([key]) }],
-        result: JSON.stringify({ key }),
+        result: [JSON.stringify({ key })],
       },
       1,
       { toolkit, secrets, environment: { RUNNER_TEMP: folder }, mode: 'wait-operation', wantsSummary: true },

@@ -82,3 +82,22 @@ test('a long text without an end, as of a cut body, takes linear time', () => {
   parseJson(`["${'\\"1234567890123456'.repeat(200_000)}"]`);
   expect(performance.now() - began).toBeLessThan(3_000);
 });
+
+test('it takes what JSON.parse takes, and nothing else', () => {
+  const parts = ['12345678901234567', '-', '"', '\\', '{', '}', '[', ']', ':', ',', '.', 'e', '0', ' ', 'a', '"a":'];
+  const takes = (parse: (text: string) => unknown, text: string) => {
+    try {
+      parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((all) => all.join(''));
+  fc.assert(
+    fc.property(text, (written) => {
+      expect(takes(parseJson, written)).toBe(takes(JSON.parse, written));
+    }),
+    { numRuns: 20_000 },
+  );
+});

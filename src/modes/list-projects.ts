@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { projectFields, type Recorded } from '../api/records.js';
+import { fiveTries } from '../api/retry.js';
+import type { Collaborators } from './collaborators.js';
+import { collect, type Found, type Wanted } from './listing.js';
+
+export const fieldsToListProjectsBy: readonly string[] = projectFields;
+
+/** The n-th of so many shares, counted from 1. */
+export interface Shard {
+  readonly number: number;
+  readonly of: number;
+}
+
+export interface ListProjectsSettings extends Wanted {
+  readonly shard: Shard | undefined;
+}
+
+export async function listProjects(
+  { shard, ...wanted }: ListProjectsSettings,
+  { api, limit, log, random }: Collaborators,
+): Promise<Found<Recorded>> {
+  const pages = api.projects({ limit, retry: fiveTries(random) });
+  return collect(shard === undefined ? pages : ofShard(pages, shard), wanted, { limit, log });
+}
+
+async function* ofShard(pages: AsyncIterable<Recorded[]>, { number, of }: Shard): AsyncGenerator<Recorded[]> {
+  for await (const page of pages) yield page.filter(({ id }) => shareOf(id, of) === number);
+}
+
+/** From 1; by the id alone, so that a project stays in its share whatever else the account has. */
+export function shareOf(id: string, shares: number): number {
+  return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % shares) + 1;
+}
+
+const mostJobs = 256;
+
+/** At most 256 batches of ids, their sizes differing by at most one: no more jobs than the fullest of them needs. */
+export function batchesOf<T>(ids: readonly T[]): T[][] {
+  const fullest = Math.ceil(ids.length / mostJobs);
+  const number = Math.ceil(ids.length / Math.max(1, fullest));
+  return Array.from({ length: number }, (_, index) =>
+    ids.slice(Math.floor((index * ids.length) / number), Math.floor(((index + 1) * ids.length) / number)),
+  );
+}
