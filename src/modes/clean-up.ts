@@ -6,7 +6,7 @@ import { once } from '../api/retry.js';
 import { TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
 import { fewAtATime } from './few-at-a-time.js';
-import { type Gone, keysNamed, Revocation } from './keys/revocation.js';
+import { type Gone, keysNamed, Revocation, shows } from './keys/revocation.js';
 import type { Trace } from './keys/trace.js';
 
 /** The pauses between rounds. */
@@ -284,7 +284,7 @@ class CleanUp {
 
   #isListedFor(api: ControlApi): (id: string) => Promise<boolean> {
     const { limit } = this.#collaborators;
-    return async (id) => (await api.keys({ limit, retry: once })).some((key) => key.id === id);
+    return (id) => shows(api.keys({ limit, retry: once }), id);
   }
 
   /** What may go better in the next round. */

@@ -1,10 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Fault, RunningControlPlane } from '../control-plane/index.js';
 import type { StepResult } from '../runner/step.js';
 import { reach } from './reach.js';
 import { quickDice } from './sabotage.js';
+import { serve } from './service-of-own.js';
 import { errorOf, setStage, warningsOf } from './stage.js';
 
 const address = '203.0.113.77';
@@ -30,26 +29,6 @@ function names(result: StepResult): unknown[] {
 
 function fileOf(result: StepResult): string {
   return result.readFile(result.outputs['result-file'] ?? '');
-}
-
-interface ServiceOfOwn {
-  readonly baseUrl: string;
-  readonly requests: readonly IncomingMessage[];
-}
-
-/** A service that answers everything with this body. */
-async function serve({ onTestFinished }: TestContext, body: string): Promise<ServiceOfOwn> {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`, requests };
 }
 
 test.concurrent('all keys, with ids as texts, and the records as they came', async (context) => {
@@ -265,7 +244,7 @@ test.concurrent('addresses go to outputs and result-file alone', async (context)
 test.concurrent('a secret that a service puts into its list goes nowhere', async (context) => {
   const { runMode } = await setStage(context);
   const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
-  const { baseUrl, requests } = await serve(
+  const { baseUrl, paths } = await serve(
     context,
     JSON.stringify([
       { id: 5, name: 'shop', key: secret, created_at: '2026-01-31T09:30:00Z' },
@@ -275,7 +254,7 @@ test.concurrent('a secret that a service puts into its list goes nowhere', async
 
   const result = await runMode('list-keys', { 'base-url': baseUrl }, { debug: true });
 
-  expect(requests).toHaveLength(1);
+  expect(paths).toHaveLength(1);
   expect(result.outputs).toMatchObject({ status: 'ok', 'key-ids': '["5","6"]' });
   expect(keysIn(result).map((key) => Object.keys(key))).toEqual([
     ['id', 'name', 'created_at'],
@@ -410,13 +389,13 @@ const unusable: readonly [what: string, body: string, place: string][] = [
 for (const [what, body, place] of unusable) {
   test.concurrent(`${what} is an error that names the place`, async (context) => {
     const { runMode } = await setStage(context);
-    const { baseUrl, requests } = await serve(context, body);
+    const { baseUrl, paths } = await serve(context, body);
     const result = await runMode('list-keys', { 'base-url': baseUrl });
     expect(result.conclusion).toBe('failure');
     expect(result.outputs).toMatchObject({ status: 'error' });
     expect(errorOf(result)).toContain(place);
     expect(errorOf(result)).toContain('GET /v2/api_keys');
-    expect(requests).toHaveLength(1);
+    expect(paths).toHaveLength(1);
   });
 }
 

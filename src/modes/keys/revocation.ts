@@ -88,7 +88,7 @@ export class Revoker {
   }
 }
 
-async function shows(list: Promise<readonly Key[]>, id: string): Promise<boolean> {
+export async function shows(list: Promise<readonly Key[]>, id: string): Promise<boolean> {
   return (await list).some((key) => key.id === id);
 }
 
