@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+import { shared } from '../../vitest.config.js';
+
+const { devDependencies } = JSON.parse(readFileSync('test/nodes/package.json', 'utf8'));
+const nodes: string[] = Object.keys(devDependencies).filter((name) => versionOf(name) !== process.versions.node);
+
+function versionOf(name: string): string {
+  return devDependencies[name].split('@').at(-1);
+}
+
+// The bundle on every Node that runs it. That of `npm test` itself has been tried by `npm test`.
+export default defineConfig({
+  test: {
+    ...shared,
+    reporters: ['default', ['json', { outputFile: 'build/tests-nodes.json' }]],
+    projects: nodes.map((name) => ({
+      test: {
+        ...shared,
+        name,
+        include: ['test/scenarios/**/*.test.ts', 'test/docs/**/*.test.ts', 'test/nodes/*.test.ts'],
+        env: { NODE_OF_BUNDLE: binaryOf(name), VERSION_OF_NODE: versionOf(name) },
+      },
+    })),
+  },
+});
+
+function binaryOf(name: string): string {
+  const path = `${process.cwd()}/test/nodes/node_modules/${name}/bin/node`;
+  if (!existsSync(path)) throw new Error(`${path} is missing: npm ci --prefix test/nodes`);
+  return path;
+}
