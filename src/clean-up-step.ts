@@ -1,7 +1,7 @@
-import { cleanedUpReport, crashReport } from './action/cleaned-up-report.js';
 import type { Ending } from './action/ending.js';
-import { apiKeys } from './action/inputs.js';
+import { apiKeys } from './action/inputs/inputs.js';
 import { say } from './action/publish.js';
+import { cleanedUpReport, crashReport } from './action/reports/cleaned-up-report.js';
 import { ControlApi } from './api/control-api.js';
 import { cleanUp } from './modes/clean-up.js';
 import { isKeyOf, parseTrace, type Trace } from './modes/keys/trace.js';

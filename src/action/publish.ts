@@ -3,8 +3,8 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ending, Output, Pieces } from './ending.js';
-import { code } from './markdown.js';
 import { fitting } from './output-limits.js';
+import { code } from './reports/markdown.js';
 import type { Secrets } from './secrets.js';
 import type { Toolkit } from './toolkit.js';
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../api/errors.js';
+import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import { Cancelled, TimeUp } from '../time/limit.js';
 import { adviceFor } from './advice.js';
@@ -27,14 +28,10 @@ export function failureIn(error: unknown, timeout: number): Failure {
     };
   }
   if (error instanceof ApiError) {
-    return { status: 'error', headline: 'Not done', error: `${ended(error.message)} ${adviceFor(error)}` };
+    return { status: 'error', headline: 'Not done', error: sentences(error.message, adviceFor(error)) };
   }
   if (error instanceof NoResult) return { status: 'error', headline: 'Not done', error: error.message };
   throw error;
 }
 
 export const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';
-
-function ended(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`;
-}

@@ -10,7 +10,7 @@ export interface KeyRow {
   readonly lastUsed: string;
 }
 
-export function rowOf(key: Key): KeyRow {
+export function keyRowOf(key: Key): KeyRow {
   return {
     id: key.id,
     name: plain(key.name ?? '', 80),

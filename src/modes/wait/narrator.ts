@@ -4,9 +4,9 @@ import type { Operation } from '../../api/records.js';
 import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Limit } from '../../time/limit.js';
-import { lengthInWords, nameOf, statusOf } from './describe.js';
+import { lengthInWords, nameOf, statusOf } from '../operations/describe.js';
+import { isKnown } from '../operations/status.js';
 import type { Roster } from './roster.js';
-import { isKnown } from './status.js';
 
 const silence = 60_000;
 const namedAtOnce = 3;

@@ -1,6 +1,6 @@
 import { field, type Operation, timeOf } from '../../api/records.js';
 import type { Filter } from '../filter.js';
-import { phaseOf } from './status.js';
+import { phaseOf } from '../operations/status.js';
 import type { Target } from './target.js';
 
 const recently = 300_000;

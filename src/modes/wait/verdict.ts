@@ -1,12 +1,13 @@
 import { AskedToWaitTooLong } from '../../api/errors.js';
 import type { Operation } from '../../api/records.js';
 import { plain } from '../../text/plain.js';
+import { sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { adviceFor } from '../advice.js';
+import { failuresOf, lengthInWords, nameOf, statusOf } from '../operations/describe.js';
+import { phaseOf } from '../operations/status.js';
 import { NotFound, type Verdict, type Waited } from '../wait-operation.js';
-import { failuresOf, lengthInWords, nameOf, statusOf } from './describe.js';
 import type { Watched } from './roster.js';
-import { phaseOf } from './status.js';
 
 const namedAtOnce = 5;
 
@@ -140,8 +141,4 @@ function count(operations: number): string {
 function list<T>(all: readonly T[], name: (one: T) => string): string {
   const named = all.slice(0, namedAtOnce).map(name).join('; ');
   return all.length > namedAtOnce ? `${named}; and ${all.length - namedAtOnce} more` : named;
-}
-
-function sentences(...parts: (string | false)[]): string {
-  return parts.flatMap((part) => (part ? [/[.?!]$/.test(part) ? part : `${part}.`] : [])).join(' ');
 }

@@ -1,53 +1,33 @@
 import { timeOf } from '../../api/records.js';
 import type { JsonObject } from '../../text/json.js';
 import { plain } from '../../text/plain.js';
+import type { Phase } from '../operations/status.js';
+import { type OperationRow, operationRowOf } from '../operations/view.js';
 import type { Waited } from '../wait-operation.js';
-import { actionOf, branchOf, failuresOf, lengthInWords, spanOf, statusOf } from './describe.js';
 import type { Watched } from './roster.js';
-import { type Phase, phaseOf } from './status.js';
 import { isFailed, isPending } from './verdict.js';
 
-/** One operation as a reader of the summary sees it; all texts are plain, but not yet escaped. */
-export interface Row {
-  readonly id: string;
-  readonly phase: Phase;
-  readonly action: string;
-  readonly branch: string;
-  readonly status: string;
-  readonly length: string;
-  readonly failures: string;
-  readonly span: { readonly from: number; readonly to: number } | undefined;
-}
-
 /** What needs a look comes first. */
-export function rowsOf({ watched }: Waited, date: number): Row[] {
+export function rowsOf({ watched }: Waited, date: number): OperationRow[] {
   const rows = watched.map((one) => rowOf(one, date));
   const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
   return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
 }
 
-export function rowOf({ id, operation }: Watched, date: number): Row {
-  if (operation === undefined) {
-    return {
-      id: plain(id, 80),
-      phase: 'pending',
-      action: '',
-      branch: '',
-      status: 'never seen',
-      length: '',
-      failures: '',
-      span: undefined,
-    };
-  }
+function rowOf({ id, operation }: Watched, date: number): OperationRow {
+  return operation === undefined ? neverSeen(id) : operationRowOf(operation, date);
+}
+
+function neverSeen(id: string): OperationRow {
   return {
     id: plain(id, 80),
-    phase: phaseOf(operation.status),
-    action: actionOf(operation),
-    branch: branchOf(operation) ?? '',
-    status: statusOf(operation),
-    length: lengthInWords(operation, date) ?? '',
-    failures: failuresOf(operation) ?? '',
-    span: spanOf(operation, date),
+    phase: 'pending',
+    action: '',
+    branch: '',
+    status: 'never seen',
+    length: '',
+    failures: '',
+    span: undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { defaults } from '../../../src/action/input-reader.js';
+import { defaults } from '../../../src/action/inputs/input-reader.js';
 
 interface Manifest {
   readonly inputs: Readonly<Record<string, { readonly description: string; readonly default?: unknown }>>;
@@ -31,7 +31,8 @@ test('each input and output says what it is', () => {
 
 test('the outputs of action.yml are those that src/action sets', () => {
   const set = new Set(
-    readdirSync('src/action', { encoding: 'utf8' })
+    readdirSync('src/action', { encoding: 'utf8', recursive: true })
+      .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join('src/action', file), 'utf8'))
       .flatMap((text) => [...text.matchAll(/\{\s*name: '([a-z-]+)', value:/g)].map(([, name = '']) => name)),
   );

@@ -1,0 +1,150 @@
+import { plain } from '../../text/plain.js';
+import { sentence } from '../../text/sentences.js';
+import type { Secrets } from '../secrets.js';
+import { BadValue, type Parse } from './input-values.js';
+
+/** Such a default is an expression: what the runner makes of it cannot be known. */
+const expressionMark = '${{';
+
+/** Every input of action.yml with its default. */
+export const defaults = {
+  mode: '',
+  'api-key': '',
+  'base-url': '',
+  timeout: '10m',
+  'request-timeout': '30s',
+  summary: 'true',
+  'project-id': '',
+  'operation-id': '',
+  'response-file': '',
+  filter: '',
+  'fail-on': '',
+  'poll-interval': 'auto',
+  'fail-fast': 'true',
+  since: '',
+  limit: '',
+  shard: '',
+  'key-label': '',
+  'key-name': '',
+  'key-id': '',
+  'revoke-in-post': 'true',
+  'on-revoke-failure': 'warn',
+  'export-env': '',
+  'older-than': '35d',
+  'dry-run': 'false',
+  'github-token': `${expressionMark} github.token }}`,
+} as const;
+
+export type InputName = keyof typeof defaults;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All that is wrong with the inputs of a step, in one error. */
+export class BadInputs extends Error {}
+
+/** Reads inputs and collects what is wrong with them, so that a user mends all of it at once. */
+export class InputReader {
+  readonly environment: Environment;
+  readonly #input: (name: string) => string;
+  readonly #secrets: Secrets;
+  readonly #problems: string[] = [];
+  readonly #used = new Set<string>();
+  /** Those that hold a secret: nothing of them is read, or shown. */
+  readonly #withheld = new Set<string>();
+
+  constructor(input: (name: string) => string, environment: Environment, secrets: Secrets) {
+    this.environment = environment;
+    this.#input = input;
+    this.#secrets = secrets;
+    for (const name of Object.keys(defaults) as InputName[]) {
+      if (name === 'api-key' || !secrets.standIn(input(name))) continue;
+      this.#withheld.add(name);
+      this.problem(
+        name,
+        'holds the key; expected it in api-key alone, since other inputs are shown and sent as they are',
+      );
+    }
+  }
+
+  text(name: InputName): string {
+    this.#used.add(name);
+    const standard = defaults[name];
+    return this.#input(name) || (isExpression(standard) ? '' : standard);
+  }
+
+  /** The value, or nothing where it is bad: `complete()` then throws. */
+  parse<T>(
+    name: InputName,
+    parse: Parse<T>,
+    text: string = this.text(name),
+    show: (text: string) => string = (shown) => shown,
+  ): T | undefined {
+    return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
+  }
+
+  /** Like `parse`, of an input that may be empty: its value is then none. */
+  optional<T>(name: InputName, parse: Parse<T>): { readonly value: T | undefined } | undefined {
+    const text = this.text(name);
+    if (text === '') return { value: undefined };
+    const value = this.parse(name, parse, text);
+    return value === undefined ? undefined : { value };
+  }
+
+  /** A variable of the runner; like an input it can be missing or bad. */
+  variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
+    return this.#parse(name, parse, this.environment[name] || fallback, (shown) => shown);
+  }
+
+  #parse<T>(name: string, parse: Parse<T>, text: string, show: (text: string) => string): T | undefined {
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      this.#note(
+        name,
+        error.hidesValue || text === ''
+          ? error.message
+          : `“${plain(this.#secrets.redact(show(text)), 80)}” ${error.message}`,
+      );
+      return undefined;
+    }
+  }
+
+  problem(name: InputName, message: string): void {
+    this.#used.add(name);
+    this.#note(name, message);
+  }
+
+  #note(name: string, message: string): void {
+    this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
+  }
+
+  /** Those that this step does not use, but that the workflow set. */
+  unused(): string[] {
+    return Object.entries(defaults).flatMap(([name, standard]) => {
+      const set = this.#input(name);
+      return this.#used.has(name) || set === '' || set === standard || isExpression(standard) ? [] : [name];
+    });
+  }
+
+  /** The values, now that none is bad. */
+  complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+    const [first, ...others] = this.#problems;
+    if (first === undefined) return whole(values);
+    if (others.length === 0) throw new BadInputs(`Bad input: ${sentence(first)}\nNothing was sent.`);
+    throw new BadInputs(
+      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${sentence(problem)}`).join('\n')}\nNothing was sent.`,
+    );
+  }
+}
+
+function isExpression(standard: string): boolean {
+  return standard.startsWith(expressionMark);
+}
+
+/** A value that is missing without a word about it is a defect, and must not be worked with. */
+function whole<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+  const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
+  return values as T;
+}

@@ -1,0 +1,161 @@
+import { labelLength } from '../../modes/keys/key-name.js';
+import { nearest } from '../../text/nearest.js';
+import { parseDuration } from '../../time/duration.js';
+
+/** What is wrong with a value and what is expected; it reads on from `timeout: “ten”`. */
+export class BadValue extends Error {
+  constructor(
+    message: string,
+    /** The value may hold a secret. */
+    readonly hidesValue = false,
+  ) {
+    super(message);
+  }
+}
+
+export type Parse<T> = (text: string) => T;
+
+const day = 86_400_000;
+
+export function duration(range: { readonly zero?: boolean; readonly mostDays?: number } = {}): Parse<number> {
+  const { zero = false, mostDays = 24 } = range;
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms === undefined) {
+      throw new BadValue(
+        'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds)',
+      );
+    }
+    if (ms === 0 && !zero) throw new BadValue('is no time at all; expected a duration above 0');
+    if (ms > mostDays * day) throw new BadValue(`is too long; expected at most ${mostDays} days`);
+    return ms;
+  };
+}
+
+export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text);
+    if (word !== undefined) return word;
+    const meant = nearest(text, words);
+    const hint = meant === undefined || words.length === 1 ? '' : ` (did you mean ${meant}?)`;
+    throw new BadValue(`${text === '' ? 'is empty' : 'is not known here'}; expected ${words.join(', ')}${hint}`);
+  };
+}
+
+/** The core set of YAML 1.2. */
+export const boolean: Parse<boolean> = (text) => {
+  if (['true', 'True', 'TRUE'].includes(text)) return true;
+  if (['false', 'False', 'FALSE'].includes(text)) return false;
+  throw new BadValue('is not a boolean; expected true or false');
+};
+
+const leftovers = ['null', 'undefined', 'None'];
+
+export function refuseLeftover(text: string): void {
+  if (leftovers.includes(text))
+    throw new BadValue('is what a broken jq or template leaves; look at the step that should have given it');
+}
+
+export const projectId: Parse<string> = (text) => {
+  refuseLeftover(text);
+  if (text === '')
+    throw new BadValue(
+      'is empty; expected the id of a project. An expression that gives nothing (a mistyped step or output) leaves it so',
+    );
+  if (text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
+    throw new BadValue('is not an id; expected no “/”, no control characters, and neither “.” nor “..”');
+  return text;
+};
+
+const shortestKey = 15;
+
+/** An integer of any size. */
+export const keyId: Parse<string> = (text) => {
+  refuseLeftover(text);
+  // A key that stands where its id should is not to be shown.
+  if (!/^\d+$/.test(text))
+    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > shortestKey);
+  return BigInt(text).toString();
+};
+
+export const keyLabel: Parse<string> = (text) => {
+  if (!new RegExp(`^[a-z0-9-]{1,${labelLength}}$`).test(text))
+    throw new BadValue(`is no label; expected a-z, 0-9 and -, at most ${labelLength} of them`);
+  return text;
+};
+
+/** Names that change how the later steps of the job run: the shell, the loader, languages, tools, the runner, this action. */
+const steering = new RegExp(
+  [
+    '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
+    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH)$',
+    '^(PATH|PATHEXT|PSMODULEPATH|HOME|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|WINDIR|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
+    'PROXY$',
+  ].join('|'),
+  'i',
+);
+
+export const variableToSet: Parse<string> = (text) => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
+    throw new BadValue('is no name of an environment variable; expected letters, digits and _, such as DB_API_KEY');
+  if (steering.test(text))
+    throw new BadValue(
+      'would change how the later steps of the job run; expected a name of your own, such as DB_API_KEY',
+    );
+  return text;
+};
+
+export const count: Parse<number> = (text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new BadValue('is no number of records; expected a whole number, 0 for all');
+  return Number(text);
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function operationId(text: string): string {
+  refuseLeftover(text);
+  const id = text.toLowerCase();
+  if (!uuid.test(id))
+    throw new BadValue('is not the id of an operation; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
+  return id;
+}
+
+export const baseUrl: Parse<URL> = (text) => {
+  if (text === '')
+    throw new BadValue(
+      'is empty; expected the URL of the control API, here or in the environment variable CTL_BASE_URL',
+    );
+  if (!URL.canParse(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new BadValue('has a scheme that is not used here; expected https');
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
+    throw new BadValue(
+      'would send the key in the clear; expected https (plain http goes to localhost, 127.0.0.0/8 and [::1] only)',
+    );
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new BadValue('holds a user name or a password; the key goes into api-key');
+  if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
+  return url;
+};
+
+/** A URL as it may be shown: no user, no password, no query. */
+export function urlWithoutSecrets(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
+}
+
+export const apiKey: Parse<string> = (text) => {
+  if (text === '') {
+    throw new BadValue(
+      'is empty. A workflow of a fork or of Dependabot sees no secrets; else look at the name of the secret, and whether this job may read it. The environment variable CTL_API_KEY will do too',
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(text)) {
+    throw new BadValue(
+      'holds a blank, a line end or another character that no key has; was more than the key pasted into the secret?',
+      true,
+    );
+  }
+  return text;
+};

@@ -1,0 +1,77 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isObject, type Json, parseJson } from '../../text/json.js';
+import { BadValue, operationId } from './input-values.js';
+
+const largestFile = 256 * 1024 * 1024;
+
+/**
+ * The ids of the operations in an answer of the API that was written to a file. Such an answer can hold a connection string
+ * with its password: nothing else of it is taken, and no error shows any of it.
+ */
+export function operationIdsIn(path: string, projectId: string | undefined): string[] {
+  const body = parse(read(path));
+  const { operations, operation, project, project_id } = isObject(body) ? body : {};
+  if (operations !== undefined && operations !== null && !Array.isArray(operations))
+    throw new BadValue('has `operations` that are no array');
+  if (!Array.isArray(operations) && !isObject(operation)) {
+    throw new BadValue(
+      'holds no operations; expected an answer with `operations` or `operation`. Was the request refused? curl --fail-with-body tells',
+    );
+  }
+  if (operation !== undefined && operation !== null && !isObject(operation))
+    throw new BadValue('has an `operation` that is no object');
+  refuseOther(project_id, '`project_id`', projectId);
+  refuseOther(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
+  const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
+    `operations[${index}]`,
+    value,
+  ]);
+  if (isObject(operation)) places.push(['operation', operation]);
+  return [...new Set(places.map(([place, value]) => idAt(place, value, projectId)))];
+}
+
+function read(path: string): string {
+  try {
+    const stat = statSync(path);
+    // A pipe would be read until somebody ends it.
+    if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
+    if (stat.size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
+    // This decoder leaves out the mark that some shells put at the start of a file.
+    return new TextDecoder().decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof BadValue) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      throw new BadValue(
+        'does not exist; did an earlier step of this job write it? A relative path starts at the workspace',
+      );
+    throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a file`);
+  }
+}
+
+function parse(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new BadValue(
+      text.trim() === ''
+        ? 'is empty; expected the JSON body of an answer'
+        : 'does not hold JSON; expected the body of an answer, alone (curl -o, without -i)',
+    );
+  }
+}
+
+function idAt(place: string, value: Json, projectId: string | undefined): string {
+  if (!isObject(value) || typeof value['id'] !== 'string') throw new BadValue(`lacks the text \`${place}.id\``);
+  refuseOther(value['project_id'], `\`${place}.project_id\``, projectId);
+  try {
+    return operationId(value['id']);
+  } catch {
+    throw new BadValue(`has a \`${place}.id\` that is not a UUID`);
+  }
+}
+
+function refuseOther(found: Json | undefined, place: string, projectId: string | undefined): void {
+  if (projectId === undefined || found === undefined || found === projectId) return;
+  throw new BadValue(`holds operations of another project than project-id says (${place})`);
+}

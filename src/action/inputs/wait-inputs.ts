@@ -1,0 +1,51 @@
+import { resolve } from 'node:path';
+import { fieldsToWaitBy, fieldsUnderWay } from '../../modes/wait/fields.js';
+import type { Target } from '../../modes/wait/target.js';
+import type { WaitSettings } from '../../modes/wait-operation.js';
+import { parseDuration } from '../../time/duration.js';
+import { filterOf } from './filter-input.js';
+import type { InputReader } from './input-reader.js';
+import { BadValue, boolean, duration, oneOf, projectId } from './input-values.js';
+import { operationIds } from './operation-ids.js';
+import { operationIdsIn } from './response-file.js';
+
+export function waitSettings(reader: InputReader): WaitSettings | undefined {
+  const project = reader.parse('project-id', projectId);
+  const target = targetOf(reader, project);
+  const interval = reader.parse('poll-interval', pollInterval);
+  const failFast = reader.parse('fail-fast', boolean);
+  if (project === undefined || target === undefined || interval === undefined || failFast === undefined)
+    return undefined;
+  return { projectId: project, target, pollInterval: interval, failFast };
+}
+
+function pollInterval(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  if (parseDuration(text) === undefined)
+    throw new BadValue(
+      'is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m',
+    );
+  return duration()(text);
+}
+
+function targetOf(reader: InputReader, project: string | undefined): Target | undefined {
+  const file = reader.text('response-file');
+  const given = reader.text('operation-id');
+  if (file !== '' && given !== '') {
+    reader.problem('operation-id', 'is set, and so is response-file; expected one of them');
+    return undefined;
+  }
+  if (file !== '') {
+    const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
+    const ids = reader.parse('response-file', (path) => operationIdsIn(resolve(workspace, path), project), file);
+    return ids === undefined ? undefined : { ids };
+  }
+  const ids = reader.parse('operation-id', operationIds, given);
+  if (ids === undefined) return undefined;
+  if (ids !== 'all') return { ids };
+  const filter = reader.parse('filter', filterOf(fieldsToWaitBy, fieldsUnderWay));
+  const failOn = reader.optional('fail-on', oneOf(['empty']));
+  return filter === undefined || failOn === undefined
+    ? undefined
+    : { all: filter, failOnEmpty: failOn.value === 'empty' };
+}

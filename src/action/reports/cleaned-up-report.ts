@@ -1,0 +1,47 @@
+import type { CleanedUp } from '../../modes/clean-up.js';
+import { whyNotCleanedUp, whyNothingIsKnown } from '../../modes/clean-up-failure.js';
+import type { Trace } from '../../modes/keys/trace.js';
+import { formatDuration } from '../../time/duration.js';
+import type { Ending } from '../ending.js';
+import { code, table } from './markdown.js';
+
+/** `date`: now, in milliseconds since 1970. */
+export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number): Ending {
+  const ends = cleanedUp.revoked.map(({ id, gone, since }) => ({
+    id,
+    fate: gone === 'revoked' ? 'revoked' : 'gone already',
+    life: since === undefined ? 'some time' : formatDuration(Math.max(0, date - since)),
+  }));
+  const rows = [
+    ...ends.map(({ id, fate, life }) => [fate, code(id), code(trace.name), life]),
+    ...cleanedUp.left.map((id) => ['not revoked', code(id), code(trace.name), '']),
+  ];
+  const details = rows.length === 0 ? '' : table(['', 'Key', 'Name', 'Lived for'], rows);
+  if (cleanedUp.failure !== undefined) return notAllGone(whyNotCleanedUp(cleanedUp, trace), trace, details);
+  const told = ends.map(({ id, fate, life }) => `Key ${id} is ${fate}, ${life} after it was made`);
+  return {
+    status: 'ok',
+    succeeded: true,
+    headline: told.join('; ') || `No key of the name ${trace.name} was left`,
+    details,
+  };
+}
+
+/** An error that nobody foresaw. What it left alive is not known, unless all was known to be gone before. */
+export function crashReport(error: unknown, trace: Trace | undefined, isAllGone: boolean): Ending {
+  if (isAllGone) {
+    const said = error instanceof Error ? error.message : String(error);
+    const warnings = [`The key is revoked, but the post step ended early: ${said}.`];
+    return { status: 'ok', succeeded: true, headline: 'The key is revoked', warnings };
+  }
+  if (trace === undefined) return notAllGone(whyNothingIsKnown(error), trace, '');
+  const left = trace.minted !== undefined && trace.revoke ? [trace.minted.id] : [];
+  return notAllGone(whyNotCleanedUp({ left, isUnseen: trace.unclear, failure: error }, trace), trace, '');
+}
+
+function notAllGone(message: string, trace: Trace | undefined, details: string): Ending {
+  const ending = { status: 'error', headline: 'A key may be alive', details };
+  return trace?.onFailure === 'fail'
+    ? { ...ending, succeeded: false, error: message }
+    : { ...ending, succeeded: true, warnings: [message] };
+}

@@ -1,0 +1,68 @@
+import { failureOf, idsBy } from '../../modes/keys/fates.js';
+import { keyRowOf } from '../../modes/keys/view.js';
+import type { Judged, Swept } from '../../modes/sweep-keys.js';
+import { printJson } from '../../text/json.js';
+import type { Ending } from '../ending.js';
+import { code, tableOfFirst } from './markdown.js';
+import { revokedOutputs } from './revoked-report.js';
+
+export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean }, timeout: number): Ending {
+  const { judged, fates, troubles } = swept;
+  const failure = failureOf(fates, timeout);
+  const over = judged.filter(({ isOver }) => isOver).map(({ key }) => key.id);
+  const ends = idsBy(fates);
+  const revoked = dryRun ? over : ends.revoked;
+  const kept = judged.filter(({ isOver, key }) => !isOver || ends.failed.includes(key.id)).map(({ key }) => key.id);
+  const status = failure?.status ?? 'ok';
+  return {
+    status,
+    succeeded: failure === undefined,
+    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    error: failure?.error,
+    warnings: troubles.length === 0 ? [] : [unseen(troubles.map(({ message }) => message))],
+    outputs: revokedOutputs(revoked, kept),
+    result: [
+      printJson({
+        mode: 'sweep-keys',
+        status,
+        dry_run: dryRun,
+        revoked_key_ids: revoked,
+        kept_key_ids: kept,
+        keys: judged.map(({ key, run, isOver, why }) => ({
+          id: key.id,
+          name: key.name,
+          run_id: run.id,
+          run_attempt: run.attempt,
+          run_is_over: isOver,
+          why,
+          record: key.record,
+        })),
+      }),
+    ],
+    details: tableOf(judged, ends, dryRun) + aside(swept),
+  };
+}
+
+/** Each reason once. */
+function unseen(reasons: readonly string[]): string {
+  return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
+}
+
+function tableOf(judged: readonly Judged[], { gone, failed }: ReturnType<typeof idsBy>, dryRun: boolean): string {
+  if (judged.length === 0) return '<p>No key was made by this action for this repository.</p>\n';
+  const word = ({ isOver, key }: Judged) => {
+    if (!isOver) return '⏳ kept';
+    if (dryRun) return '🧹 would be revoked';
+    return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ gone already' : '✅ revoked';
+  };
+  const cells = (one: Judged) => {
+    const { id, name, created, lastUsed } = keyRowOf(one.key);
+    return [word(one), code(id), code(name), code(one.run.id), code(created), code(lastUsed), one.why];
+  };
+  const overFirst = [...judged].sort((one, other) => Number(other.isOver) - Number(one.isOver));
+  return tableOfFirst(['', 'Key', 'Name', 'Run', 'Made', 'Last used', 'Why'], overFirst, cells);
+}
+
+function aside({ others: { ofOtherRepositories, notOurs } }: Swept): string {
+  return `<p>Not touched: ${ofOtherRepositories} of other repositories, ${notOurs} that this action did not make.</p>\n`;
+}

@@ -1,0 +1,52 @@
+import type { OperationRow } from '../../modes/operations/view.js';
+import { inWords } from '../../modes/wait/verdict.js';
+import { decidingId, idsOf, recordsOf, rowsOf } from '../../modes/wait/view.js';
+import type { Waited, WaitSettings } from '../../modes/wait-operation.js';
+import { printJson } from '../../text/json.js';
+import { formatDuration } from '../../time/duration.js';
+import type { Ending } from '../ending.js';
+import { code, tableOfFirst } from './markdown.js';
+import { operationCells, operationHeadings } from './operation-table.js';
+import { timeline } from './timeline.js';
+
+export function waitReport(waited: Waited, settings: WaitSettings, timeout: number, date: number): Ending {
+  const words = inWords(waited, {
+    projectId: settings.projectId,
+    wasGivenIds: 'ids' in settings.target,
+    timeout,
+    date,
+  });
+  const ids = idsOf(waited);
+  const records = recordsOf(waited);
+  const rows = rowsOf(waited, date);
+  return {
+    ...words,
+    status: waited.verdict,
+    succeeded: waited.verdict === 'finished',
+    outputs: [
+      { name: 'count', value: String(records.length) },
+      { name: 'operation-id', value: decidingId(waited) ?? '' },
+      { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
+      { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
+    ],
+    result: [
+      printJson({
+        mode: 'wait-operation',
+        status: waited.verdict,
+        project_id: settings.projectId,
+        operation_ids: ids,
+        operations: records,
+      }),
+    ],
+    details: `<p>Project ${code(settings.projectId)}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
+  };
+}
+
+function tally(rows: readonly OperationRow[]): string {
+  const named = { failed: 'failed', pending: 'not ended', succeeded: 'ended well' };
+  const parts = Object.entries(named)
+    .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, name]) => `${number} ${name}`);
+  return `And more: ${parts.join(', ')}.`;
+}

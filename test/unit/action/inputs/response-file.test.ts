@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { BadValue } from '../../../../src/action/inputs/input-values.js';
+import { operationIdsIn } from '../../../../src/action/inputs/response-file.js';
+
+const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
+const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+const path = join(folder, 'answer.json');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function idsIn(text: string | Uint8Array, projectId: string | undefined = 'p'): string[] {
+  writeFileSync(path, text);
+  return operationIdsIn(path, projectId);
+}
+
+function refusal(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof BadValue) return error.message;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+test.each<[string, string, string[]]>([
+  ['a list', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
+  ['one', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
+  ['both', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
+  ['the same twice', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
+  ['none', '{"operations":[]}', []],
+  ['none beside null', '{"operations":[],"operation":null}', []],
+  ['one beside null', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
+  ['a mark at the start', `\uFEFF{"operations":[{"id":"${one}"}]}\r\n`, [one]],
+])('of an answer with %s come its ids', (_, text, ids) => {
+  expect(idsIn(text)).toEqual(ids);
+});
+
+test.each<[string, string, RegExp]>([
+  ['that is empty', '', /is empty/],
+  ['of blanks', ' \n', /is empty/],
+  ['with headers before its body', 'HTTP/2 200\n\n{"hunter2":1}', /does not hold JSON.*without -i/],
+  ['of two bodies', '{"operations":[]}{"hunter2":1}', /does not hold JSON/],
+  ['that was cut', '{"hunter2":1', /does not hold JSON/],
+  ['with an error of the service', '{"code":"hunter2","message":"hunter2"}', /holds no operations.*fail-with-body/],
+  ['with another list', '{"projects":[{"id":"hunter2"}]}', /holds no operations/],
+  ['with a list alone', `[{"id":"${one}","hunter2":1}]`, /holds no operations/],
+  ['with a text', '"hunter2"', /holds no operations/],
+  ['with null', 'null', /holds no operations/],
+  ['with operations that are null', '{"operations":null,"operation":null}', /holds no operations/],
+  ['with operations that are a text', '{"operations":"hunter2"}', /no array/],
+  ['with operations that are an object', `{"operations":{"id":"${one}"}}`, /no array/],
+  ['with half a record', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /operations\[1\]\.id/],
+  ['with an id that is a number', '{"operation":{"id":7}}', /operation\.id/],
+  ['with an id that is none', '{"operation":{"id":"hunter2"}}', /operation\.id.*UUID/],
+  ['with an id that is the word all', '{"operation":{"id":"all"}}', /operation\.id.*UUID/],
+  ['of another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /another project.*project-id/],
+  ['of no project that is known', `{"operations":[{"id":"${one}","project_id":null}]}`, /project/],
+])('a file %s is refused, and nothing of it is shown', (_, text, message) => {
+  const said = refusal(() => idsIn(text));
+  expect(said).toMatch(message);
+  expect(said).not.toContain('hunter2');
+});
+
+test('a file that is not there, and a folder', () => {
+  expect(refusal(() => operationIdsIn(join(folder, 'nowhere'), 'p'))).toMatch(/does not exist.*workspace/);
+  expect(refusal(() => operationIdsIn(folder, 'p'))).toMatch(/no regular file.*expected the file/);
+  expect(refusal(() => operationIdsIn('a\u0000b', 'p'))).toMatch(/cannot be read|does not exist/);
+});
+
+test('where the project-id is bad itself, the file is looked at all the same', () => {
+  writeFileSync(path, `{"operation":{"id":"${one}","project_id":"other"}}`);
+  expect(operationIdsIn(path, undefined)).toEqual([one]);
+});
+
+test('any bytes give ids or a refusal', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        fc.json().map((text) => new TextEncoder().encode(text)),
+      ),
+      (bytes) => {
+        expect(refusal(() => idsIn(bytes))).not.toBe('');
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { waitReport } from '../../../../src/action/reports/wait-report.js';
+import { ControlApi } from '../../../../src/api/control-api.js';
+import { silent } from '../../../../src/api/log.js';
+import { once } from '../../../../src/api/retry.js';
+import { Limit } from '../../../../src/time/limit.js';
+import { Stop } from '../../../../src/time/stop.js';
+import { VirtualClock } from '../../../virtual/clock.js';
+import { World } from '../../../virtual/world.js';
+
+const second = 1_000;
+
+it('a look that saw one page of two proves nothing, even after one that saw both', async () => {
+  const world = new World({
+    faults: [{ endpoint: 'list-operations', nth: 5, fault: { kind: 'status', status: 404 } }],
+  });
+  for (let n = 0; n < 150; n++) world.plane.startOperation({ lengthMs: 0 });
+  world.plane.startOperation({ lengthMs: second });
+  const waited = await world.wait('all', { pollInterval: 2 * second });
+  expect(waited.verdict).toBe('finished');
+  expect(world.times).toEqual([0, 0, 0, 2, 2, 4, 4, 4].map((time) => time * second));
+});
+
+it('a project id is one segment of the path, whatever it holds', async () => {
+  const paths: string[] = [];
+  const exchange = async ({ url }: { url: URL }) => {
+    paths.push(url.pathname);
+    return { status: 200, headers: {}, body: '{"operations":[]}' };
+  };
+  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-key', requestTimeout: second };
+  const limit = new Limit(new VirtualClock(), 10 * second, new Stop());
+  for await (const _ of new ControlApi(exchange, access, silent).operations('a?b#c d', 200, { limit, retry: once }));
+  expect(paths).toEqual(['/v2/projects/a%3Fb%23c%20d/operations']);
+});
+
+it('the report names what is still awaited, and takes no text for HTML', async () => {
+  const world = new World();
+  const running = world.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
+  await world.clock.run(new Promise<void>((resolve) => world.clock.at(second, resolve)));
+  const ended = world.plane.startOperation({ lengthMs: 0 });
+  const waited = await world.wait([ended.id, running.id], { timeout: 0 });
+  const settings = {
+    projectId: '<b>&amp;',
+    target: { ids: [ended.id, running.id] },
+    pollInterval: 'auto',
+    failFast: true,
+  } as const;
+  const { outputs, details } = waitReport(waited, settings, 0, world.clock.date());
+  expect(outputs).toContainEqual({ name: 'operation-id', value: running.id });
+  expect(details).toContain('<code>&lt;b&gt;&amp;amp;</code>');
+});
