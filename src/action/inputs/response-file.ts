@@ -36,8 +36,7 @@ function read(path: string): string {
     // A pipe would be read until somebody ends it.
     if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
     if (stat.size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
-    // This decoder leaves out the mark that some shells put at the start of a file.
-    return new TextDecoder().decode(readFileSync(path));
+    return decoded(readFileSync(path));
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -47,6 +46,12 @@ function read(path: string): string {
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a file`);
   }
+}
+
+/** Some shells put a mark at the start of a file, which is left out; Windows PowerShell writes UTF-16. */
+function decoded(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
 function parse(text: string): Json {
