@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export const shared = {
   // Most tests wait for processes; a worker a file would spend its time on starting.
@@ -14,7 +14,8 @@ export default defineConfig({
   test: {
     ...shared,
     include: ['test/**/*.test.ts'],
-    exclude: ['test/nodes/**', 'test/e2e/**', '**/node_modules/**'],
+    // These have commands of their own, `npm run test:nodes` and `npm run e2e`.
+    exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/e2e/**'],
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },
 });
