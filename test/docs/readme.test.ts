@@ -77,7 +77,7 @@ test.concurrent.for(examples)('the example %# of the README works as it stands',
       const env = { ...process.env, ...evaluate(step.env) };
       execFileSync('sh', ['-e', '-c', step.run], { cwd: folder, env });
     }
-    if (step.uses === undefined) continue;
+    if (step.uses === undefined || step.uses.startsWith('actions/checkout@')) continue;
     expect(step.uses).toBe('org/ctl-action@v1');
     const { mode = '', ...inputs } = evaluate(step.with);
     const env = { GITHUB_WORKSPACE: folder, GITHUB_API_URL: github.url };
