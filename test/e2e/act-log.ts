@@ -9,8 +9,7 @@ interface Entry {
   readonly raw_output?: boolean;
   readonly command?: string;
   readonly content?: string;
-  readonly level?: string;
-  /** As act shows it to people, masks in place. Some other fields hold what is behind them. */
+  /** As act shows it to people, masked. Fields that are not named here hold what is behind the masks. */
   readonly msg: string;
 }
 
@@ -32,7 +31,7 @@ export class ActLog {
     return this.#of(jobId).flatMap(({ jobResult }) => jobResult ?? []);
   }
 
-  /** `Main of <step>: success`, in order, for each step of a job that has ended; also its post. */
+  /** Such as `Main ./deploy.sh: success`, in the order in which they ended. */
   stepsOf(jobId: string): string[] {
     return this.#of(jobId)
       .filter(({ stage, stepResult }) => stage !== undefined && stepResult !== undefined)
@@ -47,7 +46,7 @@ export class ActLog {
   }
 
   /** Messages of its annotations of this kind. */
-  annotationsOf(jobId: string, kind: 'error' | 'warning' | 'notice'): string[] {
+  annotationsOf(jobId: string, kind: 'error' | 'warning'): string[] {
     return this.#of(jobId)
       .filter(({ command }) => command === kind)
       .map(({ msg }) => msg.trim());

@@ -82,9 +82,9 @@ example('gate-on-curl.yml', 'stops where the API refuses', async (file, context)
 });
 
 example('gate-on-ids.yml', 'sees all operations to their end, and then is red', async (file, context) => {
-  const { service, run, script, answering, story } = await setStage(context);
+  const { service, run, script, answering, startUntil, story } = await setStage(context);
   const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
-  const slow = service.plane.startOperation({ lengthMs: 1000 });
+  const slow = startUntil({ endpoint: 'get-operation', n: 4 });
 
   const { succeeded, log } = await run(file, {
     event: 'workflow_dispatch',
@@ -124,16 +124,15 @@ example('gate-on-ids.yml', 'stops where the script fails', async (file, context)
 });
 
 example('wait-until-idle.yml', 'waits for what is under way in the branch, and for no other', async (file, context) => {
-  const { service, run, script, ranAt, story } = await setStage(context);
-  const began = Date.now();
-  service.plane.startOperation({ branchId: 'br-main-1', lengthMs: 1500 });
+  const { service, run, script, startUntil, story } = await setStage(context);
+  startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
   service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
 
-  const { succeeded } = await run(file, { event: 'schedule', files: { 'dump.sh': script('dump') } });
+  const { succeeded, log } = await run(file, { event: 'schedule', files: { 'dump.sh': script('dump') } });
 
   expect(succeeded).toBe(true);
   expect(story()).toEqual(['list-operations, key 1', 'dump, key none']);
-  expect(ranAt('dump') - began).toBeGreaterThanOrEqual(1500);
+  expect(log.summariesOf('dump')).toEqual([expect.stringMatching(/^### ✅ wait-operation: 1 operation finished/)]);
 });
 
 example('key-for-one-job.yml', 'has a key for its script, and revokes it', async (file, context) => {
@@ -300,9 +299,9 @@ example('sweep-keys.yml', 'revokes the keys of runs that are over, and no other'
 });
 
 example('behind-a-proxy.yml', 'reaches the API by the proxy and by its own authority', async (file, context) => {
-  const { service, run, story } = await setStage(context, { tls: good });
+  const { service, run, startUntil, story } = await setStage(context, { tls: good });
   const proxy = await startProxy(context, Number(new URL(service.baseUrl).port));
-  service.plane.startOperation({ lengthMs: 1000 });
+  startUntil({ endpoint: 'list-operations', n: 2 });
 
   const { succeeded, log } = await run(file, {
     event: 'workflow_dispatch',

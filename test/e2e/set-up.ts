@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { actFile, actFolder, actionFolder, actModule } from './places.js';
@@ -12,16 +12,12 @@ export default function setUp(): void {
 function buildAct(): void {
   mkdirSync(actFolder, { recursive: true });
   console.log(`Building ${actModule}, once; this takes a minute or two.`);
-  try {
-    execFileSync('go', ['install', actModule], { stdio: 'inherit', env: { ...process.env, GOBIN: actFolder } });
-  } catch (cause) {
-    const advice = isMissing(cause)
-      ? 'There is no Go here: install it (https://go.dev/doc/install, 1.24 or newer)'
-      : 'See what Go said above';
-    throw new Error(`${advice}. npm run e2e builds ${actModule} with it, a runner of workflows.`, { cause });
-  }
+  const { error, status } = spawnSync('go', ['install', actModule], {
+    stdio: 'inherit',
+    env: { ...process.env, GOBIN: actFolder },
+  });
+  if (error) throw new Error(`npm run e2e builds act with Go, and cannot: ${error.message}. ${goAdvice}`);
+  if (status !== 0) throw new Error(`Go could not build ${actModule}; it says above why not.`);
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
+const goAdvice = 'Install Go 1.24 or newer, from https://go.dev/doc/install or as a package of your system.';

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { type RunningControlPlane, type ServedControlPlaneOptions, startControlPlane } from '../control-plane/index.js';
+import {
+  type Awaited,
+  type Operation,
+  type OperationPlan,
+  type RunningControlPlane,
+  type ServedControlPlaneOptions,
+  startControlPlane,
+} from '../control-plane/index.js';
 import { type ActOptions, type ActRun, runAct } from './act.js';
 
 /** A control plane, and workflows that know it by the secret and the variables that the examples name. */
@@ -12,6 +19,8 @@ export interface Stage {
   script(name: string): string;
   /** A script that prints an answer of the API with these operations. */
   answering(operations: readonly { readonly id: string }[]): string;
+  /** An operation that finishes when that request has come. */
+  startUntil(awaited: Awaited, plan?: OperationPlan): Operation;
   /** When the script ran, and how the control plane answered it: 401, or 404 where it came with a key. */
   ranAt(script: string): number;
   statusOf(script: string): number | undefined;
@@ -47,6 +56,14 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-non
     answering: (operations) => {
       const records = operations.map(({ id }) => ({ id, project_id: projectId }));
       return `#!/bin/sh\necho '${JSON.stringify({ operations: records })}'\n`;
+    },
+    startUntil: (awaited, plan) => {
+      const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
+      service.arrived(awaited).then(
+        () => service.plane.endOperation(operation),
+        () => undefined,
+      );
+      return operation;
     },
     ranAt: (script) => requestOf(script).at,
     statusOf: (script) => requestOf(script).status,
