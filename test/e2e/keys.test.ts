@@ -59,6 +59,22 @@ test.concurrent('of two keys each is revoked with its own, the last one first', 
   expect(log.annotationsOf('migrate', 'warning')).toEqual([]);
 });
 
+for (const [onFailure, kind, succeeds] of [
+  ['warn', 'warning', true],
+  ['fail', 'error', false],
+] as const) {
+  test.concurrent(`a key that cannot be revoked is named, and on-revoke-failure: ${onFailure} has its way`, async (context) => {
+    const { service, run, story } = await setStage(context);
+    service.faults.add({ endpoint: 'revoke-key', fault: { kind: 'status', status: 403 } });
+
+    const { succeeded, log } = await run(workflow('must-be-revoked.yml'), { vars: { ON_REVOKE_FAILURE: onFailure } });
+
+    expect(succeeded).toBe(succeeds);
+    expect(story()).toEqual(['create-key, key 1', 'revoke-key, key 2', 'revoke-key, key 1']);
+    expect(log.annotationsOf('migrate', kind)).toEqual([expect.stringMatching(/\b2\b.*is not known to be revoked/)]);
+  });
+}
+
 // On GitHub the post step of an action within an action gets the inputs of the outer one (actions/runner#3514); act gives it
 // its own. That post needs none of them is shown by test/scenarios.
 test.concurrent('a key that an action, or an action within one, makes outlives it, and not the job', async (context) => {
