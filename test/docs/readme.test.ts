@@ -35,8 +35,15 @@ test('the README has examples, and one of every mode', () => {
 
 test.concurrent.for(examples)('the example %# of the README works as it stands', async (steps, context) => {
   const { service, projectId, folder, runMode, runPost } = await setStage(context);
-  const started = [2_000, 3_000].map((lengthMs) =>
-    service.plane.startOperation({ projectId, lengthMs, branchId: `br-main-${lengthMs}` }),
+  const started = ['br-main-1', 'br-main-2'].map((branchId) =>
+    service.plane.startOperation({ projectId, branchId, lengthMs: Number.POSITIVE_INFINITY }),
+  );
+  // However late the first look comes, it finds them unfinished.
+  service.arrived().then(
+    () => {
+      for (const operation of started) service.plane.endOperation(operation);
+    },
+    () => undefined,
   );
   const operations = started.map(({ id }) => ({ id, project_id: projectId }));
   script(folder, 'change-something.sh', `echo '${JSON.stringify({ operations })}'`);
