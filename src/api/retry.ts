@@ -11,6 +11,8 @@ export type RetryRule = (error: ApiError, times: number) => number | undefined;
 export interface Manner {
   readonly limit: Limit;
   readonly retry: RetryRule;
+  /** Hears of each failure that another try follows, and in how many milliseconds. */
+  readonly tell?: (error: ApiError, pause: number) => void;
 }
 
 export const once: RetryRule = () => undefined;
@@ -26,7 +28,7 @@ export function fiveTries(random: () => number): RetryRule {
   };
 }
 
-export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry }: Manner): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, tell }: Manner): Promise<T> {
   const times = { failed: 0, asked: 0 };
   let pause = 0;
   let last: ApiError | undefined;
@@ -42,6 +44,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry }
       if (next === undefined) throw error;
       if (error.asksForPatience && (error.retryAfter ?? 0) > limit.left)
         throw new AskedToWaitTooLong(error, limit.left);
+      tell?.(error, next);
       pause = next;
     }
   }

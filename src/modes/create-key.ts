@@ -1,11 +1,12 @@
 import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { MintedKey } from '../api/keys.js';
-import { fiveTries, type Manner, withRetries } from '../api/retry.js';
+import { type Manner, withRetries } from '../api/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { revokeEach } from './keys/fates.js';
 import { keyName, type Run } from './keys/key-name.js';
 import { keysNamed, Revoker } from './keys/revocation.js';
 import type { OnFailure, Trace } from './keys/trace.js';
+import { patiently } from './patience.js';
 
 export interface CreateKeySettings {
   readonly label: string;
@@ -66,11 +67,10 @@ class Minting {
   #unclear = false;
 
   constructor(settings: CreateKeySettings, collaborators: Collaborators, keeper: Keeper) {
-    const { limit, random } = collaborators;
     this.#collaborators = collaborators;
     this.#keeper = keeper;
-    this.#manner = { limit, retry: fiveTries(random) };
-    this.#name = keyName(settings.label, settings.run, random);
+    this.#manner = patiently(collaborators);
+    this.#name = keyName(settings.label, settings.run, collaborators.random);
   }
 
   async run(): Promise<Created> {

@@ -1,10 +1,10 @@
 import { type Key, keyFields } from '../api/keys.js';
-import { fiveTries } from '../api/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { collect, type Found, type Wanted } from './listing.js';
+import { patiently } from './patience.js';
 
 export const fieldsToListKeysBy: readonly string[] = keyFields;
 
-export async function listKeys(wanted: Wanted, { api, limit, log, random }: Collaborators): Promise<Found<Key>> {
-  return collect([await api.keys({ limit, retry: fiveTries(random) })], wanted, { limit, log });
+export async function listKeys(wanted: Wanted, collaborators: Collaborators): Promise<Found<Key>> {
+  return collect([await collaborators.api.keys(patiently(collaborators))], wanted, collaborators);
 }

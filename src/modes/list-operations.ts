@@ -1,7 +1,7 @@
 import { type Operation, operationFields, timeOf } from '../api/records.js';
-import { fiveTries } from '../api/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { collect, type Found, type Wanted } from './listing.js';
+import { patiently } from './patience.js';
 
 export const fieldsToListOperationsBy: readonly string[] = operationFields;
 
@@ -14,13 +14,13 @@ export interface ListOperationsSettings extends Wanted {
 /** The newest first. */
 export async function listOperations(
   { projectId, since, ...wanted }: ListOperationsSettings,
-  { api, limit, log, random }: Collaborators,
+  collaborators: Collaborators,
 ): Promise<Found<Operation>> {
   // How much of the list must be read for so many records of a filter cannot be known.
   const most = wanted.limit === 0 || wanted.filter.isNarrow ? Number.POSITIVE_INFINITY : wanted.limit;
-  const pages = api.operations(projectId, most, { limit, retry: fiveTries(random) });
-  const begin = since === undefined ? undefined : limit.clock.date() - since;
-  return collect(begin === undefined ? pages : createdFrom(pages, begin), wanted, { limit, log });
+  const pages = collaborators.api.operations(projectId, most, patiently(collaborators));
+  const begin = since === undefined ? undefined : collaborators.limit.clock.date() - since;
+  return collect(begin === undefined ? pages : createdFrom(pages, begin), wanted, collaborators);
 }
 
 /** The list is in order of creation: behind the first that is older all are. */

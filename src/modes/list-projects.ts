@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { projectFields, type Recorded } from '../api/records.js';
-import { fiveTries } from '../api/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { collect, type Found, type Wanted } from './listing.js';
+import { patiently } from './patience.js';
 
 export const fieldsToListProjectsBy: readonly string[] = projectFields;
 
@@ -18,10 +18,10 @@ export interface ListProjectsSettings extends Wanted {
 
 export async function listProjects(
   { shard, ...wanted }: ListProjectsSettings,
-  { api, limit, log, random }: Collaborators,
+  collaborators: Collaborators,
 ): Promise<Found<Recorded>> {
-  const pages = api.projects({ limit, retry: fiveTries(random) });
-  return collect(shard === undefined ? pages : ofShard(pages, shard), wanted, { limit, log });
+  const pages = collaborators.api.projects(patiently(collaborators));
+  return collect(shard === undefined ? pages : ofShard(pages, shard), wanted, collaborators);
 }
 
 async function* ofShard(pages: AsyncIterable<Recorded[]>, { number, of }: Shard): AsyncGenerator<Recorded[]> {

@@ -1,18 +1,16 @@
-import { fiveTries } from '../api/retry.js';
 import { plain } from '../text/plain.js';
 import type { Collaborators } from './collaborators.js';
 import { NoResult } from './failure.js';
 import { type Fate, revokeEach } from './keys/fates.js';
 import { keysNamed, Revoker } from './keys/revocation.js';
+import { patiently } from './patience.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 
 /** What became of each. */
-export async function revokeKeys(
-  settings: RevokeKeySettings,
-  { api, limit, log, random }: Collaborators,
-): Promise<Fate[]> {
-  const manner = { limit, retry: fiveTries(random) };
+export async function revokeKeys(settings: RevokeKeySettings, collaborators: Collaborators): Promise<Fate[]> {
+  const { api, log } = collaborators;
+  const manner = patiently(collaborators);
   const ids = 'ids' in settings ? settings.ids : (await keysNamed(settings.name, api, manner)).map(({ id }) => id);
   if ('name' in settings && ids.length > 1) {
     const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${ids.join(', ')}`;

@@ -1,7 +1,7 @@
 import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Key } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
-import { fiveTries, type Manner, withRetries } from '../api/retry.js';
+import { type Manner, withRetries } from '../api/retry.js';
 import { formatDuration } from '../time/duration.js';
 import { type OnStop, TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
@@ -9,6 +9,7 @@ import { fewAtATime } from './few-at-a-time.js';
 import { type Fate, revokeEach } from './keys/fates.js';
 import { type Run, runOf } from './keys/key-name.js';
 import { Revoker } from './keys/revocation.js';
+import { patiently } from './patience.js';
 
 export interface SweepKeysSettings {
   /** That of the sweep itself. */
@@ -63,8 +64,8 @@ export async function sweepKeys(
   collaborators: Collaborators,
   runs: WorkflowRuns,
 ): Promise<Swept> {
-  const { api, limit, log, random } = collaborators;
-  const manner = { limit, retry: fiveTries(random) };
+  const { api, limit, log } = collaborators;
+  const manner = patiently(collaborators);
   const keys = (await api.keys(manner)).map((key) => ({ key, run: runOf(key.name ?? '') }));
   const made = keys.flatMap(({ key, run }) => (run === undefined ? [] : [{ key, run }]));
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
@@ -95,12 +96,13 @@ class Questions {
   readonly #runs: WorkflowRuns;
   readonly #manner: Manner;
 
-  constructor({ run, requestTimeout }: SweepKeysSettings, runs: WorkflowRuns, { limit, random }: Collaborators) {
+  constructor({ run, requestTimeout }: SweepKeysSettings, runs: WorkflowRuns, collaborators: Collaborators) {
     this.#own = run;
     this.#requestTimeout = requestTimeout;
     this.#runs = runs;
     // The other half of the time is for the keys.
-    this.#manner = { limit: limit.within(limit.left / 2), retry: fiveTries(random) };
+    const { limit } = collaborators;
+    this.#manner = patiently({ ...collaborators, limit: limit.within(limit.left / 2) });
   }
 
   /** Nothing stands for a run that cannot be seen. */

@@ -155,14 +155,15 @@ class Watch {
   async #look(limit: Limit, retry: RetryRule): Promise<void> {
     this.#listIsRead = false;
     this.#leaveAlone = 0;
+    const manner: Manner = { limit, retry, tell: this.#tellOfRetry };
     let ends: unknown;
     const asked = new Set(this.#roster.pending);
     if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) {
-      ends = await this.#lookAtNewest(asked, { limit, retry });
+      ends = await this.#lookAtNewest(asked, manner);
     }
     for (const id of asked) {
       if (this.#settings.failFast && this.#roster.failed.size > 0) break;
-      ends = (await this.#lookAt(id, { limit, retry })) ?? ends;
+      ends = (await this.#lookAt(id, manner)) ?? ends;
     }
     if (ends !== undefined) throw ends;
     this.#pace.accepted();
@@ -174,8 +175,7 @@ class Watch {
     const givenIds = 'ids' in target;
     let read = 0;
     try {
-      const { limit, retry } = manner;
-      const pages = { limit, retry: retry === once ? once : this.#amidTheList };
+      const pages = { ...manner, retry: manner.retry === once ? once : this.#amidTheList };
       for await (const page of this.#api.operations(projectId, newest, pages)) {
         this.#heardOf(projectId);
         read += page.length;
@@ -250,13 +250,14 @@ class Watch {
 
   /** Patience is asked of the whole wait; a failure is tried again at once only until the service has answered. */
   readonly #whileWaiting: RetryRule = (error, times) => {
-    if (error.asksForPatience) this.#pace.refused(error.retryAfter);
-    else if (this.#answered) return undefined;
-    const pause = error.asksForPatience ? this.#pace.next(this.#waited) : this.#untilAnswered(error, times);
-    if (pause === undefined) return undefined;
+    if (!error.asksForPatience) return this.#answered ? undefined : this.#untilAnswered(error, times);
+    this.#pace.refused(error.retryAfter);
+    return this.#pace.next(this.#waited);
+  };
+
+  readonly #tellOfRetry = (error: ApiError): void => {
     this.#troubles.set(retried, error);
     this.#narrator.trouble(error);
-    return pause;
   };
 
   /** A page is asked for once more, so that a connection that breaks after each answer does not hide the pages behind it. */

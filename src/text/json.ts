@@ -83,6 +83,11 @@ export function textOf(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
+/** Services leave out what they have not got, or say null. */
+export function isAbsent(value: Json | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -70,3 +70,15 @@ test.concurrent('a look that fails is told once, and so is that the service answ
   // The request id differs from one failure to the next: telling them all would drown the log.
   expect(result.log.match(/A look failed/g)).toHaveLength(1);
 });
+
+test.concurrent('a request that is tried again says why, and when', async (context) => {
+  const { expect } = context;
+  const { runMode } = await setStage(context, {
+    faults: [{ nth: 1, fault: { kind: 'status', status: 503, retryAfter: { seconds: 1 } } }],
+  });
+
+  const result = await runMode('list-projects');
+
+  expect(result.conclusion).toBe('success');
+  expect(result.log).toMatch(/GET \/v2\/projects: status 503.*\. The next try follows in 1s\./);
+});

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isObject, type Json, parseJson } from '../../text/json.js';
+import { isAbsent, isObject, type Json, parseJson } from '../../text/json.js';
 import { BadValue, operationId } from './input-values.js';
 
 const largestFile = 256 * 1024 * 1024;
@@ -11,15 +11,13 @@ const largestFile = 256 * 1024 * 1024;
 export function operationIdsIn(path: string, projectId: string | undefined): string[] {
   const body = parse(read(path));
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
-  if (operations !== undefined && operations !== null && !Array.isArray(operations))
-    throw new BadValue('has `operations` that are no array');
+  if (!isAbsent(operations) && !Array.isArray(operations)) throw new BadValue('has `operations` that are no array');
   if (!Array.isArray(operations) && !isObject(operation)) {
     throw new BadValue(
       'holds no operations; expected an answer with `operations` or `operation`. Was the request refused? curl --fail-with-body tells',
     );
   }
-  if (operation !== undefined && operation !== null && !isObject(operation))
-    throw new BadValue('has an `operation` that is no object');
+  if (!isAbsent(operation) && !isObject(operation)) throw new BadValue('has an `operation` that is no object');
   refuseOther(project_id, '`project_id`', projectId);
   refuseOther(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
@@ -77,6 +75,6 @@ function idAt(place: string, value: Json, projectId: string | undefined): string
 }
 
 function refuseOther(found: Json | undefined, place: string, projectId: string | undefined): void {
-  if (projectId === undefined || found === undefined || found === projectId) return;
+  if (projectId === undefined || isAbsent(found) || found === projectId) return;
   throw new BadValue(`holds operations of another project than project-id says (${place})`);
 }
