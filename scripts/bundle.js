@@ -1,7 +1,7 @@
 // Bundles what tsc has compiled into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import ncc from '@vercel/ncc';
 
 const target = process.argv[2];
 if (target === undefined) throw new Error('usage: node scripts/bundle.js <folder>');
@@ -11,6 +11,16 @@ const sources = resolve('build/bundle');
 rmSync(sources, { recursive: true, force: true });
 cpSync('build/src', sources, { recursive: true });
 writeFileSync(join(sources, 'package.json'), '{}\n');
+
+// The number of a module in a bundle is a hash of its path and of ncc's loaders', links followed, from the working folder. So
+// packages and ncc are brought to one place first: wherever they are installed, the same bytes come of them.
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+for (const [path, { dev }] of Object.entries(packages)) {
+  if (path === 'node_modules/@vercel/ncc' || (path.startsWith('node_modules/') && !dev)) {
+    cpSync(path, join(sources, path), { recursive: true, dereference: true });
+  }
+}
+const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 
 // What is loaded only when it is needed is a bundle of its own: ncc's chunks would keep it from joining the modules of an
 // entry into one scope, which is what makes it start fast.
