@@ -28,7 +28,7 @@ function stepsOf(example: readonly Step[] | Workflow): readonly Step[] {
 test('the README has examples, and one of every mode', () => {
   expect(examples.length).toBeGreaterThan(2);
   const shown = new Set(examples.flat().map((step) => step.with?.['mode']));
-  const modes = /mode. \| \| required \| (.*) \|/.exec(readme)?.[1]?.match(/[a-z]+-[a-z]+/g) ?? [];
+  const modes = /mode. \| all \| required \| (.*) \|/.exec(readme)?.[1]?.match(/[a-z]+-[a-z]+/g) ?? [];
   expect(modes.length).toBeGreaterThan(2);
   expect(modes.filter((mode) => !shown.has(mode))).toEqual([]);
 });
