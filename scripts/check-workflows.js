@@ -1,0 +1,60 @@
+// Checks the workflows of this repository and the examples with actionlint, shellcheck and zizmor, at pinned versions that
+// are installed into .cache on the first run.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const actionlint = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
+const requirements = readFileSync('scripts/workflow-tools.txt', 'utf8');
+const pins = createHash('sha256').update(actionlint).update(requirements).digest('hex').slice(0, 16);
+const tools = resolve('.cache', `workflow-tools-${pins}`);
+
+if (!existsSync(join(tools, 'whole'))) install();
+
+// actionlint knows the inputs of an action in the same repository alone: there the examples are workflows that use `./`.
+const stage = resolve('build/workflows');
+rmSync(stage, { recursive: true, force: true });
+mkdirSync(join(stage, '.git'), { recursive: true });
+for (const path of ['action.yml', 'dist', '.github']) cpSync(path, join(stage, path), { recursive: true });
+const examples = readdirSync('examples').filter((file) => file.endsWith('.yml'));
+for (const name of examples) {
+  const example = readFileSync(join('examples', name), 'utf8');
+  writeFileSync(
+    join(stage, '.github/workflows', `example-${name}`),
+    example.replaceAll('uses: org/ctl-action@v1', 'uses: ./'),
+  );
+}
+run(join(tools, 'actionlint'), ['-shellcheck', join(tools, 'bin/shellcheck'), '-pyflakes', ''], { cwd: stage });
+const audited = ['.github', 'action.yml', ...examples.map((name) => join('examples', name))];
+run(join(tools, 'bin/zizmor'), [
+  '--offline',
+  '--config',
+  '.github/zizmor.yml',
+  '--persona',
+  'pedantic',
+  '--quiet',
+  ...audited,
+]);
+
+function install() {
+  rmSync(tools, { recursive: true, force: true });
+  mkdirSync(tools, { recursive: true });
+  run('go', ['install', actionlint], { env: { ...process.env, GOBIN: tools } }, 'Install Go (go.dev), 1.24 or newer.');
+  // Hashes of Go modules are compared with the public log by go itself.
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:'];
+  run(
+    'python3',
+    [...pip, '--require-hashes', '--target', tools, '--requirement', 'scripts/workflow-tools.txt'],
+    {},
+    'Install Python (python.org), 3.10 or newer, with pip.',
+  );
+  writeFileSync(join(tools, 'whole'), '');
+}
+
+function run(command, args, options = {}, missing = '') {
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit', ...options });
+  if (status === 0) return;
+  if (error) console.error(`${command}: ${error.message}. ${missing}`);
+  process.exit(1);
+}
