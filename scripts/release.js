@@ -1,0 +1,135 @@
+// The steps of a release that are ours, each of which ends with an error where something is not as it must be:
+//
+//   verify TAG            the tag, package.json, the lock file and CHANGELOG.md name one version, of a clean commit on main
+//   pack TAG FOLDER       verifies, then writes notes.md, and as assets/ the archive and the SBOM
+//   move-major TAG        moves v1 forward to the tag's commit, at the remote
+//   rehearse              all of it for the commit that is checked out, in clones in a temporary folder
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [command, ...args] = process.argv.slice(2);
+const commands = { verify, pack, 'move-major': moveMajor, rehearse };
+try {
+  if (!Object.hasOwn(commands, command)) throw new Error(`expected one of ${Object.keys(commands).join(', ')}`);
+  commands[command](...args);
+} catch (error) {
+  console.error(`release: ${error.message}`);
+  process.exitCode = 1;
+}
+
+function verify(tag) {
+  const version = /^v(\d+\.\d+\.\d+)$/.exec(tag)?.[1];
+  if (version === undefined) throw new Error(`“${tag}” is no tag of a release, such as v1.2.3`);
+  const lock = readJson('package-lock.json');
+  for (const [place, found] of [
+    ['package.json', readJson('package.json').version],
+    ['package-lock.json', lock.version],
+    ['package-lock.json, packages', lock.packages[''].version],
+  ]) {
+    if (found !== version) throw new Error(`${place} says ${found}, the tag ${version}`);
+  }
+  notesOf(version);
+  const commit = git('rev-parse', 'HEAD');
+  if (git('rev-parse', `refs/tags/${tag}^{commit}`) !== commit) throw new Error(`${tag} is not what is checked out`);
+  const changed = git('status', '--porcelain');
+  if (changed !== '') throw new Error(`not as committed:\n${changed}`);
+  if (!isAncestor(commit, 'refs/remotes/origin/main')) throw new Error(`${tag} is not on main`);
+  console.log(`${tag} is ${commit}, on main, and ${version} everywhere.`);
+}
+
+function pack(tag, folder) {
+  verify(tag);
+  const { name, version } = readJson('package.json');
+  const assets = join(folder, 'assets');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(assets, { recursive: true });
+  writeFileSync(join(folder, 'notes.md'), notesOf(version));
+  writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
+  // All that a runner needs: for whoever keeps a copy where the repository cannot be reached.
+  const archive = join(assets, `${name}-${version}.tar.gz`);
+  const files = ['action.yml', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+  git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, tag, '--', ...files);
+  console.log(`Packed ${archive} and its SBOM.`);
+}
+
+function moveMajor(tag) {
+  verify(tag);
+  const major = tag.slice(0, tag.indexOf('.'));
+  const commit = git('rev-parse', 'HEAD');
+  const before = git('ls-remote', 'origin', `refs/tags/${major}`).split('\t')[0];
+  if (before === commit) return console.log(`${major} is at ${commit} already.`);
+  // A tag that has never been fetched is no ancestor either: it was moved by somebody else meanwhile.
+  if (before !== '' && !isAncestor(before, commit))
+    throw new Error(`${major} is at ${before}, which ${tag} does not hold`);
+  git('push', `--force-with-lease=refs/tags/${major}:${before}`, 'origin', `${commit}:refs/tags/${major}`);
+  console.log(`${major} is at ${commit}, before ${before === '' ? 'nowhere' : `at ${before}`}.`);
+}
+
+function rehearse() {
+  const folder = mkdtempSync(join(tmpdir(), 'release-'));
+  try {
+    const tag = `v${readJson('package.json').version}`;
+    const [remote, clone, packed] = ['remote.git', 'clone', 'packed'].map((name) => join(folder, name));
+    git('init', '--quiet', '--bare', '--initial-branch=main', remote);
+    git('push', '--quiet', remote, 'HEAD:refs/heads/main', `HEAD:refs/tags/${tag}`);
+    git('clone', '--quiet', remote, clone);
+    for (const step of [
+      ['verify', tag],
+      ['pack', tag, packed],
+      ['move-major', tag],
+    ]) {
+      execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...step], { cwd: clone, stdio: 'inherit' });
+    }
+    console.log(`\n${git('ls-remote', remote)}\n\n${readFileSync(join(packed, 'notes.md'), 'utf8')}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What CHANGELOG.md says below the version's heading. */
+function notesOf(version) {
+  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
+  const [heading = '', ...lines] = sections.find((text) => text.startsWith(`[${version}]`))?.split('\n') ?? [];
+  const notes = lines
+    .filter((line) => !/^\[[^\]]+\]: /.test(line))
+    .join('\n')
+    .trim();
+  if (!/ - \d{4}-\d\d-\d\d$/.test(heading) || notes === '') {
+    throw new Error(`CHANGELOG.md has no dated entry of ${version}`);
+  }
+  return `${notes}\n`;
+}
+
+function billOfMaterials(name) {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const bill = JSON.parse(
+    execFileSync(npm, ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'], {
+      encoding: 'utf8',
+    }),
+  );
+  // npm calls the project as its folder is called.
+  bill.metadata.component.name = name;
+  // What stands in for a package, always as 0.0.0, is not that package, and has none of its flaws.
+  for (const component of bill.components) if (component.version === '0.0.0') delete component.purl;
+  return bill;
+}
+
+function isAncestor(commit, of) {
+  try {
+    git('merge-base', '--is-ancestor', commit, of);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function git(...words) {
+  return execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
