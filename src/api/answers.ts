@@ -1,4 +1,4 @@
-import { isObject, isText, type Json, parseJson, textOf } from '../text/json.js';
+import { isObject, isText, type Json, parseJson, TooNested, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import { ApiError, isTransientStatus, requestId } from './errors.js';
 import type { Answer, Request } from './exchange.js';
@@ -13,7 +13,7 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
   const { status } = answer;
   const isPage = isHtml(answer);
   const told = (said: string, transient = isTransientStatus(status)) =>
-    new ApiError(`${request.method} ${request.url.pathname}: ${said}${withId(answer)}`, {
+    new ApiError(`${request.method} ${plain(request.url.pathname)}: ${said}${withId(answer)}`, {
       status,
       transient,
       retryAfter: retryAfter(answer.headers, date),
@@ -31,14 +31,15 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
   try {
     // How a DELETE says that it is done is not documented.
     body = request.method === 'DELETE' && answer.body.trim() === '' ? null : parseJson(answer.body);
-  } catch {
+  } catch (error) {
     // The parser's own error quotes the text, which may hold a key.
+    const isNested = error instanceof TooNested;
     const unusable = isHtml(answer)
       ? pageInPlace(answer)
       : answer.body.trim() === ''
         ? 'an empty body'
-        : 'a body that is not JSON';
-    throw told(`status ${status} with ${unusable}`, true);
+        : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
+    throw told(`status ${status} with ${unusable}`, !isNested);
   }
   try {
     return take(body, status);

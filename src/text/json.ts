@@ -8,8 +8,33 @@ export type JsonObject = { [name: string]: Json };
 // JavaScript takes ten times as long for a large list. Made when first needed, as the first random number takes its time.
 let mark: string | undefined;
 
+/** JSON that nobody means: the parser or the printer would take all memory, or all of the stack. */
+export class TooNested extends Error {}
+
 export function parseJson(text: string): Json {
-  return JSON.parse(hasLongInteger(text) ? withMarks(text) : text) as Json;
+  if (text.length > mostOpened && opens(text, '[') + opens(text, '{') > mostOpened) throw new TooNested();
+  const value = JSON.parse(hasLongInteger(text) ? withMarks(text) : text) as Json;
+  if (isDeeper(value, mostDepth)) throw new TooNested();
+  return value;
+}
+
+/** The parser keeps a hundred bytes for each list that is open. */
+const mostOpened = 5_000_000;
+/** The printer calls itself for each level; a record has few. */
+const mostDepth = 500;
+
+function opens(text: string, sign: '[' | '{'): number {
+  let number = 0;
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) number++;
+  return number;
+}
+
+function isDeeper(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, depth - 1));
+  for (const name in value) if (isDeeper(value[name] ?? null, depth - 1)) return true;
+  return false;
 }
 
 const longestSafe = 15;
@@ -63,12 +88,15 @@ function endOfString(text: string, begin: number): number {
   return text.length;
 }
 
+const notAfter = /[.eE]|\s*:/y;
+
 /** One that a number cannot hold; no part of a fraction or an exponent; and nothing that JSON does not take. */
 function isLongInteger(text: string, from: number, to: number): boolean {
   if (to - from <= longestSafe) return false;
   const token = text.slice(from, to);
   if (Number.isSafeInteger(Number(token)) || /^-?0/.test(token)) return false;
-  return !/[.eE+-]/.test(text[from - 1] ?? '') && !/^(?:[.eE]|\s*:)/.test(text.slice(to, to + 100));
+  notAfter.lastIndex = to;
+  return !/[.eE+-]/.test(text[from - 1] ?? '') && !notAfter.test(text);
 }
 
 export function printJson(value: unknown, indent?: number): string {
