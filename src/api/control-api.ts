@@ -43,7 +43,7 @@ export class ControlApi {
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#exchange = forgetting(access.apiKey, exchange);
     this.#access = access;
-    this.#base = access.baseUrl.href.replace(/\/+$/, '');
+    this.#base = access.baseUrl.href.replace(/(?<!\/)\/+$/, '');
     this.#log = log;
   }
 
@@ -52,7 +52,7 @@ export class ControlApi {
     return this.#get(path, oneRecord, manner, (body) => {
       const operation = operationOf(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // Another operation's end proves nothing about this one.
-      if (operation.id !== id) throw misshapen('operation.id', id, operation.id);
+      if (operation.id !== id) throw misshapen('operation.id', plain(id, 80), operation.id);
       return operation;
     });
   }
@@ -119,7 +119,7 @@ export class ControlApi {
     const began = clock.now();
     const tell = (outcome: string) => {
       const { pathname, search } = request.url;
-      this.#log.debug(`${method} ${pathname}${search} ${outcome} after ${Math.round(clock.now() - began)} ms`);
+      this.#log.debug(`${method} ${plain(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
     };
 
     const own = limit.within(requestTimeout);
@@ -130,7 +130,7 @@ export class ControlApi {
       const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(requestTimeout) : error;
       tell(failure instanceof Error ? failure.message : String(failure));
       if (!(failure instanceof Broken)) throw failure;
-      throw new ApiError(`${method} ${request.url.pathname}: ${failure.message}`, failure, { cause: error });
+      throw new ApiError(`${method} ${plain(request.url.pathname)}: ${failure.message}`, failure, { cause: error });
     }
     tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
     const taken = read(request, answer, clock.date(), take);

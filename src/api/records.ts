@@ -39,18 +39,22 @@ export const projectFields = [
   'updated_at',
 ] as const;
 
-/** An id that is a number keeps its digits. */
+/** An id that is a number keeps its digits; one that is no integer has lost them. */
 export function projectOf(value: Json | undefined, place: string): Recorded {
   if (!isObject(value)) throw misshapen(place, 'an object', value);
   const { id } = value;
-  if (id === '' || (typeof id !== 'string' && typeof id !== 'number')) throw misshapen(`${place}.id`, 'a text', id);
+  if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
+    throw misshapen(`${place}.id`, 'a text', id);
   return { id: textOf(id), record: value };
 }
+
+/** It becomes a part of a URL, which has no place for half a pair of UTF-16, or for a megabyte. */
+const mayBeAskedFor = /^\P{Cs}{1,4096}$/u;
 
 export function operationOf(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw misshapen(place, 'an object', value);
   const { id, status, project_id } = value;
-  if (!isText(id)) throw misshapen(`${place}.id`, 'a text', id);
+  if (!isText(id) || !mayBeAskedFor.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
   if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
   if (project_id !== undefined && project_id !== null && project_id !== projectId) {
     throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
