@@ -1,5 +1,6 @@
 import { type JsonObject, textOf } from '../text/json.js';
 import { nearest } from '../text/nearest.js';
+import { visible } from '../text/plain.js';
 
 interface Line {
   readonly field: string;
@@ -29,6 +30,9 @@ export class Filter {
   }
 }
 
+/** A match takes, at the worst, the length of the value times that of the pattern. */
+const longestPattern = 256;
+
 export class BadFilter extends Error {}
 
 /** `refused`: fields of the record that make no sense here, and why. */
@@ -51,6 +55,7 @@ export function parseFilter(
       throw bad(line.search(/\S/), `no such field${hint}; the fields are ${fields.join(', ')}`);
     }
     if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
+    if (pattern.length > longestPattern) throw bad(column, `the pattern is longer than ${longestPattern} characters`);
     return [{ field, pattern, admits: sign === '=' }];
   });
   return new Filter(lines);
@@ -71,7 +76,7 @@ function split(line: string): { field: string; sign: '' | '=' | '!='; pattern: s
 /** The line with a mark below the spot, of a long line the part around it. */
 function marked(line: string, at: number): string {
   const from = Math.max(0, at - 40);
-  return `  ${line.slice(from, from + 80)}\n  ${' '.repeat(at - from)}^`;
+  return `  ${visible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
 }
 
 /** The whole value; `*` stands for any text, `?` for one character. No expression, so that no pattern takes for ever. */

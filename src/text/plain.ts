@@ -2,6 +2,11 @@ import ansiRegex from 'ansi-regex';
 
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
 
+/** What cannot be seen is a blank, and all else keeps its place. */
+export function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ' ');
+}
+
 /**
  * Text of the service for people to read: one line, nothing that steers a terminal or hides, at most `most` characters.
  * What is removed leaves a blank, so that a secret with something invisible inside is not put together again.
