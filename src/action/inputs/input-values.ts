@@ -75,7 +75,7 @@ export const keyId: Parse<string> = (text) => {
   // A key that stands where its id should is not to be shown.
   if (!/^\d+$/.test(text))
     throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > shortestKey);
-  return BigInt(text).toString();
+  return text.replace(/^0+(?=\d)/, '');
 };
 
 export const keyLabel: Parse<string> = (text) => {

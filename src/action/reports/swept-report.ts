@@ -12,7 +12,8 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
   const over = judged.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   const ends = idsBy(fates);
   const revoked = dryRun ? over : ends.revoked;
-  const kept = judged.filter(({ isOver, key }) => !isOver || ends.failed.includes(key.id)).map(({ key }) => key.id);
+  const failed = new Set(ends.failed);
+  const kept = judged.filter(({ isOver, key }) => !isOver || failed.has(key.id)).map(({ key }) => key.id);
   const status = failure?.status ?? 'ok';
   return {
     status,

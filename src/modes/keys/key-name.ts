@@ -35,7 +35,7 @@ export function runOf(name: string): Run | undefined {
 
 /** `repository`: its id, which survives a new name, or its name where the runner gives no id. */
 export function fingerprintOf(server: string, repository: string): string {
-  return textOf(hash(`${server.toLowerCase().replace(/\/+$/, '')} ${repository.toLowerCase()}`));
+  return textOf(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
 // The fingerprint stands in a name added to a hash of all the rest. A name that somebody has changed, in whatever place, is
