@@ -1,4 +1,5 @@
 import { ApiError } from '../api/errors.js';
+import { firstOf } from '../text/first-of.js';
 import { TimeUp } from '../time/limit.js';
 import { type CleanedUp, NoCredential } from './clean-up.js';
 import type { Trace } from './keys/trace.js';
@@ -11,7 +12,7 @@ export function whyNotCleanedUp(
   { name, minted }: Trace,
 ): string {
   const why = reason(failure);
-  const ids = left.join(', ');
+  const ids = firstOf(left);
   if (left.length > 0) {
     const others = isUnseen ? ', and another of its name may have been left' : '';
     return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${unrevoked}`;

@@ -1,3 +1,4 @@
+import { firstOf } from '../text/first-of.js';
 import { plain } from '../text/plain.js';
 import type { Collaborators } from './collaborators.js';
 import { NoResult } from './failure.js';
@@ -13,7 +14,7 @@ export async function revokeKeys(settings: RevokeKeySettings, collaborators: Col
   const manner = patiently(collaborators);
   const ids = 'ids' in settings ? settings.ids : (await keysNamed(settings.name, api, manner)).map(({ id }) => id);
   if ('name' in settings && ids.length > 1) {
-    const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${ids.join(', ')}`;
+    const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${firstOf(ids)}`;
     throw new NoResult(`${keys}. Which of them is meant cannot be known: name it by its id in key-id.`);
   }
   return revokeEach(ids, new Revoker(api, manner), log);

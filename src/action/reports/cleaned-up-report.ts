@@ -1,9 +1,10 @@
 import type { CleanedUp } from '../../modes/clean-up.js';
 import { whyNotCleanedUp, whyNothingIsKnown } from '../../modes/clean-up-failure.js';
 import type { Trace } from '../../modes/keys/trace.js';
+import { firstOf } from '../../text/first-of.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Ending } from '../ending.js';
-import { code, table } from './markdown.js';
+import { code, tableOfFirst } from './markdown.js';
 
 /** `date`: now, in milliseconds since 1970. */
 export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number): Ending {
@@ -16,13 +17,13 @@ export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number
     ...ends.map(({ id, fate, life }) => [fate, code(id), code(trace.name), life]),
     ...cleanedUp.left.map((id) => ['not revoked', code(id), code(trace.name), '']),
   ];
-  const details = rows.length === 0 ? '' : table(['', 'Key', 'Name', 'Lived for'], rows);
+  const details = tableOfFirst(['', 'Key', 'Name', 'Lived for'], rows, (row) => row);
   if (cleanedUp.failure !== undefined) return notAllGone(whyNotCleanedUp(cleanedUp, trace), trace, details);
   const told = ends.map(({ id, fate, life }) => `Key ${id} is ${fate}, ${life} after it was made`);
   return {
     status: 'ok',
     succeeded: true,
-    headline: told.join('; ') || `No key of the name ${trace.name} was left`,
+    headline: firstOf(told, '; ') || `No key of the name ${trace.name} was left`,
     details,
   };
 }

@@ -3,6 +3,7 @@ import { inWords } from '../../modes/wait/verdict.js';
 import { decidingId, idsOf, recordsOf, rowsOf } from '../../modes/wait/view.js';
 import type { Waited, WaitSettings } from '../../modes/wait-operation.js';
 import { printJson } from '../../text/json.js';
+import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
@@ -38,7 +39,7 @@ export function waitReport(waited: Waited, settings: WaitSettings, timeout: numb
         operations: records,
       }),
     ],
-    details: `<p>Project ${code(settings.projectId)}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
+    details: `<p>Project ${code(plain(settings.projectId, 80))}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
   };
 }
 
