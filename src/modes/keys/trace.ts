@@ -28,14 +28,19 @@ export function printTrace(trace: Trace): string {
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string' && value !== '';
+const isOf =
+  (shape: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && shape.test(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
 
 const checks: Readonly<Record<keyof Trace, Check>> = {
   baseUrl: (value) => isText(value) && URL.canParse(String(value)),
-  name: isText,
+  name: isOf(/^[a-z0-9-]{1,64}$/),
   unclear: isBoolean,
-  minted: (value) => value === undefined || (isText(partOf(value, 'id')) && isText(partOf(value, 'secret'))),
-  since: (value) => typeof value === 'number',
+  minted: (value) =>
+    value === undefined || (isOf(/^\d+$/)(partOf(value, 'id')) && isOf(/^[\x21-\x7e]+$/)(partOf(value, 'secret'))),
+  since: Number.isFinite,
   parent: isText,
   revoke: isBoolean,
   onFailure: (value) => onFailureWords.some((word) => word === value),
