@@ -9,7 +9,7 @@ export function retryAfter(headers: Readonly<Record<string, string | undefined>>
   const until = parseDate(asked);
   if (Number.isNaN(until)) return undefined;
   const answered = parseDate(headers['date'] ?? '');
-  return Math.max(0, until - (Number.isNaN(answered) ? date : answered));
+  return Math.min(Math.max(0, until - (Number.isNaN(answered) ? date : answered)), longest);
 }
 
 /** Date.parse alone takes a bare number for a year or a month. */
