@@ -17,6 +17,8 @@ const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const ofDefect =
   /has no result|\(a defect\)|is not a function|is not iterable|Cannot (read|convert)|call stack|Invalid string|malformed|out of range|\[object |\bat \S+ \(|:\d+:\d+\)/;
 const longestLine = 8_000;
+/** The long one of the attacks, with more of it than is shown of any text. */
+const uncut = /(?:HACKED ){50}/;
 const longestSummary = 64 * 1024;
 
 /** All that is wrong with what a step told; with how it ended as well, where `isGreen` says how that was. */
@@ -27,6 +29,7 @@ export function harm(seen: Seen, isGreen?: boolean): string[] {
     if (invisible.test(text)) found.push(`invisible: ${JSON.stringify(text)}`);
     if (text.length > longestLine) found.push(`a line of ${text.length} characters: ${text.slice(0, 200)}`);
     if (text.includes('##[')) found.push(`an old command: ${text}`);
+    if (uncut.test(text)) found.push(`a text that is not cut: ${text}`);
   }
   for (const { message, source } of annotations) {
     if (source === 'runner') found.push(`the runner complained: ${message}`);
