@@ -68,6 +68,7 @@ const work: Readonly<Record<string, () => unknown>> = {
   'a value against stars': admits('a*a*a*a*a*a*b', of('a')),
   'a value against questions': admits(`*${'?'.repeat(200)}b`, of('a')),
   'a value against a long pattern': admits(`*${of('a').slice(0, 250)}b`, of('a')),
+  'a value against a pattern half as long': admits(`*${of('a').slice(megabyte / 2)}b`, of('a')),
   'colours without end': () => plain(of('\u001b[')),
   'links of a terminal without end': () => plain(of('\u001b]8;;')),
   'marks of direction': () => plain(of('\u202E')),
