@@ -233,3 +233,18 @@ test('fields that every object has are no fields of a record', async () => {
   }));
   expect(harm(told, false)).toEqual([]);
 });
+
+test.each([
+  ['a part of an answer', 206, { id, status: 'finished' }],
+  ['the end of another operation', 200, { id: other, status: 'finished' }],
+  ['the end of an operation of another project', 200, { id, status: 'finished', project_id: 'other' }],
+  ['an end in a list', 200, { id, status: ['finished'] }],
+  ['an end that is a little more', 200, { id, status: 'finished\u0000' }],
+])('%s is no proof', async (_, status, one) => {
+  const told = await step({ mode: 'wait-operation', 'project-id': projectId, 'operation-id': id }, () => ({
+    status,
+    body: JSON.stringify({ operation: one }),
+  }));
+  expect(harm(told, false)).toEqual([]);
+  expect(told.succeeded).toBe(false);
+});
