@@ -12,10 +12,9 @@ import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, ty
 import { type Manner, withRetries } from './retry.js';
 import { forgetting } from './secrecy.js';
 
-/** Far more than a record, or a page of a hundred, takes. */
+/** Far more than a record, or a list, takes; the projects of an account can be very many. */
 const oneRecord = 2 ** 20;
-const onePage = 8 * 2 ** 20;
-const allKeys = 64 * 2 ** 20;
+const oneList = 64 * 2 ** 20;
 const allProjects = 256 * 2 ** 20;
 
 export interface Access {
@@ -62,7 +61,7 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     return pages(most, (cursor, limit) => {
       const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, onePage, manner, (body) => ({
+      return this.#get(`${path}?${query}`, oneList, manner, (body) => ({
         records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
         cursor: cursorIn(body),
       }));
@@ -87,7 +86,7 @@ export class ControlApi {
   }
 
   keys(manner: Manner): Promise<Key[]> {
-    return this.#get('api_keys', allKeys, manner, keysIn);
+    return this.#get('api_keys', oneList, manner, keysIn);
   }
 
   /** One try. Answers whether the service says in so many words that the key is revoked. */

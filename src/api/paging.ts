@@ -35,7 +35,7 @@ export async function* pages<T extends { readonly id: string }>(
     if (cursor === undefined || seenCursors.has(cursor)) return;
     barren = fresh.length === 0 ? barren + 1 : 0;
     if (barren > mostBarren)
-      throw new ApiError('The list goes on, but has nothing new on its pages', { transient: false });
+      throw new ApiError('The list goes on, but has nothing new on its pages', { status: 200, transient: false });
     seenCursors.add(cursor);
   } while (seenIds.size < most);
 }
