@@ -1,4 +1,4 @@
-import type { Answer, Exchange } from '../src/api/exchange.js';
+import type { Answer, Exchange } from '../src/http/exchange.js';
 import type { VirtualClock } from '../test/virtual/clock.js';
 
 /** Requests a second that are admitted, and how many at once. */

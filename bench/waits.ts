@@ -1,6 +1,6 @@
 import { ControlApi } from '../src/api/control-api.js';
-import type { Exchange } from '../src/api/exchange.js';
 import { silent } from '../src/api/log.js';
+import type { Exchange } from '../src/http/exchange.js';
 import { waitOperation } from '../src/modes/wait-operation.js';
 import { Limit } from '../src/time/limit.js';
 import { Stop } from '../src/time/stop.js';

@@ -1,6 +1,6 @@
 import { Secrets } from './action/secrets.js';
 import { toolkit } from './action/toolkit.js';
-import { httpExchange } from './api/http-exchange.js';
+import { httpExchange } from './http/http-exchange.js';
 import { systemClock } from './time/clock.js';
 import { Stop } from './time/stop.js';
 import type { World } from './world.js';

@@ -1,6 +1,6 @@
 import type { Secrets } from './action/secrets.js';
 import type { Toolkit } from './action/toolkit.js';
-import type { Exchange } from './api/exchange.js';
+import type { Exchange } from './http/exchange.js';
 import type { Clock } from './time/clock.js';
 import type { Stop } from './time/stop.js';
 

@@ -1,9 +1,9 @@
+import { ApiError, isTransientStatus, requestId } from '../http/errors.js';
+import type { Answer, Request } from '../http/exchange.js';
+import { retryAfter } from '../http/retry-after.js';
 import { isObject, isText, type Json, parseJson, TooNested, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
-import { ApiError, isTransientStatus, requestId } from './errors.js';
-import type { Answer, Request } from './exchange.js';
 import { Misshapen } from './records.js';
-import { retryAfter } from './retry-after.js';
 
 /** Takes what is needed out of a body; throws `Misshapen` where it is not there. */
 export type Take<T> = (body: Json, status: number) => T;

@@ -1,15 +1,15 @@
+import { ApiError, requestId } from '../http/errors.js';
+import { type Answer, Broken, type Exchange, type Request } from '../http/exchange.js';
+import { type Manner, withRetries } from '../http/retry.js';
 import { isObject } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import { formatDuration } from '../time/duration.js';
 import { type Limit, TimeUp } from '../time/limit.js';
 import { read, type Take } from './answers.js';
-import { ApiError, requestId } from './errors.js';
-import { type Answer, Broken, type Exchange, type Request } from './exchange.js';
 import { type Key, keysIn, type MintedKey, mintedIn, saysRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { pages } from './paging.js';
 import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
-import { type Manner, withRetries } from './retry.js';
 import { forgetting } from './secrecy.js';
 
 /** Far more than a record, or a list, takes; the projects of an account can be very many. */

@@ -1,4 +1,4 @@
-import { ApiError } from './errors.js';
+import { ApiError } from '../http/errors.js';
 
 const largestPage = 100;
 /** Pages in a row that hold nothing new. */

@@ -1,6 +1,6 @@
+import type { Answer, Exchange } from '../http/exchange.js';
 import { formsOfSecret } from '../text/forms-of-secret.js';
 import { parseJson, printJson } from '../text/json.js';
-import type { Answer, Exchange } from './exchange.js';
 
 /**
  * An exchange whose answers do not hold the key, should the service echo it. It is taken out before anything is read, as a

@@ -1,6 +1,6 @@
 import { getOctokit } from '@actions/github';
-import { isTransientStatus } from '../api/errors.js';
-import { retryAfter } from '../api/retry-after.js';
+import { isTransientStatus } from '../http/errors.js';
+import { retryAfter } from '../http/retry-after.js';
 import type { RunSeen, Unseen, WorkflowRuns } from '../modes/sweep-keys.js';
 import { plain } from '../text/plain.js';
 

@@ -1,8 +1,8 @@
 import type { ControlApi } from '../api/control-api.js';
-import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Key } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
-import { once } from '../api/retry.js';
+import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
+import { once } from '../http/retry.js';
 import { TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
 import { fewAtATime } from './few-at-a-time.js';

@@ -1,6 +1,6 @@
-import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { MintedKey } from '../api/keys.js';
-import { type Manner, withRetries } from '../api/retry.js';
+import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
+import { type Manner, withRetries } from '../http/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { revokeEach } from './keys/fates.js';
 import { keyName, type Run } from './keys/key-name.js';

@@ -1,9 +1,11 @@
 import { type Operation, operationFields, timeOf } from '../api/records.js';
 import type { Collaborators } from './collaborators.js';
-import { collect, type Found, type Wanted } from './listing.js';
+import { collect, type Found, type Wanted } from './lists/listing.js';
 import { patiently } from './patience.js';
 
 export const fieldsToListOperationsBy: readonly string[] = operationFields;
+
+export type FoundOperations = Found<Operation>;
 
 export interface ListOperationsSettings extends Wanted {
   readonly projectId: string;
@@ -15,7 +17,7 @@ export interface ListOperationsSettings extends Wanted {
 export async function listOperations(
   { projectId, since, ...wanted }: ListOperationsSettings,
   collaborators: Collaborators,
-): Promise<Found<Operation>> {
+): Promise<FoundOperations> {
   // How much of the list must be read for so many records of a filter cannot be known.
   const most = wanted.limit === 0 || wanted.filter.isNarrow ? Number.POSITIVE_INFINITY : wanted.limit;
   const pages = collaborators.api.operations(projectId, most, patiently(collaborators));

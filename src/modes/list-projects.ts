@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { projectFields, type Recorded } from '../api/records.js';
 import type { Collaborators } from './collaborators.js';
-import { collect, type Found, type Wanted } from './listing.js';
+import { collect, type Found, type Wanted } from './lists/listing.js';
 import { patiently } from './patience.js';
 
 export const fieldsToListProjectsBy: readonly string[] = projectFields;
@@ -19,7 +19,7 @@ export interface ListProjectsSettings extends Wanted {
 export async function listProjects(
   { shard, ...wanted }: ListProjectsSettings,
   collaborators: Collaborators,
-): Promise<Found<Recorded>> {
+): Promise<Found> {
   const pages = collaborators.api.projects(patiently(collaborators));
   return collect(shard === undefined ? pages : ofShard(pages, shard), wanted, collaborators);
 }

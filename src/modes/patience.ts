@@ -1,4 +1,4 @@
-import { fiveTries, type Manner } from '../api/retry.js';
+import { fiveTries, type Manner } from '../http/retry.js';
 import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import type { Collaborators } from './collaborators.js';

@@ -1,9 +1,9 @@
 import { firstOf } from '../text/first-of.js';
 import { plain } from '../text/plain.js';
 import type { Collaborators } from './collaborators.js';
-import { NoResult } from './failure.js';
 import { type Fate, revokeEach } from './keys/fates.js';
 import { keysNamed, Revoker } from './keys/revocation.js';
+import { NoResult } from './no-result.js';
 import { patiently } from './patience.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };

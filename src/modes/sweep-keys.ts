@@ -1,7 +1,7 @@
-import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Key } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
-import { type Manner, withRetries } from '../api/retry.js';
+import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
+import { type Manner, withRetries } from '../http/retry.js';
 import { formatDuration } from '../time/duration.js';
 import { type OnStop, TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';

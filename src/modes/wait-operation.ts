@@ -1,7 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
-import { ApiError, AskedToWaitTooLong } from '../api/errors.js';
 import type { Operation } from '../api/records.js';
-import { fiveTries, type Manner, once, type RetryRule } from '../api/retry.js';
+import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
+import { fiveTries, type Manner, once, type RetryRule } from '../http/retry.js';
 import { plain } from '../text/plain.js';
 import { Cancelled, Limit, TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';

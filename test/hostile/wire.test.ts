@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, type TestContext, test } from 'vitest';
-import { Broken, type Exchange } from '../../src/api/exchange.js';
-import { httpExchange } from '../../src/api/http-exchange.js';
+import { Broken, type Exchange } from '../../src/http/exchange.js';
+import { httpExchange } from '../../src/http/http-exchange.js';
 
 type Send = (bytes: string) => ReturnType<Exchange>;
 

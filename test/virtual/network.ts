@@ -1,4 +1,4 @@
-import { type Answer, Broken, type Exchange, type Request } from '../../src/api/exchange.js';
+import { type Answer, Broken, type Exchange, type Request } from '../../src/http/exchange.js';
 import type { Exchanges, Reception, WireStep } from '../control-plane/index.js';
 import type { VirtualClock } from './clock.js';
 

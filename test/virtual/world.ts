@@ -1,7 +1,7 @@
 import { ControlApi } from '../../src/api/control-api.js';
-import type { Exchange } from '../../src/api/exchange.js';
 import { type Log, silent } from '../../src/api/log.js';
-import { parseFilter } from '../../src/modes/filter.js';
+import type { Exchange } from '../../src/http/exchange.js';
+import { parseFilter } from '../../src/modes/lists/filter.js';
 import { type Waited, type WaitSettings, waitOperation } from '../../src/modes/wait-operation.js';
 import { Limit } from '../../src/time/limit.js';
 import { Stop } from '../../src/time/stop.js';

@@ -1,4 +1,4 @@
-import { BadFilter, type Filter, parseFilter } from '../../modes/filter.js';
+import { BadFilter, type Filter, parseFilter } from '../../modes/lists/filter.js';
 import { BadValue, type Parse } from './input-values.js';
 
 export function filterOf(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {

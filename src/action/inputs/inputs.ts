@@ -1,7 +1,7 @@
 import type { CreateKeySettings } from '../../modes/create-key.js';
 import type { ListOperationsSettings } from '../../modes/list-operations.js';
 import type { ListProjectsSettings } from '../../modes/list-projects.js';
-import type { Wanted } from '../../modes/listing.js';
+import type { Wanted } from '../../modes/lists/listing.js';
 import type { RevokeKeySettings } from '../../modes/revoke-key.js';
 import type { WaitSettings } from '../../modes/wait-operation.js';
 import type { Secrets } from '../secrets.js';

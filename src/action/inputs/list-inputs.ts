@@ -1,7 +1,7 @@
 import { fieldsToListKeysBy } from '../../modes/list-keys.js';
 import { fieldsToListOperationsBy, type ListOperationsSettings } from '../../modes/list-operations.js';
 import { fieldsToListProjectsBy, type ListProjectsSettings, type Shard } from '../../modes/list-projects.js';
-import type { Wanted } from '../../modes/listing.js';
+import type { Wanted } from '../../modes/lists/listing.js';
 import { filterOf } from './filter-input.js';
 import type { InputReader } from './input-reader.js';
 import { BadValue, count, duration, oneOf, type Parse, projectId } from './input-values.js';

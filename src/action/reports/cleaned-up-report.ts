@@ -1,8 +1,8 @@
 import type { CleanedUp } from '../../modes/clean-up.js';
-import { whyNotCleanedUp, whyNothingIsKnown } from '../../modes/clean-up-failure.js';
 import type { Trace } from '../../modes/keys/trace.js';
 import { firstOf } from '../../text/first-of.js';
 import { formatDuration } from '../../time/duration.js';
+import { whyNotCleanedUp, whyNothingIsKnown } from '../../words/clean-up.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 

@@ -1,4 +1,4 @@
-import { failureIn } from '../../modes/failure.js';
+import { failureIn } from '../../words/failure.js';
 import type { Ending } from '../ending.js';
 
 /** The end of a mode that came to no result. */

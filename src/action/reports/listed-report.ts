@@ -1,29 +1,18 @@
-import { keyRowOf } from '../../modes/keys/view.js';
+import type { FoundKeys } from '../../modes/list-keys.js';
+import type { FoundOperations } from '../../modes/list-operations.js';
 import { batchesOf } from '../../modes/list-projects.js';
-import type { Found } from '../../modes/listing.js';
-import { operationRowOf } from '../../modes/operations/view.js';
-import { projectRowOf, tallyOf } from '../../modes/projects/view.js';
-import { type JsonObject, printJson } from '../../text/json.js';
+import type { Found } from '../../modes/lists/listing.js';
+import { printJson } from '../../text/json.js';
+import { keyRowOf } from '../../words/key.js';
+import { operationRowOf } from '../../words/operation.js';
+import { projectRowOf, tallyOf } from '../../words/project.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 import { operationCells, operationHeadings } from './operation-table.js';
 import { printedResult, recordsForOutput } from './records.js';
 
-/** A record of whatever kind; modes know more of it. */
-interface Listed {
-  readonly id: string;
-  readonly record: JsonObject;
-}
-
-type Key = Parameters<typeof keyRowOf>[0];
-type Operation = Parameters<typeof operationRowOf>[0];
-
-export function listedKeysReport(found: Found<Key>): Ending {
+export function listedKeysReport(found: FoundKeys): Ending {
   const ids = found.records.map(({ id }) => id);
-  const cells = (key: Key) => {
-    const { id, name, created, lastUsed } = keyRowOf(key);
-    return [id, name, created, lastUsed].map(code);
-  };
   return {
     ...common(found, 'list-keys', 'key', ids),
     outputs: [
@@ -31,13 +20,15 @@ export function listedKeysReport(found: Found<Key>): Ending {
       { name: 'key-ids', value: printJson(ids), rank: 2 },
       { name: 'keys', value: recordsForOutput(found.records), rank: 1, holdsRecords: true },
     ],
-    details: tableOfFirst(['Key', 'Name', 'Made', 'Last used'], found.records, cells),
+    details: tableOfFirst(['Key', 'Name', 'Made', 'Last used'], found.records, (key) => {
+      const { id, name, created, lastUsed } = keyRowOf(key);
+      return [id, name, created, lastUsed].map(code);
+    }),
   };
 }
 
-export function listedOperationsReport(found: Found<Operation>, date: number): Ending {
+export function listedOperationsReport(found: FoundOperations, date: number): Ending {
   const ids = found.records.map(({ id }) => id);
-  const cells = (operation: Operation) => operationCells(operationRowOf(operation, date));
   return {
     ...common(found, 'list-operations', 'operation', ids),
     outputs: [
@@ -46,17 +37,19 @@ export function listedOperationsReport(found: Found<Operation>, date: number): E
       { name: 'operation-ids', value: printJson(ids), rank: 2 },
       { name: 'operations', value: recordsForOutput(found.records), rank: 1, holdsRecords: true },
     ],
-    details: tableOfFirst(operationHeadings, found.records, cells),
+    details: tableOfFirst(operationHeadings, found.records, (operation) =>
+      operationCells(operationRowOf(operation, date)),
+    ),
   };
 }
 
-export function listedProjectsReport(found: Found<Listed>): Ending {
+export function listedProjectsReport(found: Found): Ending {
   // As they came, should an id be a number.
   const ids = found.records.map(({ record }) => record['id']);
-  const cells = (project: Listed) => {
+  const projects = tableOfFirst(['Project', 'Name', 'Region', 'Version', 'Made'], found.records, (project) => {
     const { id, name, region, version, created } = projectRowOf(project);
     return [id, name, region, version, created].map(code);
-  };
+  });
   const tallies = ids.length === 0 ? '' : tallyLine(found.records, 'region') + tallyLine(found.records, 'version');
   return {
     ...common(found, 'list-projects', 'project', ids),
@@ -66,18 +59,18 @@ export function listedProjectsReport(found: Found<Listed>): Ending {
       { name: 'projects', value: recordsForOutput(found.records), rank: 1, holdsRecords: true },
       { name: 'batches', value: printJson(batchesOf(ids)), rank: 3 },
     ],
-    details: `${tallies}${tableOfFirst(['Project', 'Name', 'Region', 'Version', 'Made'], found.records, cells)}`,
+    details: `${tallies}${projects}`,
   };
 }
 
-function tallyLine(projects: readonly Listed[], by: 'region' | 'version'): string {
+function tallyLine(projects: Found['records'], by: 'region' | 'version'): string {
   const { counts, others } = tallyOf(projects, by);
   const shares = counts.map(([value, number]) => `${value === '' ? 'none' : code(value)} ${number}`);
   if (others > 0) shares.push(`others ${others}`);
   return `<p>By ${by}: ${shares.join(', ')}.</p>\n`;
 }
 
-function common({ verdict, records }: Found<Listed>, mode: string, one: string, ids: readonly unknown[]) {
+function common({ verdict, records }: Found, mode: string, one: string, ids: readonly unknown[]) {
   const number = `${records.length} ${one}${records.length === 1 ? '' : 's'}`;
   const head = { mode, status: verdict, count: records.length, [`${one}_ids`]: ids };
   return {

@@ -1,4 +1,4 @@
-import type { OperationRow } from '../../modes/operations/view.js';
+import type { OperationRow } from '../../words/operation.js';
 import { code } from './markdown.js';
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };

@@ -1,7 +1,8 @@
-import { type Fate, failureOf, idsBy } from '../../modes/keys/fates.js';
+import type { Fate } from '../../modes/keys/fates.js';
 import type { RevokeKeySettings } from '../../modes/revoke-key.js';
 import { printJson } from '../../text/json.js';
 import { plain } from '../../text/plain.js';
+import { failureOf, idsBy } from '../../words/fates.js';
 import type { Ending, Output } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 

@@ -1,7 +1,7 @@
-import { failureOf, idsBy } from '../../modes/keys/fates.js';
-import { keyRowOf } from '../../modes/keys/view.js';
 import type { Judged, Swept } from '../../modes/sweep-keys.js';
 import { printJson } from '../../text/json.js';
+import { failureOf, idsBy } from '../../words/fates.js';
+import { keyRowOf } from '../../words/key.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 import { revokedOutputs } from './revoked-report.js';

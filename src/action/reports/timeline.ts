@@ -1,4 +1,4 @@
-import type { OperationRow } from '../../modes/operations/view.js';
+import type { OperationRow } from '../../words/operation.js';
 
 const mostBars = 30;
 const tags = { failed: 'crit, ', pending: 'active, ', succeeded: 'done, ' };

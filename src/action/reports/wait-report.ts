@@ -1,10 +1,10 @@
-import type { OperationRow } from '../../modes/operations/view.js';
-import { inWords } from '../../modes/wait/verdict.js';
-import { decidingId, idsOf, recordsOf, rowsOf } from '../../modes/wait/view.js';
 import type { Waited, WaitSettings } from '../../modes/wait-operation.js';
 import { printJson } from '../../text/json.js';
 import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
+import type { OperationRow } from '../../words/operation.js';
+import { inWords } from '../../words/wait.js';
+import { decidingId, idsOf, recordsOf, rowsOf } from '../../words/wait-view.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 import { operationCells, operationHeadings } from './operation-table.js';

@@ -1,16 +1,9 @@
-import { ApiError } from '../../api/errors.js';
 import type { Log } from '../../api/log.js';
-import { formatDuration } from '../../time/duration.js';
-import { Cancelled, TimeUp } from '../../time/limit.js';
-import { adviceFor } from '../advice.js';
-import { type Failure, failureIn, raiseTimeout } from '../failure.js';
 import { fewAtATime } from '../few-at-a-time.js';
 import type { Gone, Revoker } from './revocation.js';
 
 /** What became of one key. */
 export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readonly failure: unknown });
-
-const namedAtOnce = 5;
 
 /** Side by side, a few at a time; one that fails does not stop the others. */
 export function revokeEach(ids: readonly string[], revoker: Revoker, log: Log): Promise<Fate[]> {
@@ -23,47 +16,4 @@ export function revokeEach(ids: readonly string[], revoker: Revoker, log: Log): 
       return { id, failure };
     }
   });
-}
-
-export function idsBy(fates: readonly Fate[]): {
-  readonly revoked: readonly string[];
-  readonly gone: readonly string[];
-  readonly failed: readonly string[];
-} {
-  const ids = (is: (fate: Fate) => boolean) => fates.filter(is).map(({ id }) => id);
-  return {
-    revoked: ids((fate) => 'gone' in fate && fate.gone === 'revoked'),
-    gone: ids((fate) => 'gone' in fate && fate.gone === 'gone'),
-    failed: ids((fate) => 'failure' in fate),
-  };
-}
-
-/** What is to be said of those that could not be revoked; nothing where all are gone. */
-export function failureOf(fates: readonly Fate[], timeout: number): Failure | undefined {
-  const failed = fates.flatMap((fate) => ('failure' in fate ? [fate] : []));
-  const [first] = failed;
-  if (first === undefined) return undefined;
-  const decisive = failed.find(({ failure }) => failure instanceof Cancelled) ?? first;
-  const { status, headline, error } = failureIn(decisive.failure, timeout);
-  if (error === undefined) return { status, headline, error };
-  const said = failed.slice(0, namedAtOnce).map(({ id, failure }) => `${id} (${whyNot(failure, timeout)})`);
-  const more = failed.length > namedAtOnce ? `; and ${failed.length - namedAtOnce} more` : '';
-  const keys = fates.length === 1 ? '1 key' : `${fates.length} keys`;
-  return {
-    status,
-    headline,
-    error: `${failed.length} of ${keys} could not be revoked: ${said.join('; ')}${more}. ${adviceOn(first.failure)} Until they are revoked they can do all that the account can.`,
-  };
-}
-
-function whyNot(failure: unknown, timeout: number): string {
-  if (failure instanceof ApiError) return failure.message;
-  if (!(failure instanceof TimeUp)) throw failure;
-  const met = failure.cause instanceof ApiError ? `; met last: ${failure.cause.message}` : '';
-  return `the timeout of ${formatDuration(timeout)} ended before${met}`;
-}
-
-function adviceOn(failure: unknown): string {
-  const met = failure instanceof TimeUp ? failure.cause : failure;
-  return met instanceof ApiError ? adviceFor(met) : raiseTimeout;
 }

@@ -1,7 +1,7 @@
 import type { ControlApi } from '../../api/control-api.js';
-import { ApiError } from '../../api/errors.js';
 import type { Key } from '../../api/keys.js';
-import { type Manner, once, withRetries } from '../../api/retry.js';
+import { ApiError } from '../../http/errors.js';
+import { type Manner, once, withRetries } from '../../http/retry.js';
 import type { Limit } from '../../time/limit.js';
 
 /** How a key came to be gone: by us, or before. */

@@ -1,6 +1,6 @@
-import type { ApiError } from '../../api/errors.js';
 import type { Log } from '../../api/log.js';
 import type { Operation } from '../../api/records.js';
+import type { ApiError } from '../../http/errors.js';
 import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Limit } from '../../time/limit.js';

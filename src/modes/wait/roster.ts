@@ -1,5 +1,5 @@
 import { field, type Operation, timeOf } from '../../api/records.js';
-import type { Filter } from '../filter.js';
+import type { Filter } from '../lists/filter.js';
 import { phaseOf } from '../operations/status.js';
 import type { Target } from './target.js';
 

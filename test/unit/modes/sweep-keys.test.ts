@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
-import type { Exchange } from '../../../src/api/exchange.js';
 import { silent } from '../../../src/api/log.js';
+import type { Exchange } from '../../../src/http/exchange.js';
 import { fingerprintOf, keyName, type Run, runOf } from '../../../src/modes/keys/key-name.js';
 import {
   type RunSeen,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTransientStatus } from '../../../src/api/errors.js';
+import { isTransientStatus } from '../../../src/http/errors.js';
 import { Stop } from '../../../src/time/stop.js';
 import { World } from '../../virtual/world.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/api/errors.js';
 import { silent } from '../../../src/api/log.js';
-import { parseFilter } from '../../../src/modes/filter.js';
+import { ApiError } from '../../../src/http/errors.js';
+import { parseFilter } from '../../../src/modes/lists/filter.js';
 import { NotFound } from '../../../src/modes/wait-operation.js';
 import { Stop } from '../../../src/time/stop.js';
 import type { Fault, FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/api/exchange.js';
+import type { Answer } from '../../../src/http/exchange.js';
 import type { OnStop } from '../../../src/time/limit.js';
 import type { Fault } from '../../control-plane/index.js';
 import { World } from '../../virtual/world.js';

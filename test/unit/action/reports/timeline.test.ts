@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { timeline } from '../../../../src/action/reports/timeline.js';
-import type { OperationRow } from '../../../../src/modes/operations/view.js';
+import type { OperationRow } from '../../../../src/words/operation.js';
 
 function row(over: Partial<OperationRow> = {}): OperationRow {
   return {

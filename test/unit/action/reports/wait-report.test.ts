@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { waitReport } from '../../../../src/action/reports/wait-report.js';
 import { ControlApi } from '../../../../src/api/control-api.js';
 import { silent } from '../../../../src/api/log.js';
-import { once } from '../../../../src/api/retry.js';
+import { once } from '../../../../src/http/retry.js';
 import { Limit } from '../../../../src/time/limit.js';
 import { Stop } from '../../../../src/time/stop.js';
 import { VirtualClock } from '../../../virtual/clock.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { silent } from '../../../../src/api/log.js';
-import { parseFilter } from '../../../../src/modes/filter.js';
+import { parseFilter } from '../../../../src/modes/lists/filter.js';
 import { Narrator } from '../../../../src/modes/wait/narrator.js';
 import { Roster } from '../../../../src/modes/wait/roster.js';
 import type { Target } from '../../../../src/modes/wait/target.js';

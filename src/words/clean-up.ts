@@ -1,8 +1,8 @@
-import { ApiError } from '../api/errors.js';
+import { ApiError } from '../http/errors.js';
+import { type CleanedUp, NoCredential } from '../modes/clean-up.js';
+import type { Trace } from '../modes/keys/trace.js';
 import { firstOf } from '../text/first-of.js';
 import { TimeUp } from '../time/limit.js';
-import { type CleanedUp, NoCredential } from './clean-up.js';
-import type { Trace } from './keys/trace.js';
 
 const unrevoked = 'Until it is revoked it can do all that the account can; sweep-keys finds it when this run is over.';
 

@@ -1,5 +1,5 @@
-import type { Recorded } from '../api/records.js';
-import type { Collaborators } from './collaborators.js';
+import type { Recorded } from '../../api/records.js';
+import type { Collaborators } from '../collaborators.js';
 import type { Filter } from './filter.js';
 
 /** What a list is to hold. */
@@ -10,7 +10,7 @@ export interface Wanted {
   readonly failOn: 'empty' | 'match' | undefined;
 }
 
-export interface Found<T extends Recorded> {
+export interface Found<T extends Recorded = Recorded> {
   readonly verdict: 'ok' | 'empty' | 'match';
   readonly records: readonly T[];
 }

@@ -1,13 +1,13 @@
-import { AskedToWaitTooLong } from '../../api/errors.js';
-import type { Operation } from '../../api/records.js';
-import { plain } from '../../text/plain.js';
-import { sentences } from '../../text/sentences.js';
-import { formatDuration } from '../../time/duration.js';
-import { adviceFor } from '../advice.js';
-import { failuresOf, lengthInWords, nameOf, statusOf } from '../operations/describe.js';
-import { phaseOf } from '../operations/status.js';
-import { NotFound, type Verdict, type Waited } from '../wait-operation.js';
-import type { Watched } from './roster.js';
+import type { Operation } from '../api/records.js';
+import { AskedToWaitTooLong } from '../http/errors.js';
+import { failuresOf, lengthInWords, nameOf, statusOf } from '../modes/operations/describe.js';
+import { phaseOf } from '../modes/operations/status.js';
+import type { Watched } from '../modes/wait/roster.js';
+import { NotFound, type Verdict, type Waited } from '../modes/wait-operation.js';
+import { plain } from '../text/plain.js';
+import { sentences } from '../text/sentences.js';
+import { formatDuration } from '../time/duration.js';
+import { adviceFor } from './advice.js';
 
 const namedAtOnce = 5;
 

@@ -1,4 +1,4 @@
-import type { ApiError } from '../api/errors.js';
+import type { ApiError } from '../http/errors.js';
 
 /** What to do about an error of the control API, for the one who reads it at three in the morning. */
 export function adviceFor(error: ApiError): string {

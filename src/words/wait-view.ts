@@ -1,11 +1,11 @@
-import { timeOf } from '../../api/records.js';
-import type { JsonObject } from '../../text/json.js';
-import { plain } from '../../text/plain.js';
-import type { Phase } from '../operations/status.js';
-import { type OperationRow, operationRowOf } from '../operations/view.js';
-import type { Waited } from '../wait-operation.js';
-import type { Watched } from './roster.js';
-import { isFailed, isPending } from './verdict.js';
+import { timeOf } from '../api/records.js';
+import type { Phase } from '../modes/operations/status.js';
+import type { Watched } from '../modes/wait/roster.js';
+import type { Waited } from '../modes/wait-operation.js';
+import type { JsonObject } from '../text/json.js';
+import { plain } from '../text/plain.js';
+import { type OperationRow, operationRowOf } from './operation.js';
+import { isFailed, isPending } from './wait.js';
 
 /** What needs a look comes first. */
 export function rowsOf({ watched }: Waited, date: number): OperationRow[] {

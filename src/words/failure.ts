@@ -1,4 +1,5 @@
-import { ApiError } from '../api/errors.js';
+import { ApiError } from '../http/errors.js';
+import { NoResult } from '../modes/no-result.js';
 import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import { Cancelled, TimeUp } from '../time/limit.js';
@@ -11,9 +12,6 @@ export interface Failure {
   /** None where somebody called it off. */
   readonly error: string | undefined;
 }
-
-/** What was asked for cannot be done. The message is whole. */
-export class NoResult extends Error {}
 
 /** `timeout`: of the step, in milliseconds. What is no way for a step to end, a defect, is thrown again. */
 export function failureIn(error: unknown, timeout: number): Failure {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, AskedToWaitTooLong } from '../../../src/api/errors.js';
-import { fiveTries, once, type RetryRule, withRetries } from '../../../src/api/retry.js';
+import { ApiError, AskedToWaitTooLong } from '../../../src/http/errors.js';
+import { fiveTries, once, type RetryRule, withRetries } from '../../../src/http/retry.js';
 import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
 import { Stop } from '../../../src/time/stop.js';
 import { seededRandom } from '../../control-plane/random.js';

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, type TestContext } from 'vitest';
-import type { Answer } from '../../../src/api/exchange.js';
-import { httpExchange } from '../../../src/api/http-exchange.js';
+import type { Answer } from '../../../src/http/exchange.js';
+import { httpExchange } from '../../../src/http/http-exchange.js';
 
 /** What a request gets for these bytes, after which the connection is closed. */
 async function answerTo({ onTestFinished }: TestContext, bytes: string): Promise<Answer> {

@@ -1,7 +1,7 @@
-import type { Operation } from '../../api/records.js';
-import { plain } from '../../text/plain.js';
-import { actionOf, branchOf, failuresOf, lengthInWords, spanOf, statusOf } from './describe.js';
-import { type Phase, phaseOf } from './status.js';
+import type { Operation } from '../api/records.js';
+import { actionOf, branchOf, failuresOf, lengthInWords, spanOf, statusOf } from '../modes/operations/describe.js';
+import { type Phase, phaseOf } from '../modes/operations/status.js';
+import { plain } from '../text/plain.js';
 
 /** One operation as a reader of the summary sees it; all texts are plain, but not yet escaped. */
 export interface OperationRow {

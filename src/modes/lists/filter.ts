@@ -1,6 +1,6 @@
-import { type JsonObject, textOf } from '../text/json.js';
-import { nearest } from '../text/nearest.js';
-import { visible } from '../text/plain.js';
+import { type JsonObject, textOf } from '../../text/json.js';
+import { nearest } from '../../text/nearest.js';
+import { visible } from '../../text/plain.js';
 
 interface Line {
   readonly field: string;

@@ -1,6 +1,6 @@
-import { field, type Recorded } from '../../api/records.js';
-import { plain } from '../../text/plain.js';
-import { momentOf } from '../moment.js';
+import { field, type Recorded } from '../api/records.js';
+import { plain } from '../text/plain.js';
+import { momentOf } from './moment.js';
 
 /** A project as a reader of the summary sees it: plain text, and no host name, as summaries of public repositories are public. */
 export interface ProjectRow {

@@ -1,6 +1,6 @@
-import type { Key } from '../../api/keys.js';
-import { plain } from '../../text/plain.js';
-import { momentOf } from '../moment.js';
+import type { Key } from '../api/keys.js';
+import { plain } from '../text/plain.js';
+import { momentOf } from './moment.js';
 
 /** A key as a reader of the summary sees it: plain text, and no address, as summaries of public repositories are public. */
 export interface KeyRow {

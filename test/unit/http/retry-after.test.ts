@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfter } from '../../../src/api/retry-after.js';
+import { retryAfter } from '../../../src/http/retry-after.js';
 
 const now = Date.parse('2024-01-01T12:00:00Z');
 

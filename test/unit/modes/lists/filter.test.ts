@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BadFilter, matches, parseFilter } from '../../../src/modes/filter.js';
-import { fieldsToWaitBy, fieldsUnderWay } from '../../../src/modes/wait/fields.js';
+import { BadFilter, matches, parseFilter } from '../../../../src/modes/lists/filter.js';
+import { fieldsToWaitBy, fieldsUnderWay } from '../../../../src/modes/wait/fields.js';
 
 /** Tries every length that a star may have. */
 function oracle(value: readonly string[], pattern: readonly string[]): boolean {
