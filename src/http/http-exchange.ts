@@ -116,13 +116,15 @@ function withoutMark(text: string): string {
 }
 
 function broken(error: unknown): Broken {
-  const { message, code = '' } = error as NodeJS.ErrnoException;
+  const { message, code = '', hostname = '' } = error as NodeJS.ErrnoException & { hostname?: string };
   const ofProxy = /statusCode=(\d+)/.exec(message)?.[1];
   if (ofProxy === '407')
     return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false });
   if (ofProxy !== undefined)
     return new Broken(`The proxy refused the tunnel with status ${ofProxy}`, { unclear: false });
-  const said = reasons[code] ?? (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
+  const said =
+    reasons[code]?.replace('HOST', plain(hostname, 100)) ??
+    (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
   return new Broken(said === undefined ? plain(message) || code || 'No reason was given' : `${said} (${code})`, {
     cause: error,
     unclear: !neverSent(error as NodeJS.ErrnoException),
@@ -144,8 +146,8 @@ function neverSent(error: NodeJS.ErrnoException): boolean {
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'The connection was refused',
   ECONNRESET: 'The connection was reset',
-  ENOTFOUND: 'The host name is not known',
-  EAI_AGAIN: 'The host name could not be looked up',
+  ENOTFOUND: 'The host name HOST is not known',
+  EAI_AGAIN: 'The host name HOST could not be looked up',
   ETIMEDOUT: 'The connection could not be made in time',
   EHOSTUNREACH: 'The host cannot be reached',
   ENETUNREACH: 'The network cannot be reached',

@@ -243,8 +243,18 @@ test.concurrent('a host name that nobody knows is told', async (context) => {
   );
 
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).toMatch(/host name is not known/);
+  expect(errorOf(result)).toMatch(/host name contrrol\.test is not known/);
   expect(errorOf(result)).toMatch(/base-url/);
+});
+
+test.concurrent('one that cannot be looked up for real is told too', async (context) => {
+  const { run } = await setStage(context);
+
+  const result = await run({ ...anyId, 'base-url': 'https://does-not-exist.invalid/v2' }, { nodeArgs: quickDice });
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  // Whether there is no such name, or nobody to ask, is up to the machine.
+  expect(errorOf(result)).toMatch(/host name does-not-exist\.invalid (is not known|could not be looked up)/);
 });
 
 test.concurrent('the key goes to base-url alone, whatever a proxy or a redirect says', async (context) => {
