@@ -20,6 +20,10 @@ const lastLookTakes = 1_000;
 const longestPauseAfterFailure = 60_000;
 const pauseAmidTheList = 500;
 
+/** A connection that broke before it gave an answer, as one does that was closed while it was idle, is tried again at once. */
+const lastLook: RetryRule = (error, times) =>
+  error.transient && error.status === undefined && times === 1 ? 0 : undefined;
+
 /** Stands for whatever request is tried again. */
 const retried = '';
 
@@ -123,7 +127,7 @@ class Watch {
   async #lookForTheLastTime(): Promise<Waited> {
     const { clock, cancel } = this.#limit;
     try {
-      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);
+      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), lastLook);
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
     }
@@ -175,7 +179,8 @@ class Watch {
     const givenIds = 'ids' in target;
     let read = 0;
     try {
-      const pages = { ...manner, retry: manner.retry === once ? once : this.#amidTheList };
+      const { retry } = manner;
+      const pages = { ...manner, retry: retry === this.#whileWaiting ? this.#amidTheList : retry };
       for await (const page of this.#api.operations(projectId, newest, pages)) {
         this.#heardOf(projectId);
         read += page.length;
@@ -229,9 +234,9 @@ class Watch {
     if (!(error instanceof ApiError)) throw error;
     this.#troubles.set(id, error);
     if (error.asksForPatience) throw error;
-    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, retry === once, error);
+    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, retry !== this.#whileWaiting, error);
     if (error.refused) throw error;
-    if (retry === once || !this.#answered) return error;
+    if (retry !== this.#whileWaiting || !this.#answered) return error;
     this.#narrator.trouble(error);
     this.#leaveAlone = Math.max(this.#leaveAlone, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
     return undefined;

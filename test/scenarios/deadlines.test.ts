@@ -83,6 +83,22 @@ test.concurrent('what finished a moment ago is seen at the deadline, and not cal
   expect(sinceFirst(service.requests, 1)).toBeGreaterThan(1_000);
 });
 
+test.concurrent('nor is it where the connection was closed while it was idle', async (context) => {
+  const { service, projectId, start } = await setStage(context, {
+    faults: [{ nth: 1, fault: { kind: 'close-on-next-request' } }],
+  });
+  const operation = service.plane.startOperation({ projectId, ...forever });
+
+  const step = start({ 'operation-id': operation.id, timeout: '3s', 'poll-interval': '1h' });
+  await reach(step, service.ended());
+  service.plane.endOperation(operation);
+  const result = await step.done;
+
+  expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': operation.id });
+  expect(result.conclusion).toBe('success');
+  expect(service.requests).toHaveLength(3);
+});
+
 test.concurrent('what failed a moment ago is not called late either', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const operation = service.plane.startOperation({ projectId, ...forever });
