@@ -76,7 +76,7 @@ export const everyFault: Named = Object.assign({}, ...Object.values(kinds));
 /** Where nothing is changed, it is the same whether the request is carried out. */
 export const everyFaultOfLists: Named = pick((fault) => !('done' in fault) || 'retryAfter' in fault);
 
-/** One of each way in which a client can meet them, for exchanges whose runs take 20 s by design. */
+/** One of each way in which a client can meet them, for what lasts where runs take 20 s by design. */
 export const typicalFaults: Named = pick((_, name) =>
   [
     'hang, carried out 300 ms later',
@@ -97,13 +97,6 @@ export const typicalFaultsOfLists: Named = pick((_, name) =>
     'closed on the next request',
   ].includes(name),
 );
-
-/** Of what a request that changes something can meet, the worse where the client sees the same: it was carried out. */
-export const worstFaults: Named = pick((_, name) => {
-  const [seen = '', ...more] = name.split(', ');
-  const isBetter = more.includes('not carried out') && !['hang', '500', 'HTML 200'].includes(seen);
-  return !isBetter || everyFault[`${seen}, carried out`] === undefined;
-});
 
 function pick(isWanted: (fault: Fault, name: string) => boolean): Named {
   return Object.fromEntries(Object.entries(everyFault).filter(([name, fault]) => isWanted(fault, name)));

@@ -20,85 +20,47 @@ const hang = (done: Extract<Fault, { kind: 'hang-before-headers' }>['done'] = 'n
 const create = (fault: Fault, nth = 1): FaultRule => ({ endpoint: 'create-key', nth, fault });
 const lostCreate = create({ kind: 'cut-before-headers' });
 const busy: Fault = { kind: 'status', status: 429, retryAfter: { seconds: 60 } };
-const broken: Fault = { kind: 'status', status: 503, done: 'now', retryAfter: { seconds: 60 } };
 
 /** Where main can be, as the network shows it. */
-const moments: Readonly<Record<string, Moment>> = {
-  'its POST hangs, which is never carried out': {
-    faults: [create(hang('never'))],
-    arrived: { endpoint: 'create-key' },
-  },
+const carriedOutLate = 'its POST hangs, which is carried out 3 s after';
+const moments = {
   'its POST hangs, which is carried out': { faults: [create(hang())], arrived: { endpoint: 'create-key' } },
-  'its POST hangs, which is carried out 300 ms after': {
-    faults: [create(hang({ msAfterGivenUp: 300 }))],
-    arrived: { endpoint: 'create-key' },
-  },
-  'its POST hangs, which is carried out 3 s after': {
+  [carriedOutLate]: {
     faults: [create(hang({ msAfterGivenUp: 3_000 }))],
-    arrived: { endpoint: 'create-key' },
-  },
-  'the answer to its POST stands still': {
-    faults: [create({ kind: 'hang-mid-body' })],
     arrived: { endpoint: 'create-key' },
   },
   'it looks for the key of a lost POST': {
     faults: [lostCreate, { endpoint: 'list-keys', nth: 1, fault: hang() }],
     arrived: { endpoint: 'list-keys' },
   },
-  'it revokes the key of a lost POST, which is not carried out': {
-    faults: [lostCreate, { endpoint: 'revoke-key', nth: 1, fault: hang('never') }],
-    arrived: { endpoint: 'revoke-key' },
-  },
-  'it revokes the key of a lost POST, which is carried out': {
-    faults: [lostCreate, { endpoint: 'revoke-key', nth: 1, fault: hang() }],
-    arrived: { endpoint: 'revoke-key' },
-  },
-  'it pauses after an unclear POST': { faults: [create(broken)], ended: { endpoint: 'create-key' } },
   'it is asked for patience': { faults: [create(busy)], ended: { endpoint: 'create-key' } },
-  'its second POST hangs, which is carried out': {
-    faults: [lostCreate, create(hang(), 2)],
-    arrived: { endpoint: 'create-key', n: 2 },
-  },
-};
-
-/** Where main can be that the network does not show. */
-const steps = [
-  'before state 1',
-  'before request 1',
-  'after request 1',
-  'after answer 1',
-  'before state 2',
-  'after state 2',
-  'before output 1',
-  'after output 3',
-  'after output 5',
-  'before env 1',
-  'after env 1',
-  'before summary 1',
-  'after summary 1',
-];
+} satisfies Record<string, Moment>;
 
 /** What a machine that has much to do may add to the promised 2 s: many processes start here at once. */
 const slack = 1_500;
 
-for (const [name, moment] of Object.entries(moments)) {
-  test.concurrent(`killed while ${name}: post leaves nothing`, async (context) => {
-    const { expect } = context;
-    const life = await live(context, { ...plotOf(moment, async (main) => main.kill()) });
+test.concurrent('killed while its POST hangs, which is carried out when post looks already: post leaves nothing', async (context) => {
+  const { expect } = context;
+  const life = await live(
+    context,
+    plotOf(moments[carriedOutLate], async (main) => main.kill()),
+  );
 
-    expect(life.main.signal).toBe('SIGKILL');
-    expectNothingLeft(expect, life);
-    if (!name.endsWith('3 s after')) return;
-    // It came while post was looking already.
-    const [key] = life.stage.made();
-    const looks = life.stage.service.requests.filter(({ endpoint }) => endpoint === 'list-keys');
-    expect(key?.createdAt).toBeGreaterThan(looks[0]?.at ?? Number.NaN);
-    expect(life.post.summary).toContain(key?.id);
-  });
+  expect(life.main.signal).toBe('SIGKILL');
+  expectNothingLeft(expect, life);
+  const [key] = life.stage.made();
+  const looks = life.stage.service.requests.filter(({ endpoint }) => endpoint === 'list-keys');
+  expect(key?.createdAt).toBeGreaterThan(looks[0]?.at ?? Number.NaN);
+  expect(life.post.summary).toContain(key?.id);
+});
 
+for (const name of ['its POST hangs, which is carried out', 'it is asked for patience'] as const) {
   test.concurrent(`cancelled while ${name}: it ends at once, and post leaves nothing`, async (context) => {
     const { expect } = context;
-    const life = await live(context, { ...plotOf(moment, (main) => main.cancel()) });
+    const life = await live(
+      context,
+      plotOf(moments[name], (main) => main.cancel()),
+    );
 
     const { main } = life;
     expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
@@ -111,43 +73,10 @@ for (const [name, moment] of Object.entries(moments)) {
   });
 }
 
-for (const step of steps) {
-  test.concurrent(`killed ${step}: post leaves nothing`, async (context) => {
-    const { expect } = context;
-    const life = await live(context, { options: signalAt('SIGKILL', step) });
-
-    const { main, stage } = life;
-    expect(main.stderr).toContain(`SIGKILL ${step}`);
-    expect(main.signal).toBe('SIGKILL');
-    // Nothing holds it before its mask is out.
-    const { key = '' } = stage.made()[0] ?? {};
-    const held = [main.state, main.outputs, main.env].some((values) => JSON.stringify(values).includes(key));
-    if (key !== '' && held) expect(main.masks).toContain(key);
-    expectNothingLeft(expect, life);
-  });
-
-  test.concurrent(`SIGINT ${step}: it ends at once, and post leaves nothing`, async (context) => {
-    const { expect } = context;
-    const life = await live(context, { options: signalAt('SIGINT', step) });
-
-    const { main, aliveBetween } = life;
-    expectPromptEnd(expect, main, main.lines.find(({ text }) => text === `SIGINT ${step}`)?.ms);
-    // Red, or all was done when the signal came: nothing between.
-    const { status, key } = main.outputs;
-    if (main.exitCode === 0) {
-      expect(status).toBe('ok');
-      expect(aliveBetween).toContainEqual(expect.objectContaining({ key }));
-    } else {
-      expect({ status, key }).toEqual({ status: 'cancelled', key: '' });
-    }
-    expectNothingLeft(expect, life);
-  });
-}
-
-for (const name of ['its POST hangs, which is carried out 3 s after', 'it looks for the key of a lost POST']) {
+for (const name of [carriedOutLate, 'it looks for the key of a lost POST'] as const) {
   test.concurrent(`the deadline strikes while ${name}: it ends in time, and post leaves nothing`, async (context) => {
     const { expect } = context;
-    const { faults } = moments[name] as Moment;
+    const { faults } = moments[name];
     const life = await live(context, { inMain: faults, inputs: { timeout: '3s' } });
 
     const { main } = life;

@@ -436,11 +436,7 @@ for (const [what, body, place] of [
 
 const passing: Readonly<Record<string, Fault>> = {
   '503': { kind: 'status', status: 503 },
-  '429 with Retry-After': { kind: 'status', status: 429, retryAfter: { seconds: 1 } },
-  'a reset connection': { kind: 'cut-before-headers', by: 'reset' },
   'a body cut short': { kind: 'cut-mid-body', framing: 'chunked' },
-  'a page of HTML': { kind: 'html' },
-  'an empty body': { kind: 'empty-body' },
 };
 
 for (const [what, fault] of Object.entries(passing)) {
