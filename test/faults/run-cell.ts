@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import type { ApiKey, Endpoint, Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import type { ApiKey, Exchange, FaultRule } from '../control-plane/index.js';
 import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import type { Account, Made, Ran } from './account.js';
-import type { Blow, Cell, Place, When } from './cell.js';
+import type { Cell, Place } from './cell.js';
 import { Gate } from './gate.js';
+import { innerSignal, isOnAll, rulesOf } from './rules-of-blow.js';
 import { parentKey, type RunningServices, startServices, token } from './services.js';
 import type { Services, Setting, Subject } from './subject.js';
 
@@ -198,43 +199,6 @@ class Run {
     );
     return { key, isAlive: control.plane.isAlive(key.id), isLate: !wasAwaited };
   }
-}
-
-function innerSignal({ signal, step }: Extract<Blow, { kind: 'inner-signal' }>): string {
-  return `${signal} ${step}`;
-}
-
-function isOnAll(blow: Blow): boolean {
-  return blow.kind === 'fault' && blow.often === 'all from then on';
-}
-
-function rulesOf(place: Place, endpoint: Endpoint, blow: Exclude<Blow, { kind: 'github-fault' }>): FaultRule[] {
-  if (blow.kind === 'inner-signal') return [];
-  if (blow.kind === 'signal') {
-    const fault = whileUnderWay(blow.when, place.stage === 'post' && blow.signal !== 'SIGKILL');
-    return fault === undefined ? [] : [{ endpoint, nth: place.nth, fault }];
-  }
-  switch (blow.often) {
-    case 'once':
-      return [{ endpoint, nth: place.nth, fault: blow.fault }];
-    case 'from then on':
-      return [{ endpoint, from: place.nth, fault: blow.fault }];
-    case 'all from then on':
-      return [{ endpoint: 'any', from: place.at, fault: blow.fault }];
-  }
-}
-
-/** What keeps a request under way until the signal has come. `goesOn`: the process is to go on with it after that. */
-function whileUnderWay(when: When, goesOn: boolean): Fault | undefined {
-  if (when === 'answered') return undefined;
-  if (goesOn) return { kind: 'delay', ms: 300 };
-  const done =
-    when === 'under way, not carried out'
-      ? 'never'
-      : when === 'under way, carried out later'
-        ? { msAfterGivenUp: 300 }
-        : 'now';
-  return { kind: 'hang-before-headers', done };
 }
 
 async function reached(step: StepHandle, event: Promise<unknown>): Promise<void> {

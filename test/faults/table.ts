@@ -42,7 +42,7 @@ function placesIn(stage: Place['stage'], { exchanges }: Ran): Place[] {
   });
 }
 
-/** A service that takes its time is no reason for an alarm. */
+/** A list that takes its time is no reason for an alarm. */
 const slow: Readonly<Record<string, Fault>> = {
   '2 s each time': { kind: 'delay', ms: 2_000 },
   '4 s each time': { kind: 'delay', ms: 4_000 },
@@ -71,7 +71,7 @@ function blowsAt(place: Place, places: readonly Place[], { main, subject }: Acco
   const isLater = place.nth > 1 && place.endpoint.startsWith('list-');
   const lasting =
     subject.isLong || isLater
-      ? { ...typical, ...(place.stage === 'post' ? slow : {}) }
+      ? { ...typical, ...(place.stage === 'post' && !isChange ? slow : {}) }
       : place.stage === 'post'
         ? faults
         : without(faults, isRefusal);
