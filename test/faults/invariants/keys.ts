@@ -1,10 +1,10 @@
 import { type Account, type Made, processesOf } from '../account.js';
-import { asksForLong, isBenign, isRefusal } from '../fault-sorts.js';
+import { asksForLong, isBenign, isHeld, isRefusal } from '../fault-sorts.js';
 
 /** No key is left untold, none that post could have revoked is left at all, never are there two, and none of others is touched. */
 export function keys(account: Account): string[] {
   const { made, harmed, post, main } = account;
-  const left = leftOf(account);
+  const left = leftOf(account).filter(({ key }) => !isSaidToBeGone(account, key.id));
   const untold = left.filter((one) => !isToldOf(account, one));
   const wasKilled = post === undefined || post.result.signal === 'SIGKILL';
   return [
@@ -36,6 +36,12 @@ export function isToldOf(account: Account, { key: { id, name } }: Made): boolean
   return new RegExp(`\\b(${id}|${name})(?![\\w-])`).test(alarms.join('\n'));
 }
 
+/** A key that is not accepted any more is a key that is gone; without the parent key nobody can know better. */
+function isSaidToBeGone({ main, post, subject }: Account, id: string): boolean {
+  if (subject.inputsOfPost?.['api-key'] !== '' || main.result.outputs['key-id'] !== id) return false;
+  return post?.exchanges.some(({ keyId, status }) => keyId === id && status === 401) === true;
+}
+
 /** The service could not be reached, asked to be left alone, or accepted no credential that was at hand. */
 function mayLeave({ cell, main, subject }: Account): boolean {
   if (cell === undefined || cell.blow.kind !== 'fault') return false;
@@ -44,6 +50,8 @@ function mayLeave({ cell, main, subject }: Account): boolean {
   const isInPost = place.stage === 'post' || often === 'all from then on';
   if (!isInPost || isBenign(fault, place.stage)) return false;
   if (often !== 'once' || asksForLong(fault)) return true;
+  // The minted key, in use until then, has the last four seconds: an answer that does not come takes them all.
+  if (subject.isLong && place.endpoint === 'revoke-key' && isHeld(fault)) return true;
   if (!isRefusal(fault)) return false;
   const hasMinted = main.result.state['key']?.includes('"secret"') === true;
   const hasParent = subject.inputsOfPost?.['api-key'] !== '';

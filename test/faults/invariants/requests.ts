@@ -45,11 +45,11 @@ function impatience({ cell, setting }: Account, { exchanges, began, deadline }: 
   const isLastLook = ({ at }: Exchange) => fault.status >= 500 && at - began >= deadline;
   return exchanges
     .filter((one) => one.fault === 'status' && one.status === fault.status)
-    .flatMap(({ n, path, method, endedAt = 0 }) =>
+    .flatMap(({ n, path, method, at }) =>
       exchanges
         .filter((later) => later.n > n && !(isAside && (later.path !== path || later.method !== method)))
-        .filter((later) => later.at < endedAt + asked - rounding && !isLastLook(later))
-        .map((later) => `request ${later.n} came ${later.at - endedAt} ms after ${n}, which asked for ${asked} ms`),
+        .filter((later) => later.at < at + asked - rounding && !isLastLook(later))
+        .map((later) => `request ${later.n} came ${later.at - at} ms after ${n}, which asked for ${asked} ms`),
     );
 }
 
