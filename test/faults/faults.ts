@@ -96,6 +96,7 @@ async function runOne(wanted: string): Promise<number> {
     const made = outcome.account.made.map(({ key, isAlive }) => `${key.id} (${isAlive ? 'alive' : 'revoked'})`);
     console.log(`Keys made: ${made.join(', ') || 'none'}`);
   }
-  tell(outcome);
+  if (outcome.violations.length === 0) console.log(`✓ ${outcome.name}`);
+  else tell(outcome);
   return outcome.violations.length === 0 ? 0 : 1;
 }
