@@ -10,7 +10,7 @@ export function success(account: Account): string[] {
     const falsehood = setting.falsehood(account);
     return [
       ...(falsehood === undefined ? [] : [`it ended green, but ${falsehood}`]),
-      ...(cell !== undefined && isRefusedForGood(cell) ? ['it ended green, though it was refused'] : []),
+      ...(cell !== undefined && isRefusedForGood(account, cell) ? ['it ended green, though it was refused'] : []),
     ];
   }
   if (cell === undefined) return ['it ended red where nothing went wrong'];
@@ -27,6 +27,9 @@ function isPassing({ place, blow }: Cell): boolean {
   return isBearable || (blow.often === 'once' && isRepeated(blow.fault));
 }
 
-function isRefusedForGood({ place, blow }: Cell): boolean {
-  return place.stage === 'main' && blow.kind === 'fault' && isRefusal(blow.fault) && !isStatus(blow.fault, 404);
+function isRefusedForGood({ subject }: Account, { place, blow }: Cell): boolean {
+  if (place.stage !== 'main' || blow.kind !== 'fault') return false;
+  // A redirect is not followed; a list that met one is not read again.
+  const isSentAway = blow.fault.kind === 'redirect' && subject.name.startsWith('list-');
+  return isSentAway || (isRefusal(blow.fault) && !isStatus(blow.fault, 404));
 }
