@@ -37,7 +37,7 @@ process.on('exit', () => {
 });
 
 /** A process that a signal ended (a test pool ends its workers so) could not tidy up: the next one does it. */
-function sweep(): void {
+export function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN;
     if (Number.isNaN(pid) || pid === process.pid || isAlive(pid)) continue;
