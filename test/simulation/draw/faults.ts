@@ -1,0 +1,107 @@
+import type { Endpoint, Fault, FaultRule } from '../../control-plane/index.js';
+import type { Chance } from '../chance.js';
+import type { Outage } from '../plan.js';
+
+type Done = 'now' | 'never' | { readonly msAfterGivenUp: number };
+type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds: number };
+
+/** Whether the service did it all the same, at once or while the client has long turned to something else. */
+function done(chance: Chance): Done {
+  return chance.pick<() => Done>([
+    () => 'now',
+    () => 'never',
+    () => ({ msAfterGivenUp: chance.upTo(4_000) }),
+    () => ({ msAfterGivenUp: chance.below(25_000) }),
+  ])();
+}
+
+function retryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
+  if (chance.odds(0.4)) return {};
+  const seconds = chance.pick([1, 2, 5, chance.below(30), chance.below(200)]);
+  return { retryAfter: chance.odds(0.8) ? { seconds } : { dateInSeconds: seconds } };
+}
+
+/** What an unkind service writes into its errors: the key that it was sent, as it came or in another form. */
+function echo(chance: Chance, secrets: readonly [string, ...string[]]): string {
+  const secret = chance.pick(secrets);
+  return chance.pick([
+    secret,
+    `Bearer ${secret}`,
+    Buffer.from(secret).toString('base64'),
+    [...secret].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  ]);
+}
+
+export function drawFault(chance: Chance, endpoint: Endpoint, secrets: readonly [string, ...string[]]): Fault {
+  const isSmall = endpoint !== 'list-operations' && endpoint !== 'list-projects' && endpoint !== 'list-keys';
+  return chance.pick<() => Fault>([
+    () => ({ kind: 'hang-before-headers', done: done(chance) }),
+    () => ({ kind: 'cut-before-headers', done: done(chance) }),
+    () => ({ kind: 'cut-before-headers', done: done(chance) }),
+    () => ({ kind: 'hang-mid-body' }),
+    () => ({ kind: 'cut-mid-body' }),
+    () => ({ kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) }),
+    () => (isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'cut-mid-body' }),
+    () => ({ kind: 'bad-json' }),
+    () => ({ kind: 'empty-body' }),
+    () => (chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' }),
+    () => ({ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done: done(chance) }),
+    () => ({
+      kind: 'redirect',
+      location: chance.pick(['https://elsewhere.test/v2/api_keys', '/v2/login']),
+      done: done(chance),
+    }),
+    () => ({
+      kind: 'status',
+      status: chance.pick([500, 502, 503, 504, 408, 425, 520]),
+      done: done(chance),
+      ...(chance.odds(0.4) ? retryAfter(chance) : {}),
+    }),
+    () => ({ kind: 'status', status: chance.pick([429, 429, 423]), ...retryAfter(chance) }),
+    () => ({ kind: 'status', status: chance.pick([429, 423]), ...retryAfter(chance) }),
+    () => ({ kind: 'status', status: chance.pick([404, 404, 401, 403, 400, 409, 422]) }),
+    () => ({
+      kind: 'status',
+      status: chance.pick([400, 401, 403, 500, 503]),
+      body: `{"message":"${echo(chance, secrets)}","code":"BAD"}`,
+    }),
+    () => ({ kind: 'close-on-next-request' }),
+  ])();
+}
+
+/** Once, in a burst, with a chance, or for ever. */
+function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
+  return chance.pick([
+    { nth: chance.from(1, 3) },
+    { nth: chance.from(1, 6) },
+    { from: chance.from(1, 4), count: chance.from(1, 6) },
+    { from: chance.from(1, 4), count: chance.from(2, 14) },
+    { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
+    { from: chance.from(1, 3) },
+  ]);
+}
+
+/**
+ * None, or some that meet each other: what can follow a fault (the search after a create, the clean-up of that search) is
+ * drawn together with it.
+ */
+export function drawFaults(
+  chance: Chance,
+  endpoints: readonly [Endpoint, ...Endpoint[]],
+  secrets: readonly [string, ...string[]],
+): FaultRule[] {
+  if (chance.odds(0.2)) return [];
+  return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
+    const endpoint = chance.pick(endpoints);
+    return { endpoint, ...when(chance), fault: drawFault(chance, endpoint, secrets) };
+  });
+}
+
+export function drawOutages(chance: Chance, span: number): Outage[] {
+  if (chance.odds(0.85)) return [];
+  return chance.times(chance.pick([1, 1, 2]), () => {
+    const from = chance.upTo(span);
+    const lasts = chance.pick([500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
+    return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
+  });
+}

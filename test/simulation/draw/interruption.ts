@@ -1,0 +1,16 @@
+import type { Chance } from '../chance.js';
+import type { Interruption, RunnerFault } from '../plan.js';
+
+export function drawInterruption(chance: Chance, odds: number, spanMs: number): Interruption | undefined {
+  if (!chance.odds(odds)) return undefined;
+  const what = chance.pick(['kill', 'signal'] as const);
+  const on = chance.pick(['time', 'time', 'request', 'answer', 'word'] as const);
+  if (on === 'time') return { what, moment: { on, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) } };
+  return { what, moment: { on, nth: on === 'word' ? chance.from(1, 16) : chance.from(1, 5) } };
+}
+
+export function drawRunnerFault(chance: Chance): RunnerFault | undefined {
+  if (!chance.odds(0.04)) return undefined;
+  const word = chance.pick(['output', 'state', 'variable', 'summary', 'result-file'] as const);
+  return { word, from: word === 'result-file' ? 1 : chance.from(1, 4) };
+}

@@ -1,0 +1,110 @@
+import type { Chance } from '../chance.js';
+import type { Act, Expectation } from '../plan.js';
+import type { Stage } from '../stage.js';
+import { drawFilter, text } from './wish.js';
+
+interface Drawn {
+  readonly inputs: Record<string, string>;
+  readonly expects: Expectation;
+  readonly acts: Act[];
+}
+
+function drawFailOn(chance: Chance): string {
+  return chance.pick(['', '', '', 'empty', 'match']);
+}
+
+function whereSet(inputs: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== ''));
+}
+
+export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+  const { plane } = stage;
+  const projectId = plane.projectIds[0] ?? '';
+  chance.times(chance.pick([0, 1, 4, 12]), () =>
+    plane.startOperation({
+      projectId,
+      action: chance.pick(['create_branch', 'start_compute']),
+      lengthMs: chance.below(9_000),
+      ageMs: chance.below(7_200_000),
+    }),
+  );
+  const [filter, wish] = drawFilter(chance, [
+    ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
+    ['action!=c*', (record) => !text(record, 'action').startsWith('c')],
+    ['id=????????-*', () => true],
+    ['action=nothing', () => false],
+  ]);
+  const limit = chance.pick(['', '', '0', '1', '4', '10', '150']);
+  const since = chance.pick(['', '', '1h', '90s']);
+  const failOn = drawFailOn(chance);
+  const acts = chance.times(chance.pick([0, 0, 1, 3]), () => ({
+    atMs: startsAtMs + chance.upTo(4_000),
+    what: 'an operation is started',
+    act: () => void plane.startOperation({ projectId }),
+  }));
+  return {
+    inputs: whereSet({ 'project-id': projectId, filter, limit, since, 'fail-on': failOn }),
+    expects: {
+      mode: 'list-operations',
+      projectId,
+      limit: limit === '' ? 100 : Number(limit),
+      sinceMs: since === '' ? undefined : since === '1h' ? 3_600_000 : 90_000,
+      filter: wish,
+      failOn,
+    },
+    acts,
+  };
+}
+
+export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: number, shard: string): Drawn {
+  const { plane } = stage;
+  const [filter, wish] = drawFilter(chance, [
+    ['region_id=cloud-eu-*', (record) => text(record, 'region_id').startsWith('cloud-eu-')],
+    ['pg_version!=14', (record) => record['pg_version'] !== 14],
+    ['name=nobody', () => false],
+  ]);
+  const limit = shard === '' ? chance.pick(['', '', '0', '1', '5']) : '';
+  const failOn = shard === '' ? drawFailOn(chance) : '';
+  const acts = chance.times(chance.pick([0, 0, 1, 3]), () => {
+    const others = plane.projectIds;
+    const leaving = others[chance.below(others.length)] ?? '';
+    const comes = chance.odds(0.5);
+    return {
+      atMs: startsAtMs + chance.upTo(4_000),
+      what: comes ? 'a project is made' : `project ${leaving} is removed`,
+      act: () => (comes ? void plane.addProject() : plane.removeProject(leaving)),
+    };
+  });
+  return {
+    inputs: whereSet({ filter, limit, shard, 'fail-on': failOn }),
+    expects: { mode: 'list-projects', limit: Number(limit), shard, filter: wish, failOn },
+    acts,
+  };
+}
+
+export function drawListKeys(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+  const { plane } = stage;
+  chance.times(chance.pick([0, 1, 3, 8]), (index) => plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`])));
+  const [filter, wish] = drawFilter(chance, [
+    ['name=ci', (record) => text(record, 'name') === 'ci'],
+    ['name!=shop-*', (record) => !text(record, 'name').startsWith('shop-')],
+    ['name=nobody', () => false],
+  ]);
+  const limit = chance.pick(['', '0', '1', '3']);
+  const failOn = drawFailOn(chance);
+  const acts = chance.times(chance.pick([0, 0, 1, 2]), () => {
+    const keys = plane.aliveKeys();
+    const leaving = keys[chance.from(1, keys.length)]?.id ?? '';
+    const comes = chance.odds(0.5);
+    return {
+      atMs: startsAtMs + chance.upTo(4_000),
+      what: comes ? 'a key is made by another' : `key ${leaving} is revoked by another`,
+      act: (at: Stage) => (comes ? void plane.addKey('late') : at.revokeAsAnother(leaving)),
+    };
+  });
+  return {
+    inputs: whereSet({ filter, limit, 'fail-on': failOn }),
+    expects: { mode: 'list-keys', limit: Number(limit), filter: wish, failOn },
+    acts,
+  };
+}

@@ -1,0 +1,28 @@
+import type { ControlPlaneOptions } from '../../control-plane/index.js';
+import type { Chance } from '../chance.js';
+
+/** What the service does where its document leaves it open. */
+export function drawService(chance: Chance): Omit<ControlPlaneOptions, 'clock' | 'faults' | 'projects' | 'operations'> {
+  const pageSize = chance.pick([1_000, 1_000, 100, 3, 7]);
+  return {
+    seed: chance.below(2 ** 30),
+    firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
+    notShown: {
+      successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
+      errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
+      defaultPageSize: Math.min(100, pageSize),
+      maximumPageSize: pageSize,
+      overMaximum: 'clamp',
+      lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty', 'repeated']),
+      cursorZone: chance.pick(['Z', '+00:00']),
+      projectsPageSize: chance.pick([0, 0, 3, 7, 100]),
+      neverUsed: chance.pick(['absent', 'null']),
+      revokedAgain: chance.pick(['not-found', 'not-found', 'revoked']),
+    },
+  };
+}
+
+/** A round trip takes twice as long. */
+export function drawTrip(chance: Chance): number {
+  return chance.pick([0, 5, 30, 30, 120]);
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Operation, OperationPlan } from '../../control-plane/index.js';
+import { uuid } from '../../control-plane/random.js';
+import type { Chance } from '../chance.js';
+import type { Act, Expectation, Wish } from '../plan.js';
+import type { Stage } from '../stage.js';
+import { drawFilter, text } from './wish.js';
+
+const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'] as const;
+/** Without a filter that names the action, what the service starts by itself does not count. */
+const isAsked: Wish = (record) => !['suspend_compute', 'check_availability'].includes(text(record, 'action'));
+
+const actions = [
+  'create_branch',
+  'create_branch',
+  'start_compute',
+  'apply_config',
+  'suspend_compute',
+  'check_availability',
+] as const;
+
+/** Its end falls near the deadline more often than chance alone would have it. */
+export function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
+  const span = timeoutMs === 0 ? 2_000 : timeoutMs;
+  const lengthMs = chance.pick([
+    chance.upTo(3_000),
+    chance.upTo(span),
+    chance.upTo(span),
+    Math.max(0, span - chance.upTo(3_000)),
+    span + chance.upTo(900),
+    chance.odds(0.3) ? Number.POSITIVE_INFINITY : chance.below(span),
+  ]);
+  const outcome = chance.pick(outcomes);
+  const passes = chance.odds(0.1) ? chance.pick(['cancelling', 'paused', 'queued']) : undefined;
+  const end = Number.isFinite(lengthMs) ? [{ afterMs: lengthMs, status: outcome }] : [];
+  return {
+    action: chance.pick(actions),
+    ...(passes === undefined
+      ? { lengthMs, outcome }
+      : {
+          course: [
+            { afterMs: 0, status: 'running' },
+            { afterMs: chance.upTo(Math.min(lengthMs, span)), status: passes },
+            ...end,
+          ],
+        }),
+    failuresCount: outcome === 'failed' || outcome === 'error' ? 1 : 0,
+    ...(chance.odds(0.1) ? { appearsAfterMs: chance.upTo(12_000) } : {}),
+    ...(chance.odds(0.05) ? { vanishesAfterMs: chance.upTo(span) } : {}),
+    ...(chance.odds(0.1) ? { ageMs: chance.below(20_000) } : {}),
+  };
+}
+
+export function drawWait(
+  chance: Chance,
+  stage: Stage,
+  timeoutMs: number,
+  startsAtMs: number,
+  temp: string,
+): { readonly inputs: Record<string, string>; readonly expects: Expectation; readonly acts: Act[] } {
+  const { plane } = stage;
+  const projectId = plane.projectIds[0] ?? '';
+  const failFast = chance.odds(0.6);
+  const isAll = chance.odds(0.35);
+  const operations = chance.times(chance.pick([1, 1, 2, 2, 3, 5, 8]), () =>
+    stage.start({ projectId, ...drawOperation(chance, timeoutMs) }),
+  );
+  const acts: Act[] = [];
+  if (isAll || chance.odds(0.2)) {
+    for (let left = chance.pick([0, 1, 2, 3]); left > 0; left--) {
+      const plan = { projectId, ...drawOperation(chance, timeoutMs), appearsAfterMs: 0 };
+      acts.push({
+        atMs: startsAtMs + chance.upTo(Math.max(3_000, timeoutMs)),
+        what: `an operation is started: ${JSON.stringify(plan)}`,
+        act: () => {
+          if (plane.hasProject(projectId)) stage.start(plan);
+        },
+      });
+    }
+  }
+  if (chance.odds(0.05)) {
+    acts.push({
+      atMs: startsAtMs + chance.upTo(20_000),
+      what: 'the project is removed',
+      act: () => plane.removeProject(projectId),
+    });
+  }
+  const [filter, wish] = isAll
+    ? drawFilter(
+        chance,
+        [
+          ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
+          ['action!=start_*', (record) => !text(record, 'action').startsWith('start_')],
+          [
+            'branch_id=br-b*\naction=*_*',
+            (record) => text(record, 'branch_id').startsWith('br-b') && text(record, 'action').includes('_'),
+          ],
+        ],
+        isAsked,
+      )
+    : (['', isAsked] as const);
+  const failOnEmpty = isAll && chance.odds(0.2);
+  const ids = isAll ? 'all' : idsOf(chance, operations);
+  const inputs: Record<string, string> = {
+    'project-id': projectId,
+    'fail-fast': String(failFast),
+    'poll-interval': chance.pick(['auto', 'auto', 'auto', '1s', '3s']),
+    ...(filter === '' ? {} : { filter }),
+    ...(failOnEmpty ? { 'fail-on': 'empty' } : {}),
+    ...given(chance, ids, operations, temp),
+  };
+  return { inputs, expects: { mode: 'wait-operation', ids, projectId, failFast, filter: wish, failOnEmpty }, acts };
+}
+
+function idsOf(chance: Chance, operations: readonly Operation[]): string[] {
+  if (chance.odds(0.03)) return [];
+  const ids = operations.map(({ id }) => id);
+  // One that nobody has ever heard of.
+  return chance.odds(0.06) ? [...ids, uuid(chance.random)] : ids;
+}
+
+function given(
+  chance: Chance,
+  ids: readonly string[] | 'all',
+  operations: readonly Operation[],
+  temp: string,
+): Record<string, string> {
+  if (ids === 'all') return { 'operation-id': 'all' };
+  if (ids.length === operations.length && chance.odds(0.03)) {
+    mkdirSync(temp, { recursive: true });
+    const path = join(temp, `answer-${randomUUID()}.json`);
+    writeFileSync(
+      path,
+      JSON.stringify({ operations: ids.map((id) => ({ id })), connection_uris: ['postgres://u:p@h/d'] }),
+    );
+    return { 'response-file': path };
+  }
+  if (ids.length === 0) return { 'operation-id': '[]' };
+  const separator = chance.pick([',', ' ', '\n']);
+  return { 'operation-id': chance.odds(0.5) ? JSON.stringify(ids) : ids.join(separator) };
+}

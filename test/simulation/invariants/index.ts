@@ -1,0 +1,27 @@
+import type { Run } from '../record.js';
+import { calmRunsSucceed } from './calm-runs-succeed.js';
+import { endsInTime } from './ends-in-time.js';
+import { listsAreWhole } from './lists-are-whole.js';
+import { noKeyIsLeft } from './no-key-is-left.js';
+import { noSecretLeaves } from './no-secret-leaves.js';
+import { oneKeyAtATime } from './one-key-at-a-time.js';
+import { requestsAreFew } from './requests-are-few.js';
+import { statusAgreesWithExit } from './status-agrees-with-exit.js';
+import { successIsTrue } from './success-is-true.js';
+
+const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
+  'success is true': successIsTrue,
+  'no key is left': noKeyIsLeft,
+  'one key at a time': oneKeyAtATime,
+  'no secret leaves': noSecretLeaves,
+  'ends in time': endsInTime,
+  'requests are few': requestsAreFew,
+  'status agrees with exit': statusAgreesWithExit,
+  'lists are whole': listsAreWhole,
+  'calm runs succeed': calmRunsSucceed,
+};
+
+/** What is not as it must be, each with its rule. */
+export function violationsOf(run: Run): string[] {
+  return Object.entries(invariants).flatMap(([rule, check]) => check(run).map((problem) => `${rule}: ${problem}`));
+}

@@ -1,0 +1,109 @@
+import { type JsonObject, parseJson, textOf } from '../../../src/text/json.js';
+import { operationJson } from '../../control-plane/operation.js';
+import type { Expectation } from '../plan.js';
+import type { Run, StepRecord } from '../record.js';
+import { epoch } from '../stage.js';
+import { isAliveAt } from '../truth.js';
+
+interface There {
+  readonly id: string;
+  readonly record: Readonly<Record<string, unknown>>;
+  /** Newest first is the order of the service; of keys nothing is promised. */
+  readonly made: number;
+}
+
+type Listing = Extract<Expectation, { mode: `list-${string}` }>;
+
+/** Nothing that was there throughout is missing or doubled. */
+export function listsAreWhole(run: Run): string[] {
+  const shares = new Map<string, string[]>();
+  const problems = run.steps.flatMap((step) => {
+    const { expects } = step.plan;
+    if (!isListing(expects) || step.main.exit !== 0 || step.main.resultFile === undefined) return [];
+    const listed = idsIn(step.main.resultFile, expects.mode);
+    if ('shard' in expects && expects.shard !== '') shares.set(expects.shard, listed);
+    return [...doubled(listed), ...missing(run, step, expects, listed), ...badBatches(step, expects, listed)];
+  });
+  return [...problems, ...badShares(run, shares)];
+}
+
+function isListing(expects: Expectation): expects is Listing {
+  return expects.mode.startsWith('list-');
+}
+
+function idsIn(resultFile: string, mode: Listing['mode']): string[] {
+  const result = parseJson(resultFile) as JsonObject;
+  const records = result[mode.slice('list-'.length)] as JsonObject[];
+  return records.map(({ id = '' }) => textOf(id));
+}
+
+function doubled(ids: readonly string[]): string[] {
+  return new Set(ids).size === ids.length ? [] : ['a record is listed twice'];
+}
+
+function missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): string[] {
+  if ('shard' in expects && expects.shard !== '') return [];
+  const there = thereThroughout(run, step, expects).filter(({ record }) => expects.filter(record));
+  const ids = new Set(listed);
+  const lacking = there.filter(({ id }) => !ids.has(id));
+  const isCut = expects.limit > 0 && listed.length >= expects.limit;
+  if (expects.limit > 0 && listed.length > expects.limit)
+    return [`${listed.length} records, though ${expects.limit} are the limit`];
+  if (!isCut) return lacking.map(({ id }) => `${id} was there throughout and is missing`);
+  if (expects.mode === 'list-keys') return [];
+  // Of a list that was cut, the older ones are missing.
+  const oldest = Math.min(...there.filter(({ id }) => ids.has(id)).map(({ made }) => made));
+  return lacking.filter(({ made }) => made > oldest).map(({ id }) => `${id} is newer than what is listed, and missing`);
+}
+
+function thereThroughout({ stage }: Run, { main }: StepRecord, expects: Listing): There[] {
+  const { plane } = stage;
+  const begin = (epoch + main.startedAt) * 1_000;
+  if (expects.mode === 'list-keys')
+    return stage
+      .keys()
+      .filter((key) => isAliveAt(key, main.startedAt) && isAliveAt(key, main.endedAt))
+      .map(({ id, name, createdAt }) => ({ id, record: { id, name }, made: createdAt }));
+  if (expects.mode === 'list-projects')
+    return plane.projectTimeline
+      .page(undefined, Number.POSITIVE_INFINITY)
+      .items.filter(({ createdMicros }) => createdMicros < begin)
+      .map(({ record, createdMicros }) => ({ id: record.id, record, made: createdMicros }));
+  const since = expects.sinceMs === undefined ? 0 : begin + (main.endedAt - main.startedAt - expects.sinceMs) * 1_000;
+  const operations = plane.operationTimeline(expects.projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [];
+  return operations
+    .filter(({ createdMicros }) => createdMicros < begin && createdMicros >= since)
+    .map((operation) => ({
+      id: operation.id,
+      record: JSON.parse(operationJson(operation, epoch + main.endedAt)),
+      made: operation.createdMicros,
+    }));
+}
+
+/** At most 256 arrays, their sizes differing by at most one, covering all. */
+function badBatches({ main }: StepRecord, { mode }: Listing, listed: readonly string[]): string[] {
+  if (mode !== 'list-projects') return [];
+  const text = main.words.findLast(({ kind, name }) => kind === 'output' && name === 'batches')?.text ?? '';
+  const batches = JSON.parse(text) as string[][];
+  const sizes = batches.map(({ length }) => length);
+  if (batches.flat().join() !== listed.join()) return ['the batches do not cover the list'];
+  return batches.length > 256 || Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1 ? ['the batches are uneven'] : [];
+}
+
+/** The shares of a matrix hold each project once. */
+function badShares(run: Run, shares: ReadonlyMap<string, readonly string[]>): string[] {
+  const [first] = run.steps;
+  if (shares.size === 0 || shares.size < run.steps.length || first === undefined) return [];
+  const { expects } = first.plan;
+  if (!isListing(expects)) return [];
+  const all = [...shares.values()].flat();
+  const last = run.steps.reduce((one, other) => (one.main.endedAt > other.main.endedAt ? one : other));
+  const first_ = run.steps.reduce((one, other) => (one.main.startedAt < other.main.startedAt ? one : other));
+  const spanned = { ...last, main: { ...last.main, startedAt: first_.main.startedAt } };
+  const there = thereThroughout(run, spanned, expects).filter(({ record }) => expects.filter(record));
+  const ids = new Set(all);
+  return [
+    ...doubled(all).map(() => 'a project is in two shares'),
+    ...there.filter(({ id }) => !ids.has(id)).map(({ id }) => `project ${id} is in no share`),
+  ];
+}

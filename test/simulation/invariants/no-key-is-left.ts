@@ -1,0 +1,110 @@
+import type { ApiKey } from '../../control-plane/index.js';
+import { output, type ProcessRecord, type Run, type Sent, type StepRecord } from '../record.js';
+import { retryAfterOf } from '../retry-after.js';
+import { bornAt, idOfDelete, isAliveAt, isRefusal, isTold, keysOf, wasFaulty } from '../truth.js';
+
+const postTakes = 20_000;
+const reachableFor = 5_000;
+/** Where a create was unclear, post looks until its time is nearly over. */
+const looksUntil = 18_400;
+
+/**
+ * After main and post, no key made by the run is alive where post had a credential that the service accepts, revoke-in-post
+ * was on, the API could be reached for 5 of post's 20 seconds and no Retry-After forbade it; else the user was told its id or
+ * name.
+ */
+export function noKeyIsLeft(run: Run): string[] {
+  return run.steps.flatMap((step) => {
+    const { main, post, plan } = step;
+    const { expects } = plan;
+    if (expects.mode !== 'create-key') return [];
+    // What is handed on on purpose stays; all else is nobody's.
+    const kept = expects.revokes ? undefined : output(main, 'key-id');
+    const end = post?.endedAt ?? main.endedAt;
+    const left = keysOf(run, step).filter((key) => isAliveAt(key, end) && key.id !== kept && !wasTooLate(key, post));
+    if (post === undefined) return left.map(({ id }) => `key ${id} is alive, and post had nothing to do`);
+    if (post.exit === 'killed' || post.exit === 'hung') return [];
+    return left.flatMap((key) => {
+      if (wasSaidToBeGone(key, step, post)) return [];
+      if (!isTold(post, key)) return [`key ${key.id} is alive, and nobody was told`];
+      return expects.revokes && couldRevoke(run, step, post)
+        ? [`key ${key.id} is alive, though post could have revoked it`]
+        : [];
+    });
+  });
+}
+
+/** Made after the last look that was due. */
+function wasTooLate(key: ApiKey, post: ProcessRecord | undefined): boolean {
+  return post !== undefined && bornAt(key) > post.startedAt + looksUntil;
+}
+
+/** The service lied in a way that the contract believes: twice on a DELETE, or with a 401 that nobody could check. */
+function wasSaidToBeGone(key: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
+  const tries = post.sent.filter((sent) => idOfDelete(sent) === key.id);
+  const lost = tries.findIndex(({ answer, fault }) =>
+    answer === undefined ? fault !== 'outage' : answer.status >= 500,
+  );
+  if (lost >= 0 && tries.slice(lost + 1).some(({ answer }) => answer?.status === 404)) return true;
+  const own = `Bearer ${key.key}`;
+  return (
+    !hasParent(step, post) &&
+    post.sent.some(({ authorization, answer }) => authorization === own && answer?.status === 401)
+  );
+}
+
+function parentOf({ main }: StepRecord): string {
+  return main.sent[0]?.authorization ?? '';
+}
+
+function hasParent(step: StepRecord, post: ProcessRecord): boolean {
+  const { inputs, environment } = step.plan.post;
+  const parent = parentOf(step);
+  return (
+    post !== undefined && [inputs['api-key'], environment['CTL_API_KEY']].some((key) => `Bearer ${key}` === parent)
+  );
+}
+
+function couldRevoke(run: Run, step: StepRecord, post: ProcessRecord): boolean {
+  const { stage } = run;
+  if (post.crash !== undefined || post.runnerFailed) return false;
+  if (post.sent.some((sent) => retryAfterOf(sent) !== undefined)) return false;
+  // A service that says no to a key does not accept it.
+  if (
+    post.sent.some(
+      (sent) =>
+        isRefusal(sent) && sent.answer?.status !== 404 && sent.answer?.status !== 423 && sent.answer?.status !== 429,
+    )
+  )
+    return false;
+  const minted = keysOf(run, step).find(({ key }) => step.state.includes(key));
+  const parent = stage.keys().find(({ key }) => `Bearer ${key}` === parentOf(step));
+  const isAccepted = [minted, hasParent(step, post) ? parent : undefined].some(
+    (key) => key !== undefined && isAliveAt(key, post.endedAt),
+  );
+  return isAccepted && longestReach(run, post) >= reachableFor;
+}
+
+/** The longest time without a fault that post had, or would have had. */
+function longestReach({ plan, stage }: Run, post: ProcessRecord): number {
+  const from = post.startedAt;
+  const to = from + postTakes;
+  const isEndless = plan.faults.some(({ nth, count }) => nth === undefined && count === undefined);
+  const troubles = [
+    ...post.sent.filter(wasFaulty).map((sent): [number, number] => [sent.at, endOf(sent, post)]),
+    ...plan.outages.map((outage): [number, number] => [outage.from, outage.to]),
+    // What a fault without an end would have done to a request that was never sent is not known.
+    ...(isEndless || plan.faults.length > 0 ? [[post.endedAt, to] as [number, number]] : []),
+  ].sort(([one], [other]) => one - other);
+  let longest = 0;
+  let free = from;
+  for (const [begin, end] of troubles) {
+    longest = Math.max(longest, Math.min(begin, to) - free - 4 * stage.tripMs);
+    free = Math.max(free, end);
+  }
+  return Math.max(longest, to - free - 4 * stage.tripMs);
+}
+
+function endOf({ endedAt }: Sent, post: ProcessRecord): number {
+  return endedAt ?? post.endedAt;
+}

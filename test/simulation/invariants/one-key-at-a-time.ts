@@ -1,0 +1,73 @@
+import type { ApiKey } from '../../control-plane/index.js';
+import { processesOf, type Run, type StepRecord } from '../record.js';
+import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate } from '../truth.js';
+import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
+
+/**
+ * At most one key alive of one step while it runs, but for one that the service made after its request was given up; never a
+ * key touched that the step did not make, or was not told to revoke.
+ */
+export function oneKeyAtATime(run: Run): string[] {
+  return run.steps.flatMap((step) => [...many(run, step), ...foreign(run, step)]);
+}
+
+function many(run: Run, step: StepRecord): string[] {
+  const keys = keysOf(run, step).filter((key) => !wasLate(key, step));
+  return keys.flatMap((key) => {
+    const others = keys.filter(
+      (other) => other !== key && isAliveAt(other, bornAt(key)) && bornAt(other) <= bornAt(key),
+    );
+    return others.map((other) => `key ${key.id} was made while key ${other.id} was alive`);
+  });
+}
+
+function foreign(run: Run, step: StepRecord): string[] {
+  const { mode } = step.plan;
+  const keys = run.stage.keys();
+  const sent = processesOf(step).flatMap((process) => process.sent);
+  const touched = sent.flatMap((one) => idOfDelete(one) ?? []);
+  const problems =
+    new Set(touched).size === 0
+      ? []
+      : [...new Set(touched)].flatMap((id) =>
+          isForeign(
+            run,
+            step,
+            id,
+            keys.find((key) => key.id === id),
+          ),
+        );
+  if (mode !== 'create-key' && sent.some(({ method }) => method === 'POST'))
+    problems.push('a POST where nothing is to be made');
+  return problems;
+}
+
+function isForeign(run: Run, step: StepRecord, id: string, key: ApiKey | undefined): string[] {
+  const { expects } = step.plan;
+  switch (expects.mode) {
+    case 'create-key':
+      return key !== undefined && keysOf(run, step).includes(key)
+        ? []
+        : [`key ${id} was touched, which is not of this step`];
+    case 'revoke-key': {
+      if (expects.ids !== undefined)
+        return expects.ids.includes(id) ? [] : [`key ${id} was touched, which nobody named`];
+      const namesakes = run.stage.keys().filter(({ name }) => name === expects.name);
+      const alive = namesakes.filter((one) => isAliveAt(one, step.main.endedAt));
+      if (key === undefined || !namesakes.includes(key)) return [`key ${id} was touched, which does not bear the name`];
+      return alive.length > 1 ? [`key ${id} was touched, though others bear its name`] : [];
+    }
+    case 'sweep-keys':
+      return mayBeSwept(run, step, key) ? [] : [`key ${id} was touched, though it is not to be swept`];
+    default:
+      return [`key ${id} was touched by ${expects.mode}`];
+  }
+}
+
+function mayBeSwept(run: Run, step: StepRecord, key: ApiKey | undefined): boolean {
+  const { expects } = step.plan;
+  if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isOfThisRepository(key)) return false;
+  if (isReallyOver(run, key)) return true;
+  // Where GitHub does not tell, age alone counts.
+  return isOver(run, key) === 'unknown' && step.main.endedAt - bornAt(key) > expects.olderThanMs;
+}

@@ -1,0 +1,124 @@
+import { type ProcessRecord, processesOf, type Run, type Sent, type StepRecord } from '../record.js';
+import { retryAfterOf } from '../retry-after.js';
+import { asksForPatience, deadlineOf, idOfDelete, isKeyList, isRefusal, keysOf, wasFaulty } from '../truth.js';
+
+const longestLeftAlone = 60_000;
+
+/**
+ * Never a POST twice without the reconciliation between; bounded by a formula of time waited, records and pages; never sooner
+ * than Retry-After.
+ */
+export function requestsAreFew(run: Run): string[] {
+  return run.steps.flatMap((step) => [
+    ...repeatedPosts(step),
+    ...processesOf(step).flatMap((process) => [...tooMany(run, step, process), ...tooSoon(step, process)]),
+  ]);
+}
+
+/** Between two POSTs, of which the first may have been carried out, there is a whole list of keys. */
+function repeatedPosts({ main, post }: StepRecord): string[] {
+  const problems = post?.sent.some(({ method }) => method === 'POST') ? ['post sent a POST'] : [];
+  let open: Sent | undefined;
+  for (const sent of main.sent) {
+    if (isKeyList(sent)) open = undefined;
+    if (sent.method !== 'POST') continue;
+    if (open !== undefined) problems.push(`POST ${sent.n} repeats POST ${open.n}, which may have been carried out`);
+    open = isRefusal(sent) || !sent.mayBeDone ? undefined : sent;
+  }
+  return problems;
+}
+
+function tooMany(run: Run, step: StepRecord, process: ProcessRecord): string[] {
+  const most = mostRequests(run, step, process);
+  const problems =
+    process.sent.length > most
+      ? [`${process.part} sent ${process.sent.length} requests, at most ${most} make sense`]
+      : [];
+  const patience = process.sent.filter(asksForPatience).length;
+  const mostPatience = (12 + (process.endedAt - process.startedAt) / 10_000) * sideBySide(step);
+  if (patience > mostPatience) problems.push(`${process.part} was asked for patience ${patience} times`);
+  return problems;
+}
+
+function sideBySide({ plan: { expects } }: StepRecord): number {
+  return expects.mode === 'revoke-key' || expects.mode === 'sweep-keys' ? 20 : 2;
+}
+
+/** Of time waited, records and pages; each request is tried 5 times, what asks for patience apart. */
+function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): number {
+  const { stage } = run;
+  const { expects, inputs, timeoutMs } = step.plan;
+  const lasted = process.endedAt - process.startedAt;
+  const patience = process.sent.filter(asksForPatience).length;
+  const pageSize = Math.min(100, stage.plane.notShown.maximumPageSize);
+  const tries = 5;
+  if (process.part === 'post') return 40 * (2 + 2 * keysOf(run, step).length);
+  switch (expects.mode) {
+    case 'wait-operation': {
+      const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
+      const pages = Math.ceil(Math.min(200, stage.operations.length + 10) / pageSize) + 1;
+      const aLook =
+        expects.ids === 'all'
+          ? pages + stage.operations.length
+          : expects.ids.length + (expects.ids.length > 2 ? pages : 0);
+      if (timeoutMs === 0) return aLook;
+      const failed = process.sent.filter(wasFaulty).length;
+      // Besides the looks: a first one that is tried again, a page that is, and the last look.
+      return (2 + lasted / interval) * aLook + Math.min(failed, tries * aLook) + failed + patience;
+    }
+    case 'list-operations':
+    case 'list-projects': {
+      const records = expects.mode === 'list-projects' ? 40 : 260;
+      const size =
+        expects.mode === 'list-projects'
+          ? Math.min(pageSize, stage.plane.notShown.projectsPageSize || pageSize)
+          : pageSize;
+      const failed = process.sent.filter(wasFaulty).length;
+      return Math.ceil(records / size) + 6 + failed;
+    }
+    case 'list-keys':
+      return tries + patience;
+    case 'create-key':
+      return tries * (1 + tries + 2 * tries * keysOf(run, step).length) + patience;
+    default: {
+      const ids = new Set(process.sent.flatMap((sent) => idOfDelete(sent) ?? [])).size;
+      return tries + 2 * tries * ids + patience;
+    }
+  }
+}
+
+function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
+  const deadline = deadlineOf(step);
+  return sent.flatMap((first, index) => {
+    const asked = retryAfterOf(first);
+    if (asked === undefined || first.endedAt === undefined || !asksToWait(first)) return [];
+    const isWait = step.plan.mode === 'wait-operation';
+    const counted = isWait && !asksForPatience(first) ? Math.min(asked, longestLeftAlone) : asked;
+    const until = first.endedAt + counted - 1;
+    const early = sent
+      .slice(index + 1)
+      .find((next) => next.at >= (first.endedAt ?? 0) && next.at < until && isBound(step, first, next));
+    if (early === undefined) return [];
+    // The one look at the deadline that a wait is promised.
+    if (isWait && !asksForPatience(first) && early.at >= deadline) return [];
+    return [
+      `${part}: request ${early.n} came ${Math.round(until + 1 - early.at)} ms before the Retry-After of request ${first.n} was over`,
+    ];
+  });
+}
+
+function asksToWait({ answer }: Sent): boolean {
+  const status = answer?.status ?? 0;
+  return [408, 423, 425, 429].includes(status) || status >= 500;
+}
+
+/** Of one who works on one thing every request has to wait; of one who does many things side by side the same one. */
+function isBound({ plan: { mode } }: StepRecord, first: Sent, next: Sent): boolean {
+  const isSame = first.method === next.method && withoutQuery(first) === withoutQuery(next);
+  if (first.answer?.status === 423 || mode === 'revoke-key' || mode === 'sweep-keys') return isSame;
+  return isSame || mode === 'create-key' || first.answer?.status === 429;
+}
+
+function withoutQuery({ path }: Sent): string {
+  return path.replace(/\?.*/, '');
+}

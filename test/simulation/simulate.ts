@@ -1,0 +1,95 @@
+import { CleanUpStep } from '../../src/clean-up-step.js';
+import { traceName } from '../../src/modes/keys/trace-name.js';
+import { runStep, tellOfError } from '../../src/step.js';
+import { Chance } from './chance.js';
+import { drawPlan } from './draw/plan.js';
+import type { Plan, StepPlan } from './plan.js';
+import { runProcess } from './process.js';
+import type { ProcessRecord, Run, StepRecord } from './record.js';
+import type { Stage } from './stage.js';
+import { virtualGitHub } from './virtual-github.js';
+
+/** Nobody waits longer for a process that should long have ended. */
+const patience = 120_000;
+const postTakes = 20_000;
+/** Until then the service has done all that it was still to do. */
+const allIsQuietAfter = 60_000;
+
+/** One run from its seed to its end. Files of the runner go to `temp`. */
+export async function simulate(seed: number, temp: string): Promise<Run> {
+  const { plan, stage } = drawPlan(seed, temp);
+  for (const { atMs, what, act } of plan.acts) {
+    stage.clock.at(atMs, () => {
+      stage.note(what);
+      act(stage);
+    });
+  }
+  const steps = await stage.clock.run(play(plan, stage));
+  return { plan, stage, steps };
+}
+
+async function play(plan: Plan, stage: Stage): Promise<StepRecord[]> {
+  const steps = await Promise.all(plan.steps.map((step, index) => playMain(plan, step, index, stage)));
+  // The last comes first, as in the runner.
+  for (const [index, step] of [...steps.entries()].reverse()) step.post = await playPost(plan, step, index, stage);
+  await stage.sleep(allIsQuietAfter);
+  return steps;
+}
+
+async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage): Promise<StepRecord> {
+  await stage.sleep(step.startsAtMs);
+  const { inputs, environment, interruption, runnerFault, timeoutMs, requestTimeoutMs } = step;
+  const github = virtualGitHub(
+    plan.runs,
+    (ms) => stage.sleep(ms),
+    (id, said) => stage.note(`GitHub says of run ${id}: ${said}`),
+  );
+  const main = await runProcess(stage, {
+    part: 'main',
+    step: index,
+    work: {
+      run: (world) => runStep(world, async () => () => github),
+      tellOfError,
+      onSignal: (cancel) => cancel.stop(),
+    },
+    inputs,
+    environment,
+    random: new Chance(plan.seed * 4 + index).random,
+    interruption,
+    runnerFault,
+    patience: stage.now + (timeoutMs === 0 ? 30 * requestTimeoutMs : timeoutMs) + patience,
+  });
+  return { plan: step, main, post: undefined, state: stateOf(main) };
+}
+
+function stateOf({ words }: ProcessRecord): string {
+  return words.findLast(({ kind, name }) => kind === 'state' && name === traceName)?.text ?? '';
+}
+
+async function playPost(
+  plan: Plan,
+  { plan: step, state }: StepRecord,
+  index: number,
+  stage: Stage,
+): Promise<ProcessRecord | undefined> {
+  // As src/post.ts: nothing was left, nothing is to be done.
+  if (state === '') return undefined;
+  await stage.sleep(step.post.afterMs);
+  const { inputs, environment, interruption } = step.post;
+  const cleanUp = new CleanUpStep();
+  return runProcess(stage, {
+    part: 'post',
+    step: index,
+    work: {
+      run: (world) => cleanUp.run(world),
+      tellOfError: (error, world) => cleanUp.tellOfError(error, world),
+      onSignal: () => undefined,
+    },
+    inputs,
+    environment: { ...environment, [`STATE_${traceName}`]: state },
+    random: new Chance(plan.seed * 4 + 2 + index).random,
+    interruption,
+    runnerFault: step.runnerFault?.word === 'summary' ? step.runnerFault : undefined,
+    patience: stage.now + postTakes + patience,
+  });
+}

@@ -1,0 +1,158 @@
+import { Broken, type Exchange as Carry, type Request } from '../../src/api/exchange.js';
+import type { OnStop } from '../../src/time/limit.js';
+import {
+  type ApiKey,
+  type ControlPlaneOptions,
+  type CreatedControlPlane,
+  createControlPlane,
+  type Operation,
+  type OperationPlan,
+} from '../control-plane/index.js';
+import { endpointOf } from '../control-plane/routes.js';
+import { VirtualClock } from '../virtual/clock.js';
+import { virtualNetwork } from '../virtual/network.js';
+import type { Outage } from './plan.js';
+import type { Sent } from './record.js';
+
+export const epoch = Date.UTC(2024, 0, 1, 12);
+export const origin = 'https://control.test';
+
+/** Where it plays: the clock, the service, and the network to it. */
+export class Stage {
+  readonly clock = new VirtualClock(epoch);
+  readonly plane: CreatedControlPlane['plane'];
+  readonly #created: CreatedControlPlane;
+  readonly #firstKeyId: bigint;
+  readonly #tripMs: number;
+  outages: readonly Outage[] = [];
+  /** What others did, and what GitHub said. */
+  readonly happened: { readonly at: number; readonly what: string }[] = [];
+  /** Every operation that was started on this stage; those of the invented past not. */
+  readonly operations: Operation[] = [];
+  /** Keys that others revoked. */
+  readonly revokedByOthers = new Set<string>();
+
+  constructor(options: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
+    this.#created = createControlPlane({ ...options, clock: this.clock.service });
+    this.plane = this.#created.plane;
+    this.#firstKeyId = BigInt(options.firstKeyId ?? 1);
+    this.#tripMs = tripMs;
+  }
+
+  get faults(): CreatedControlPlane['faults'] {
+    return this.#created.faults;
+  }
+
+  get now(): number {
+    return this.clock.now();
+  }
+
+  get tripMs(): number {
+    return this.#tripMs;
+  }
+
+  /** As the plane's own, and kept: the truth about it outlives its project. */
+  start(plan: OperationPlan & { readonly projectId: string }): Operation {
+    const operation = this.plane.startOperation(plan);
+    this.operations.push(operation);
+    return operation;
+  }
+
+  note(what: string): void {
+    this.happened.push({ at: this.now, what });
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.at(this.now + ms, resolve));
+  }
+
+  /** Every key that ever was, in order of creation. */
+  keys(): ApiKey[] {
+    const keys: ApiKey[] = [];
+    for (let id = this.#firstKeyId; ; id++) {
+      const key = this.plane.key(String(id));
+      if (key === undefined) return keys;
+      keys.push(key);
+    }
+  }
+
+  revokeAsAnother(id: string): void {
+    if (!this.plane.isAlive(id)) return;
+    this.revokedByOthers.add(id);
+    this.plane.revokeKey(id);
+  }
+
+  /** A connection of its own for each process. What it carries is noted down on both ends. */
+  connect(note: (sent: Sent) => void): Carry {
+    const { exchanges } = this.#created;
+    const network = virtualNetwork(exchanges, this.clock, { trip: () => this.#tripMs });
+    return async (request, onStop) => {
+      const sent = this.#noted(request);
+      note(sent);
+      const outage = this.outages.find(({ from, to }) => from <= this.now && this.now < to);
+      try {
+        if (request.url.origin !== origin) return elsewhere;
+        if (outage !== undefined) return await this.#meet(outage, sent, onStop);
+        const arrivals = exchanges.log.exchanges;
+        const headers = { ...request.headers, 'x-simulated': String(sent.n) };
+        // What it met is known when it has ended: the service's record bears its number.
+        const begun = arrivals.length;
+        const answer = await network({ ...request, headers }, onStop).finally(() => {
+          sent.arrived = arrivals.slice(begun).find((arrived) => arrived.headers['x-simulated'] === String(sent.n));
+          sent.fault = sent.arrived?.fault;
+          sent.mayBeDone = sent.arrived !== undefined;
+        });
+        sent.answer = answer;
+        return answer;
+      } catch (error) {
+        sent.broken = error instanceof Error ? error.message : String(error);
+        throw error;
+      } finally {
+        sent.endedAt = this.now;
+      }
+    };
+  }
+
+  #meet(outage: Outage, sent: Sent, onStop: OnStop): Promise<never> {
+    sent.fault = 'outage';
+    switch (outage.how) {
+      case 'refused':
+        return Promise.reject(new Broken('The connection was refused (ECONNREFUSED)', { unclear: false }));
+      case 'proxy':
+        return Promise.reject(
+          new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false }),
+        );
+      case 'silent':
+        return new Promise((_, reject) => onStop(() => reject(new Broken('The exchange was given up'))));
+    }
+  }
+
+  #sentSoFar = 0;
+
+  #noted({ method, url, headers, body = '' }: Request): Sent {
+    const path = url.pathname + url.search;
+    return {
+      n: ++this.#sentSoFar,
+      at: this.now,
+      method,
+      origin: url.origin,
+      path,
+      authorization: headers['authorization'] ?? '',
+      body,
+      endpoint: endpointOf(method, path),
+      arrived: undefined,
+      fault: undefined,
+      answer: undefined,
+      broken: undefined,
+      mayBeDone: false,
+      endedAt: undefined,
+    };
+  }
+}
+
+/** What stands where nothing of ours should be sent says yes to all. */
+const elsewhere = {
+  status: 200,
+  headers: {},
+  body: '{"id":1,"key":"from-elsewhere","revoked":true,"operations":[],"projects":[]}',
+};
