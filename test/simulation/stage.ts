@@ -1,4 +1,4 @@
-import { Broken, type Exchange as Carry, type Request } from '../../src/api/exchange.js';
+import { type Answer, Broken, type Exchange as Carry, type Request } from '../../src/api/exchange.js';
 import type { OnStop } from '../../src/time/limit.js';
 import {
   type ApiKey,
@@ -102,8 +102,8 @@ export class Stage {
           sent.fault = sent.arrived?.fault;
           sent.mayBeDone = sent.arrived !== undefined;
         });
-        sent.answer = answer;
-        return answer;
+        sent.answer = echoing(answer, sent.authorization.slice('Bearer '.length));
+        return sent.answer;
       } catch (error) {
         sent.broken = error instanceof Error ? error.message : String(error);
         throw error;
@@ -148,6 +148,19 @@ export class Stage {
       endedAt: undefined,
     };
   }
+}
+
+/** Some services write down what they were sent. */
+function echoing(answer: Answer, secret: string): Answer {
+  const { location } = answer.headers;
+  if (!answer.body.includes('@') && location === undefined) return answer;
+  const filled = (text: string) =>
+    text
+      .replaceAll('@key@', secret)
+      .replaceAll('@base64@', Buffer.from(secret).toString('base64'))
+      .replaceAll('@escaped@', [...secret].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(''));
+  const headers = location === undefined ? answer.headers : { ...answer.headers, location: filled(location) };
+  return { ...answer, headers, body: filled(answer.body) };
 }
 
 /** What stands where nothing of ours should be sent says yes to all. */

@@ -34,16 +34,21 @@ export function endOf(operation: Operation): { readonly at: number; readonly pha
   return { at: madeAt(operation) + last.afterMs, phase: phaseOf(last.status) };
 }
 
+/** Dates lose some digits of a millisecond. */
+function timeOf(date: number): number {
+  return Math.round((date - epoch) * 100) / 100;
+}
+
 export function bornAt({ createdAt }: ApiKey): number {
-  return createdAt - epoch;
+  return timeOf(createdAt);
 }
 
 export function diedAt({ revokedAt }: ApiKey): number {
-  return revokedAt === undefined ? Number.POSITIVE_INFINITY : revokedAt - epoch;
+  return revokedAt === undefined ? Number.POSITIVE_INFINITY : timeOf(revokedAt);
 }
 
 export function isAliveAt(key: ApiKey, time: number): boolean {
-  return bornAt(key) <= time && diedAt(key) > time;
+  return bornAt(key) <= time + 0.01 && diedAt(key) > time + 0.01;
 }
 
 /** The names that a step asked for. */

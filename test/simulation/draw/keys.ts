@@ -52,7 +52,7 @@ export function drawPost(
   environment: Readonly<Record<string, string>>,
 ): Omit<StepPlan['post'], 'interruption'> {
   const { 'api-key': parent = '', ...rest } = inputs;
-  const afterMs = chance.upTo(8_000);
+  const afterMs = 1 + chance.upTo(8_000);
   return chance.pick<() => Omit<StepPlan['post'], 'interruption'>>([
     () => ({ afterMs, inputs, environment }),
     () => ({ afterMs, inputs, environment }),

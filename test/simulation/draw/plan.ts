@@ -49,8 +49,7 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
     drawTrip(chance),
   );
   const steps = drawSteps(chance, mode, stage, temp);
-  const secrets = [stage.plane.apiKey, ...stage.plane.aliveKeys().map(({ key }) => key)] as const;
-  const faults = drawFaults(chance, endpointsOf[mode], [stage.plane.apiKey, ...secrets]);
+  const faults = drawFaults(chance, endpointsOf[mode]);
   for (const fault of faults) stage.faults.add(fault);
   const outages = drawOutages(chance, 40_000);
   stage.outages = outages;
@@ -92,7 +91,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
   const looksOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = looksOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '2s', '5s', '30s'] as const);
-  const startsAtMs = chance.below(50);
+  const startsAtMs = chance.from(1, 50);
   const drawn = drawMatter(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Operation, OperationPlan } from '../../control-plane/index.js';
@@ -130,7 +129,7 @@ function given(
   if (ids === 'all') return { 'operation-id': 'all' };
   if (ids.length === operations.length && chance.odds(0.03)) {
     mkdirSync(temp, { recursive: true });
-    const path = join(temp, `answer-${randomUUID()}.json`);
+    const path = join(temp, `answer-${uuid(chance.random)}.json`);
     writeFileSync(
       path,
       JSON.stringify({ operations: ids.map((id) => ({ id })), connection_uris: ['postgres://u:p@h/d'] }),

@@ -69,6 +69,8 @@ function couldRevoke(run: Run, step: StepRecord, post: ProcessRecord): boolean {
   const { stage } = run;
   if (post.crash !== undefined || post.runnerFailed) return false;
   if (post.sent.some((sent) => retryAfterOf(sent) !== undefined)) return false;
+  // A proxy that wants a login is final.
+  if (post.sent.some(({ broken }) => broken?.includes('407'))) return false;
   // A service that says no to a key does not accept it.
   if (
     post.sent.some(

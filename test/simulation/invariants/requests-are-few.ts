@@ -115,7 +115,9 @@ function asksToWait({ answer }: Sent): boolean {
 /** Of one who works on one thing every request has to wait; of one who does many things side by side the same one. */
 function isBound({ plan: { mode } }: StepRecord, first: Sent, next: Sent): boolean {
   const isSame = first.method === next.method && withoutQuery(first) === withoutQuery(next);
-  if (first.answer?.status === 423 || mode === 'revoke-key' || mode === 'sweep-keys') return isSame;
+  // What stands in the list is asked for by each of those who work side by side.
+  if (mode === 'revoke-key' || mode === 'sweep-keys') return isSame && first.method === 'DELETE';
+  if (first.answer?.status === 423) return isSame;
   return isSame || mode === 'create-key' || first.answer?.status === 429;
 }
 

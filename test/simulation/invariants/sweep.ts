@@ -15,7 +15,8 @@ export function isOver({ plan: { runs } }: Run, key: ApiKey): 'yes' | 'no' | 'un
   const run = runOf(key.name);
   if (run === undefined || run.fingerprint !== ours) return 'no';
   const own = runs.get(ownRun);
-  if (run.id === ownRun) return 'no';
+  // A later attempt of a run than the one that asks is not what GitHub can have told it of.
+  if (run.id === ownRun) return run.attempt === 1 ? 'no' : 'unknown';
   // Who cannot see this very run sees nothing; and who is refused once asks no more.
   const isClear =
     own !== undefined && 'run' in own && own.run !== 'gone' && [...runs.values()].every((known) => 'run' in known);
@@ -24,7 +25,7 @@ export function isOver({ plan: { runs } }: Run, key: ApiKey): 'yes' | 'no' | 'un
   if (known.run === 'gone') return isClear ? 'yes' : 'unknown';
   const { attempt = 0, isCompleted } = known.run;
   if (attempt < run.attempt) return 'unknown';
-  if (attempt === run.attempt && !isCompleted) return 'no';
+  if (attempt === run.attempt && !isCompleted) return isClear ? 'no' : 'unknown';
   return isClear ? 'yes' : 'unknown';
 }
 

@@ -1,0 +1,76 @@
+/**
+ * `npm run simulate -- --runs N`: so many runs from a fresh seed; `--seed S` from that one on; one run alone prints its trace.
+ * `--mutants`: whether what must hold would be missed, if it did not.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { sail } from './fleet.js';
+import { violationsOf } from './invariants/index.js';
+import { huntMutants } from './mutants/hunt.js';
+import { simulate } from './simulate.js';
+import { traceOf } from './trace.js';
+
+/** In so many runs each cell is to be reached so often; in fewer, less often. */
+const standard = { runs: 100_000, least: 20 };
+const fewestToJudge = 20_000;
+const mostShown = 20;
+const workerScript = new URL('./worker.js', import.meta.url);
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    runs: { type: 'string', default: '20000' },
+    workers: { type: 'string', default: '2' },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
+const runs = Number(values.runs);
+const workers = Number(values.workers);
+
+const isFine = values.mutants
+  ? await huntMutants(workers, values.only)
+  : runs === 1
+    ? await replay()
+    : await simulateMany();
+process.exitCode = isFine ? 0 : 1;
+
+async function replay(): Promise<boolean> {
+  const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
+  try {
+    const run = await simulate(seed, temp);
+    const violations = violationsOf(run);
+    console.log(traceOf(run));
+    for (const violation of violations) console.log(`\n${violation}`);
+    return violations.length === 0;
+  } finally {
+    rmSync(temp, { recursive: true });
+  }
+}
+
+async function simulateMany(): Promise<boolean> {
+  console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
+  const began = performance.now();
+  const { coverage, findings } = await sail({
+    from: seed,
+    runs,
+    workers,
+    untilFound: false,
+    script: workerScript,
+    patience: 120_000,
+  });
+  const seconds = (performance.now() - began) / 1_000;
+  console.log(`${runs} runs in ${seconds.toFixed(1)} s.\n\n${coverage.table()}\n`);
+  for (const { seed: found, violations } of findings.slice(0, mostShown)) {
+    for (const violation of violations) console.log(violation);
+    console.log(`  npm run simulate -- --seed ${found} --runs 1`);
+  }
+  const least = Math.ceil((standard.least * Math.min(runs, standard.runs)) / standard.runs);
+  const thin = runs < fewestToJudge ? [] : coverage.thinnerThan(least);
+  for (const cell of thin) console.log(`reached less than ${least} times: ${cell}`);
+  console.log(`${findings.length} runs with violations, ${thin.length} cells too thin.`);
+  return findings.length === 0 && thin.length === 0;
+}

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pMap from 'p-map';
+import { sail } from '../fleet.js';
+import { type Mutant, mutants } from './mutants.js';
+
+const firstSeed = 1;
+const mostRuns = 20_000;
+const folder = resolve('build/mutants');
+const needed = ['src', 'test/simulation', 'test/control-plane', 'test/virtual'];
+
+/** Whether the simulation finds each defect that is put into a copy of the code. */
+export async function huntMutants(workers: number, only: string | undefined): Promise<boolean> {
+  const chosen = mutants.filter(({ name }) => only === undefined || name === only);
+  const began = performance.now();
+  breed(chosen);
+  const found = await pMap(chosen, hunt, { concurrency: workers });
+  const seconds = (performance.now() - began) / 1_000;
+  console.log(`${found.filter(Boolean).length} of ${chosen.length} mutants found in ${seconds.toFixed(0)} s.`);
+  rmSync(folder, { recursive: true });
+  return found.every(Boolean);
+}
+
+/** Copies of what is compiled, each with one file that is another. */
+function breed(chosen: readonly Mutant[]): void {
+  rmSync(folder, { recursive: true, force: true });
+  const sources = join(folder, 'sources');
+  for (const mutant of chosen) {
+    const path = join(sources, mutant.name, mutant.file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, mutated(mutant));
+  }
+  const files = chosen.map(({ name, file }) => join(sources, name, file));
+  const options = [
+    '--ignoreConfig',
+    '--noCheck',
+    '--noResolve',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--types',
+    'node',
+  ];
+  execFileSync('npx', ['tsc', ...options, '--rootDir', sources, '--outDir', join(folder, 'compiled'), ...files], {
+    stdio: 'inherit',
+  });
+  for (const { name, file } of chosen) {
+    for (const part of needed) cpSync(join('build', part), join(folder, name, part), { recursive: true });
+    const compiled = file.replace(/\.ts$/, '.js');
+    cpSync(join(folder, 'compiled', name, compiled), join(folder, name, compiled));
+  }
+}
+
+function mutated({ name, file, replace, by }: Mutant): string {
+  const source = readFileSync(file, 'utf8');
+  const places = source.split(replace).length - 1;
+  if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} holds its place ${places} times.`);
+  return source.replace(replace, () => by);
+}
+
+async function hunt({ name, defect }: Mutant): Promise<boolean> {
+  const script = pathToFileURL(join(folder, name, 'test/simulation/worker.js'));
+  const { findings } = await sail({
+    from: firstSeed,
+    runs: mostRuns,
+    workers: 1,
+    untilFound: true,
+    script,
+    patience: 60_000,
+  });
+  const [first] = findings;
+  const outcome =
+    first === undefined
+      ? `NOT FOUND in ${mostRuns} runs`
+      : `run ${first.seed - firstSeed + 1}: ${(first.violations[0] ?? '').slice(0, 110)}`;
+  console.log(`${name} (${defect})\n  ${outcome}`);
+  return first !== undefined;
+}
