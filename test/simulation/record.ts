@@ -19,7 +19,7 @@ export interface Sent {
   answer: Answer | undefined;
   /** Why there is no answer. */
   broken: string | undefined;
-  /** Whether the service may have carried it out. */
+  /** Whether the service may have carried it out, for all that the client can know. */
   mayBeDone: boolean;
   endedAt: number | undefined;
 }

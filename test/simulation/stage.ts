@@ -100,7 +100,6 @@ export class Stage {
         const answer = await network({ ...request, headers }, onStop).finally(() => {
           sent.arrived = arrivals.slice(begun).find((arrived) => arrived.headers['x-simulated'] === String(sent.n));
           sent.fault = sent.arrived?.fault;
-          sent.mayBeDone = sent.arrived !== undefined;
         });
         sent.answer = echoing(answer, sent.authorization.slice('Bearer '.length));
         return sent.answer;
@@ -115,6 +114,7 @@ export class Stage {
 
   #meet(outage: Outage, sent: Sent, onStop: OnStop): Promise<never> {
     sent.fault = 'outage';
+    sent.mayBeDone = outage.how === 'silent';
     switch (outage.how) {
       case 'refused':
         return Promise.reject(new Broken('The connection was refused (ECONNREFUSED)', { unclear: false }));
@@ -144,7 +144,7 @@ export class Stage {
       fault: undefined,
       answer: undefined,
       broken: undefined,
-      mayBeDone: false,
+      mayBeDone: true,
       endedAt: undefined,
     };
   }

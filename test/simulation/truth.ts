@@ -108,6 +108,13 @@ export function idOfDelete({ method, path }: Sent): string | undefined {
   return method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined;
 }
 
+/** The service lied in a way that the contract believes: a 404 on a DELETE after one whose answer was lost, or a 5xx. */
+export function wasSaidToBeGone(id: string, sent: readonly Sent[]): boolean {
+  const tries = sent.filter((one) => idOfDelete(one) === id);
+  const lost = tries.findIndex(({ answer, mayBeDone }) => (answer === undefined ? mayBeDone : answer.status >= 500));
+  return lost >= 0 && tries.slice(lost + 1).some(({ answer }) => answer?.status === 404);
+}
+
 export function deadlineOf({ plan, main }: StepRecord): number {
   return plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs;
 }

@@ -10,8 +10,8 @@ function done(chance: Chance): Done {
   return chance.pick<() => Done>([
     () => 'now',
     () => 'never',
-    () => ({ msAfterGivenUp: chance.upTo(4_000) }),
-    () => ({ msAfterGivenUp: chance.below(25_000) }),
+    () => ({ msAfterGivenUp: 1 + chance.upTo(4_000) }),
+    () => ({ msAfterGivenUp: chance.from(1, 25_000) }),
   ])();
 }
 

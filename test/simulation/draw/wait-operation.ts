@@ -69,7 +69,7 @@ export function drawWait(
   const acts: Act[] = [];
   if (isAll || chance.odds(0.2)) {
     for (let left = chance.pick([0, 1, 2, 3]); left > 0; left--) {
-      const plan = { projectId, ...drawOperation(chance, timeoutMs), appearsAfterMs: 0 };
+      const plan = { projectId, ...drawOperation(chance, timeoutMs), appearsAfterMs: 0, ageMs: 0 };
       acts.push({
         atMs: startsAtMs + chance.upTo(Math.max(3_000, timeoutMs)),
         what: `an operation is started: ${JSON.stringify(plan)}`,

@@ -1,12 +1,13 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { output, type ProcessRecord, type Run, type Sent, type StepRecord } from '../record.js';
 import { retryAfterOf } from '../retry-after.js';
-import { bornAt, idOfDelete, isAliveAt, isRefusal, isTold, keysOf, wasFaulty } from '../truth.js';
+import { bornAt, isAliveAt, isRefusal, isTold, keysOf, wasFaulty, wasSaidToBeGone } from '../truth.js';
 
 const postTakes = 20_000;
 const reachableFor = 5_000;
-/** Where a create was unclear, post looks until its time is nearly over. */
+/** Where a create was unclear, post looks until its time is nearly over; where only the key that looks is left, it goes then. */
 const looksUntil = 18_400;
+const mintedLooksUntil = 16_000;
 
 /**
  * After main and post, no key made by the run is alive where post had a credential that the service accepts, revoke-in-post
@@ -21,13 +22,15 @@ export function noKeyIsLeft(run: Run): string[] {
     // What is handed on on purpose stays; all else is nobody's.
     const kept = expects.revokes ? undefined : output(main, 'key-id');
     const end = post?.endedAt ?? main.endedAt;
-    const left = keysOf(run, step).filter((key) => isAliveAt(key, end) && key.id !== kept && !wasTooLate(key, post));
+    const left = keysOf(run, step).filter(
+      (key) => isAliveAt(key, end) && key.id !== kept && !wasTooLate(run, step, key, post),
+    );
     if (post === undefined) return left.map(({ id }) => `key ${id} is alive, and post had nothing to do`);
     if (post.exit === 'killed' || post.exit === 'hung') return [];
     return left.flatMap((key) => {
-      if (wasSaidToBeGone(key, step, post)) return [];
+      if (isBelievedGone(key, step, post)) return [];
       if (!isTold(post, key)) return [`key ${key.id} is alive, and nobody was told`];
-      return expects.revokes && couldRevoke(run, step, post)
+      return expects.revokes && couldRevoke(run, step, key, post)
         ? [`key ${key.id} is alive, though post could have revoked it`]
         : [];
     });
@@ -35,17 +38,15 @@ export function noKeyIsLeft(run: Run): string[] {
 }
 
 /** Made after the last look that was due. */
-function wasTooLate(key: ApiKey, post: ProcessRecord | undefined): boolean {
-  return post !== undefined && bornAt(key) > post.startedAt + looksUntil;
+function wasTooLate({ stage }: Run, step: StepRecord, key: ApiKey, post: ProcessRecord | undefined): boolean {
+  if (post === undefined) return false;
+  const until = hasParent(step, post) ? looksUntil : mintedLooksUntil;
+  return bornAt(key) > post.startedAt + until - 2 * stage.tripMs;
 }
 
-/** The service lied in a way that the contract believes: twice on a DELETE, or with a 401 that nobody could check. */
-function wasSaidToBeGone(key: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
-  const tries = post.sent.filter((sent) => idOfDelete(sent) === key.id);
-  const lost = tries.findIndex(({ answer, fault }) =>
-    answer === undefined ? fault !== 'outage' : answer.status >= 500,
-  );
-  if (lost >= 0 && tries.slice(lost + 1).some(({ answer }) => answer?.status === 404)) return true;
+/** As the contract believes it: by a DELETE and its repetition, or by a 401 that nobody could check. */
+function isBelievedGone(key: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
+  if (wasSaidToBeGone(key.id, post.sent)) return true;
   const own = `Bearer ${key.key}`;
   return (
     !hasParent(step, post) &&
@@ -65,7 +66,7 @@ function hasParent(step: StepRecord, post: ProcessRecord): boolean {
   );
 }
 
-function couldRevoke(run: Run, step: StepRecord, post: ProcessRecord): boolean {
+function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessRecord): boolean {
   const { stage } = run;
   if (post.crash !== undefined || post.runnerFailed) return false;
   if (post.sent.some((sent) => retryAfterOf(sent) !== undefined)) return false;
@@ -84,13 +85,13 @@ function couldRevoke(run: Run, step: StepRecord, post: ProcessRecord): boolean {
   const isAccepted = [minted, hasParent(step, post) ? parent : undefined].some(
     (key) => key !== undefined && isAliveAt(key, post.endedAt),
   );
-  return isAccepted && longestReach(run, post) >= reachableFor;
+  return isAccepted && longestReach(run, step, post, bornAt(left)) >= reachableFor;
 }
 
 /** The longest time without a fault that post had, or would have had. */
-function longestReach({ plan, stage }: Run, post: ProcessRecord): number {
-  const from = post.startedAt;
-  const to = from + postTakes;
+function longestReach({ plan, stage }: Run, step: StepRecord, post: ProcessRecord, since: number): number {
+  const from = Math.max(post.startedAt, since);
+  const to = post.startedAt + postTakes;
   const isEndless = plan.faults.some(({ nth, count }) => nth === undefined && count === undefined);
   const troubles = [
     ...post.sent.filter(wasFaulty).map((sent): [number, number] => [sent.at, endOf(sent, post)]),
@@ -98,6 +99,10 @@ function longestReach({ plan, stage }: Run, post: ProcessRecord): number {
     // What a fault without an end would have done to a request that was never sent is not known.
     ...(isEndless || plan.faults.length > 0 ? [[post.endedAt, to] as [number, number]] : []),
   ].sort(([one], [other]) => one - other);
+  // The key that looks for others goes last, and needs the end of the time.
+  const isLooking = /"unclear":true/.test(step.state) && /"minted"/.test(step.state);
+  if (isLooking && troubles.some(([begin, end]) => begin < to && end > post.startedAt + mintedLooksUntil - 100))
+    return 0;
   let longest = 0;
   let free = from;
   for (const [begin, end] of troubles) {

@@ -19,6 +19,7 @@ import {
   statusWord,
   wasFaulty,
   wasPutOff,
+  wasSaidToBeGone,
 } from '../truth.js';
 import { isOver } from './sweep.js';
 
@@ -76,8 +77,10 @@ function waitedFor({ stage }: Run, step: StepRecord, ids: readonly string[], gre
   const status = statusWord(main);
   if (status === 'failed' && !truths.some(({ phase }) => phase === 'bad'))
     problems.push('failed, but none of the operations has');
+  const { projectId } = step.plan.expects as Of<'wait-operation'>;
   if (
     status === 'timeout' &&
+    stage.plane.hasProject(projectId) &&
     wasCalledLate(
       step,
       truths.map(({ operation }) => operation),
@@ -202,14 +205,16 @@ function revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke
   if (main.exit === 0) {
     for (const key of keys) {
       const isMeant = ids?.includes(key.id) ?? (key.name === name && bornAt(key) < main.startedAt);
-      if (isMeant && isAliveAt(key, main.endedAt)) problems.push(`green, but key ${key.id} is alive`);
+      if (isMeant && isAliveAt(key, main.endedAt) && !wasSaidToBeGone(key.id, main.sent))
+        problems.push(`green, but key ${key.id} is alive`);
     }
   }
   const told = JSON.parse(output(main, 'revoked-key-ids') ?? '[]') as string[];
   for (const id of told) {
     const key = keys.find((one) => one.id === id);
     const wasBefore = key === undefined || diedAt(key) < main.startedAt;
-    if ((key !== undefined && isAliveAt(key, main.endedAt)) || (wasBefore && !mayBeOurs(main, id, stage)))
+    const isAlive = key !== undefined && isAliveAt(key, main.endedAt);
+    if ((isAlive && !wasSaidToBeGone(id, main.sent)) || (wasBefore && !mayBeOurs(main, id, stage)))
       problems.push(`key ${id} is told to be revoked by this step, but was not`);
   }
   const own = keys.filter(
@@ -231,7 +236,7 @@ function swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): st
   return run.stage
     .keys()
     .flatMap((key) =>
-      isOver(run, key) === 'yes' && isAliveAt(key, main.endedAt)
+      isOver(run, key) === 'yes' && isAliveAt(key, main.endedAt) && !wasSaidToBeGone(key.id, main.sent)
         ? [`green, but key ${key.id} of a run that is over is alive`]
         : [],
     );
