@@ -138,6 +138,11 @@ class CleanUp {
     return this.#trace.unclear && minted !== undefined && this.#looker === minted;
   }
 
+  /** What is left of the time is for the minted key first. */
+  get #isLate(): boolean {
+    return this.#collaborators.limit.left <= forTheMinted;
+  }
+
   #untilNextRound(pause: number): number {
     const { left } = this.#collaborators.limit;
     const moments = [left - nearlyOver, this.#mintedIsNeeded ? left - forTheMinted : 0];
@@ -149,12 +154,12 @@ class CleanUp {
   async #round(): Promise<number> {
     this.#failure = undefined;
     try {
-      const isLate = this.#collaborators.limit.left <= forTheMinted;
-      if (isLate) await this.#attemptMinted();
+      const wasLate = this.#isLate;
+      if (wasLate) await this.#attemptMinted();
       if (this.#trace.unclear) await this.#look();
       await this.#attemptOthers();
-      // It goes last, where it is in use for the others.
-      if (!isLate && !this.#mintedIsNeeded) await this.#attemptMinted();
+      // It goes last, where it is in use for the others; but a look can have taken until its time has come.
+      if (!wasLate && (this.#isLate || !this.#mintedIsNeeded)) await this.#attemptMinted();
       return 0;
     } catch (error) {
       if (!(error instanceof LeaveAlone)) throw error;
