@@ -154,6 +154,7 @@ function faultOf(sent: Sent): FaultGroup {
       return 'outage';
     case 'status': {
       const status = answer?.status ?? 0;
+      if (status < 300) return 'garbled';
       if (status === 423 || status === 429) return 'patience';
       return status >= 400 && status < 500 && status !== 408 && status !== 425 && !isPage(sent) ? 'refusal' : 'failure';
     }

@@ -60,6 +60,13 @@ export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       body: `{"message":"${echo(chance)}","code":"BAD"}`,
     }),
     () => ({ kind: 'close-on-next-request' }),
+    // It is taken in, and perhaps never done.
+    () => ({
+      kind: 'status',
+      status: chance.pick([200, 202]),
+      body: chance.pick(['{}', 'null', '{"revoked":false}']),
+      done: done(chance),
+    }),
   ])();
 }
 

@@ -1,17 +1,60 @@
-import { type ProcessRecord, processesOf, type Run, type StepRecord } from '../record.js';
-import { bornAt, deadlineOf, diedAt, endOf, goneAt, isAliveAt, madeAt, statusWord } from '../truth.js';
+import { type ProcessRecord, processesOf, type Run, type StepRecord, said } from '../record.js';
+import {
+  asksForPatience,
+  deadlineOf,
+  endOf,
+  goneAt,
+  isAliveAt,
+  isRefusal,
+  madeAt,
+  statusWord,
+  wasPutOff,
+} from '../truth.js';
 import { alarms } from './status-agrees-with-exit.js';
+import { isGitHubClear } from './sweep.js';
 
 /** Where nothing goes wrong, the step does what it was asked for, and in good time. */
 export function calmRunsSucceed(run: Run): string[] {
   return run.steps.flatMap((step) => {
     const { main, post } = step;
-    if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return [];
-    const problems = calmMain(run, step);
+    const problems = [...impatient(run, step), ...hasty(step)];
+    if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return problems;
+    problems.push(...calmMain(run, step));
     if (post !== undefined && isCalm(run, step, post) && alarms(post).length > 0)
       problems.push(`a false alarm: ${alarms(post)[0]}`);
     return problems;
   });
+}
+
+/** 423 and 429 are no failures: the service asks for patience, and gets it until the deadline. */
+function impatient({ stage }: Run, step: StepRecord): string[] {
+  const { main, plan } = step;
+  const wasAsked = main.sent.some(asksForPatience);
+  const isAllElseCalm = main.sent.every((sent) => sent.fault === undefined || asksForPatience(sent));
+  if (!wasAsked || !isAllElseCalm || plan.timeoutMs === 0 || stage.revokedByOthers.size > 0) return [];
+  if (statusWord(main) !== 'error' || main.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent))) return [];
+  const hasNoResult = plan.expects.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET');
+  const isEarly = main.endedAt < deadlineOf(step) && !wasPutOff(main, deadlineOf(step));
+  return isEarly && !hasNoResult ? ['given up before the deadline, though only patience was asked for'] : [];
+}
+
+const graceForNew = 5_000;
+const graceForSeen = 30_000;
+
+/** A 404 on an operation is looked at again for 5 s, after a good look for 30 s. */
+function hasty({ main, plan }: StepRecord): string[] {
+  const last = main.sent.at(-1);
+  const isGivenUp =
+    statusWord(main) === 'error' && said(main, 'error').some(({ text }) => text.startsWith('Operation '));
+  if (plan.mode !== 'wait-operation' || plan.timeoutMs === 0 || !isGivenUp || last === undefined) return [];
+  return [...new Set(main.sent.map(({ path }) => path))].every((path) => {
+    const looks = main.sent.filter((sent) => sent.path === path && sent.answer !== undefined);
+    const seen = looks.findLastIndex((sent) => sent.answer?.status === 200 && !wasFaulty(sent));
+    const missing = looks.slice(seen + 1).find(({ answer }) => answer?.status === 404);
+    return missing === undefined || main.endedAt - (missing.endedAt ?? 0) < (seen >= 0 ? graceForSeen : graceForNew);
+  })
+    ? ['an operation was given up too early']
+    : [];
 }
 
 function isCalm({ stage }: Run, step: StepRecord, process: ProcessRecord): boolean {
@@ -35,18 +78,14 @@ function calmMain(run: Run, step: StepRecord): string[] {
     case 'wait-operation':
       return expects.ids === 'all' ? [] : calmWait(run, step, expects.ids, expects.failFast);
     case 'revoke-key': {
-      const named = run.stage
-        .keys()
-        .filter(
-          (key) =>
-            (key.name === expects.name && isAliveAt(key, main.startedAt)) ||
-            (key.name === expects.name && bornAt(key) <= main.startedAt && diedAt(key) > main.startedAt),
-        );
-      const wanted = named.length > 1 ? ['error'] : ['revoked', 'gone'];
+      const named = run.stage.keys().filter(({ name }) => name === expects.name);
+      const wanted = named.filter((key) => isAliveAt(key, main.startedAt)).length > 1 ? ['error'] : ['revoked', 'gone'];
       return wanted.includes(status) ? [] : [`nothing went wrong, but the status is ${status}`];
     }
-    case 'create-key':
     case 'sweep-keys':
+      if (said(main, 'warning').length > 0 && isGitHubClear(run)) return ['a warning, though GitHub told all'];
+      return status === 'ok' ? [] : [`nothing went wrong, but the status is ${status}`];
+    case 'create-key':
       return status === 'ok' ? [] : [`nothing went wrong, but the status is ${status}`];
     default:
       return ['ok', expects.failOn].includes(status) ? [] : [`nothing went wrong, but the status is ${status}`];

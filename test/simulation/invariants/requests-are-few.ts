@@ -97,7 +97,7 @@ function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
     const until = first.endedAt + counted - 1;
     const early = sent
       .slice(index + 1)
-      .find((next) => next.at >= (first.endedAt ?? 0) && next.at < until && isBound(step, first, next));
+      .find((next) => next.at >= (first.endedAt ?? 0) && next.at < until && isBound(step, part, first, next));
     if (early === undefined) return [];
     // The one look at the deadline that a wait is promised.
     if (isWait && !asksForPatience(first) && early.at >= deadline) return [];
@@ -113,11 +113,12 @@ function asksToWait({ answer }: Sent): boolean {
 }
 
 /** Of one who works on one thing every request has to wait; of one who does many things side by side the same one. */
-function isBound({ plan: { mode } }: StepRecord, first: Sent, next: Sent): boolean {
+function isBound({ plan: { mode } }: StepRecord, part: ProcessRecord['part'], first: Sent, next: Sent): boolean {
   const isSame = first.method === next.method && withoutQuery(first) === withoutQuery(next);
   // What stands in the list is asked for by each of those who work side by side.
   if (mode === 'revoke-key' || mode === 'sweep-keys') return isSame && first.method === 'DELETE';
-  if (first.answer?.status === 423) return isSame;
+  const isSideBySide = part === 'main' && first.method === 'DELETE' && next.method === 'DELETE';
+  if (first.answer?.status === 423 || isSideBySide) return isSame;
   return isSame || mode === 'create-key' || first.answer?.status === 429;
 }
 

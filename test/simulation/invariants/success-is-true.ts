@@ -1,6 +1,6 @@
 import type { Operation } from '../../control-plane/index.js';
 import type { Expectation } from '../plan.js';
-import { output, type Run, type Sent, type StepRecord } from '../record.js';
+import { output, type Run, type Sent, type StepRecord, said } from '../record.js';
 import {
   bodyOf,
   bornAt,
@@ -144,7 +144,8 @@ function waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operat
       const made = operation === undefined ? Number.NaN : madeAt(operation);
       if (unfinished.has(id) || made > (firstLook?.sent.endedAt ?? 0)) bad.add(id);
       // While the first look was under way it may have come in time for it, or not.
-      if (unfinished.has(id) || made > (firstLook?.sent.at ?? 0)) perhapsBad.add(id);
+      const seenFrom = made + (operation?.appearsAfterMs ?? 0);
+      if (unfinished.has(id) || seenFrom > (firstLook?.sent.at ?? 0)) perhapsBad.add(id);
     }
   }
   const problems: string[] = [];
@@ -232,7 +233,8 @@ function mayBeOurs({ sent }: StepRecord['main'], id: string, { plane }: Run['sta
 }
 
 function swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): string[] {
-  if (main.exit !== 0 || dryRun) return [];
+  // Where GitHub could not tell, that is told.
+  if (main.exit !== 0 || dryRun || said(main, 'warning').length > 0) return [];
   return run.stage
     .keys()
     .flatMap((key) =>

@@ -10,16 +10,20 @@ export function isOfThisRepository(key: ApiKey): boolean {
   return runOf(key.name)?.fingerprint === ours;
 }
 
+/** Whether GitHub tells all that it is asked: who cannot see this very run sees nothing, and who is refused once asks no more. */
+export function isGitHubClear({ plan: { runs } }: Run): boolean {
+  const own = runs.get(ownRun);
+  return own !== undefined && 'run' in own && own.run !== 'gone' && [...runs.values()].every((known) => 'run' in known);
+}
+
 /** Whether the run of a key is over; `unknown` where GitHub may not have told. */
-export function isOver({ plan: { runs } }: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
+export function isOver(simulated: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
+  const { runs } = simulated.plan;
   const run = runOf(key.name);
   if (run === undefined || run.fingerprint !== ours) return 'no';
-  const own = runs.get(ownRun);
   // A later attempt of a run than the one that asks is not what GitHub can have told it of.
   if (run.id === ownRun) return run.attempt === 1 ? 'no' : 'unknown';
-  // Who cannot see this very run sees nothing; and who is refused once asks no more.
-  const isClear =
-    own !== undefined && 'run' in own && own.run !== 'gone' && [...runs.values()].every((known) => 'run' in known);
+  const isClear = isGitHubClear(simulated);
   const known = runs.get(run.id);
   if (known === undefined || !('run' in known)) return 'unknown';
   if (known.run === 'gone') return isClear ? 'yes' : 'unknown';
