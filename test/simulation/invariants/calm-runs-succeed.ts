@@ -8,6 +8,7 @@ import {
   isRefusal,
   madeAt,
   statusWord,
+  wasFaulty,
   wasPutOff,
 } from '../truth.js';
 import { alarms } from './status-agrees-with-exit.js';

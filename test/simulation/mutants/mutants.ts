@@ -303,8 +303,8 @@ export const mutants: readonly Mutant[] = [
     name: 'failed-page-is-the-end',
     defect: 'a page of a list that cannot be had is taken for the last',
     file: 'src/api/paging.ts',
-    replace: 'const page = await fetch(cursor, Math.min(largestPage, most - seenIds.size));',
-    by: 'const page = await fetch(cursor, Math.min(largestPage, most - seenIds.size)).catch((error: unknown): Page<T> => { if (cursor === undefined) throw error; return { records: [], cursor: undefined }; });',
+    replace: 'const page = await fetch(cursor, limit);',
+    by: 'const page = await fetch(cursor, limit).catch((error: unknown): Page<T> => { if (cursor === undefined) throw error; return { records: [], cursor: undefined }; });',
   },
   {
     name: 'fail-on-ignored',
