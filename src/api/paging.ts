@@ -22,7 +22,9 @@ export async function* pages<T extends { readonly id: string }>(
   let cursor: string | undefined;
   let barren = 0;
   do {
-    const page = await fetch(cursor, Math.min(largestPage, most - seenIds.size));
+    // What leads back to the beginning is walked through in large steps.
+    const limit = barren > 0 ? largestPage : Math.min(largestPage, most - seenIds.size);
+    const page = await fetch(cursor, limit);
     const fresh: T[] = [];
     for (const record of page.records) {
       if (seenIds.size >= most || seenIds.has(record.id)) continue;

@@ -69,6 +69,18 @@ describe('paging', () => {
     expect(asked).toHaveLength(4);
   });
 
+  it('ends where the cursor of the only page leads back to it, however few records are left to be asked for', async () => {
+    const list = items(0, 40);
+    const { ids, asked } = await read(41, ({ cursor = '0', limit }) => {
+      const from = Number(cursor);
+      const records = list.slice(from, from + limit);
+      const isLast = from + limit >= list.length;
+      return { records, cursor: isLast ? cursor : String(from + limit) };
+    });
+    expect(ids).toHaveLength(40);
+    expect(asked.length).toBeLessThan(5);
+  });
+
   it('gives no more than the most, though the service sends more', async () => {
     const { ids, asked } = await read(120, (_, n) => ({ records: items(n * 1_000, 500), cursor: `c${n}` }));
     expect(ids).toHaveLength(120);
