@@ -62,10 +62,10 @@ const faults = [
 ] as const;
 type FaultGroup = (typeof faults)[number];
 
-const common = ['green', 'red', 'cancelled', 'killed'];
+const common = ['green', 'red', 'stopped'];
 const phases: Readonly<Record<string, readonly string[]>> = {
-  'wait-operation, first look': ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'],
-  'wait-operation, later look': ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'],
+  'wait-operation, first look': ['finished', 'failed', 'timeout', 'error', 'stopped'],
+  'wait-operation, later look': ['finished', 'failed', 'timeout', 'error', 'stopped'],
   'list-operations, first page': common,
   'list-operations, later page': common,
   'list-projects, first page': common,
@@ -74,8 +74,8 @@ const phases: Readonly<Record<string, readonly string[]>> = {
   'create-key, create': common,
   'create-key, search': common,
   'create-key, clean-up of a create': common,
-  'post, look': ['green', 'alarm', 'killed'],
-  'post, revocation': ['green', 'alarm', 'killed'],
+  'post, look': ['green', 'alarm', 'stopped'],
+  'post, revocation': ['green', 'alarm', 'stopped'],
   'revoke-key, list': common,
   'revoke-key, revocation': common,
   'sweep-keys, list': common,
@@ -97,10 +97,10 @@ function cellsOf(step: StepRecord, process: ProcessRecord): string[] {
 }
 
 function endingOf({ plan }: StepRecord, process: ProcessRecord): string {
-  if (process.exit === 'killed') return 'killed';
+  if (process.exit === 'killed') return 'stopped';
   if (process.part === 'post') return alarms(process).length > 0 ? 'alarm' : 'green';
   const status = statusWord(process) ?? 'red';
-  if (status === 'cancelled') return 'cancelled';
+  if (status === 'cancelled') return 'stopped';
   if (plan.mode !== 'wait-operation') return process.exit === 0 ? 'green' : 'red';
   return phases['wait-operation, first look']?.includes(status) ? status : 'error';
 }

@@ -16,7 +16,9 @@ export type Mode = (typeof modes)[number];
 /** When something strikes a process: so long after its start, or with the n-th thing that it does or that comes to it. */
 export type Moment =
   | { readonly on: 'time'; readonly ms: number }
-  | { readonly on: 'request' | 'answer' | 'word'; readonly nth: number };
+  | { readonly on: 'request' | 'answer' | 'word'; readonly nth: number }
+  /** So long after the n-th request that meets a fault has arrived. */
+  | { readonly on: 'fault'; readonly nth: number; readonly ms: number };
 
 export interface Interruption {
   readonly what: 'kill' | 'signal';

@@ -4,8 +4,8 @@ import type { Toolkit } from '../../src/action/toolkit.js';
 import type { Work } from '../../src/run.js';
 import { Stop } from '../../src/time/stop.js';
 import type { World } from '../../src/world.js';
-import type { Interruption, Moment, RunnerFault } from './plan.js';
-import type { ProcessRecord, Word, WordKind } from './record.js';
+import type { Interruption, RunnerFault } from './plan.js';
+import type { ProcessRecord, Sent, Word, WordKind } from './record.js';
 import type { Stage } from './stage.js';
 
 /** Who sends more does not wait at all, and time would never pass. */
@@ -38,6 +38,7 @@ class Process {
   readonly #counts = { request: 0, answer: 0, word: 0 };
   readonly #refused = new Map<string, number>();
   readonly #world: World;
+  #faultsMet = 0;
   #isOver = false;
   #told = false;
   #ended: () => void = () => undefined;
@@ -103,6 +104,7 @@ class Process {
           onStop(giveUp);
         });
         this.#strike('request');
+        this.#watchForFault(this.#record.sent.at(-1));
         const outcome = await carrying.then(
           (answer) => () => answer,
           (error: unknown) => () => {
@@ -162,10 +164,22 @@ class Process {
     this.#ended();
   }
 
-  #strike(on: Exclude<Moment['on'], 'time'>): void {
+  #strike(on: 'request' | 'answer' | 'word'): void {
     const nth = ++this.#counts[on];
     const { interruption } = this.#plan;
     if (interruption?.moment.on === on && interruption.moment.nth === nth) this.#interrupt();
+  }
+
+  /** A request that hangs is of interest while it hangs. */
+  #watchForFault(sent: Sent | undefined): void {
+    const { interruption } = this.#plan;
+    if (interruption?.moment.on !== 'fault' || sent === undefined) return;
+    const { nth, ms } = interruption.moment;
+    const { clock, tripMs } = this.#stage;
+    clock.at(clock.now() + tripMs, () => {
+      if (this.#stage.faultMetBy(sent) === undefined || ++this.#faultsMet !== nth) return;
+      clock.at(clock.now() + ms, () => this.#interrupt());
+    });
   }
 
   #interrupt(): void {

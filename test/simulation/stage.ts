@@ -98,7 +98,7 @@ export class Stage {
         // What it met is known when it has ended: the service's record bears its number.
         const begun = arrivals.length;
         const answer = await network({ ...request, headers }, onStop).finally(() => {
-          sent.arrived = arrivals.slice(begun).find((arrived) => arrived.headers['x-simulated'] === String(sent.n));
+          sent.arrived = this.#arrivalOf(sent, begun);
           sent.fault = sent.arrived?.fault;
         });
         sent.answer = echoing(answer, sent.authorization.slice('Bearer '.length));
@@ -110,6 +110,18 @@ export class Stage {
         sent.endedAt = this.now;
       }
     };
+  }
+
+  /** As soon as the service has it, and before it has ended. */
+  faultMetBy(sent: Sent): Sent['fault'] {
+    return sent.fault ?? this.#arrivalOf(sent, 0)?.fault;
+  }
+
+  #arrivalOf({ n }: Sent, from: number): Sent['arrived'] {
+    const arrivals = this.#created.exchanges.log.exchanges;
+    for (let index = arrivals.length - 1; index >= from; index--)
+      if (arrivals[index]?.headers['x-simulated'] === String(n)) return arrivals[index];
+    return undefined;
   }
 
   #meet(outage: Outage, sent: Sent, onStop: OnStop): Promise<never> {

@@ -28,46 +28,54 @@ function echo(chance: Chance): string {
 
 export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const isSmall = endpoint !== 'list-operations' && endpoint !== 'list-projects' && endpoint !== 'list-keys';
-  return chance.pick<() => Fault>([
-    () => ({ kind: 'hang-before-headers', done: done(chance) }),
-    () => ({ kind: 'cut-before-headers', done: done(chance) }),
-    () => ({ kind: 'cut-before-headers', done: done(chance) }),
-    () => ({ kind: 'hang-mid-body' }),
-    () => ({ kind: 'cut-mid-body' }),
-    () => ({ kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) }),
-    () => (isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'cut-mid-body' }),
-    () => ({ kind: 'bad-json' }),
-    () => ({ kind: 'empty-body' }),
-    () => (chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' }),
-    () => ({ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done: done(chance) }),
-    () => ({
-      kind: 'redirect',
-      location: chance.pick(['https://elsewhere.test/v2/api_keys', 'https://elsewhere.test/login/@key@?token=@key@']),
-      done: done(chance),
-    }),
-    () => ({
-      kind: 'status',
-      status: chance.pick([500, 502, 503, 504, 408, 425, 520]),
-      done: done(chance),
-      ...(chance.odds(0.4) ? retryAfter(chance) : {}),
-    }),
-    () => ({ kind: 'status', status: chance.pick([429, 429, 423]), ...retryAfter(chance) }),
-    () => ({ kind: 'status', status: chance.pick([429, 423]), ...retryAfter(chance) }),
-    () => ({ kind: 'status', status: chance.pick([404, 404, 401, 403, 400, 409, 422]) }),
-    () => ({
-      kind: 'status',
-      status: chance.pick([400, 401, 403, 500, 503]),
-      body: `{"message":"${echo(chance)}","code":"BAD"}`,
-    }),
-    () => ({ kind: 'close-on-next-request' }),
-    // It is taken in, and perhaps never done.
-    () => ({
-      kind: 'status',
-      status: chance.pick([200, 202]),
-      body: chance.pick(['{}', 'null', '{"revoked":false}']),
-      done: done(chance),
-    }),
-  ])();
+  const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
+  // Kinds that are met alike stand together, so that each group is as frequent as the others.
+  const groups: readonly [
+    readonly [() => Fault, ...(() => Fault)[]],
+    ...(readonly [() => Fault, ...(() => Fault)[]])[],
+  ] = [
+    [() => ({ kind: 'hang-before-headers', done: done(chance) }), () => ({ kind: 'hang-mid-body' })],
+    [
+      () => ({ kind: 'cut-before-headers', done: done(chance) }),
+      () => ({ kind: 'cut-before-headers', done: done(chance) }),
+      () => ({ kind: 'cut-mid-body' }),
+      () => ({ kind: 'close-on-next-request' }),
+    ],
+    [
+      () => ({ kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) }),
+      () => (isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'delay', ms: chance.below(3_000) }),
+    ],
+    [
+      () => ({ kind: 'bad-json' }),
+      () => ({ kind: 'empty-body' }),
+      () => (chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' }),
+      // It is taken in, and perhaps never done.
+      () =>
+        status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done: done(chance) }),
+    ],
+    [() => ({ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done: done(chance) })],
+    [
+      () => ({
+        kind: 'redirect',
+        location: chance.pick(['https://elsewhere.test/v2/api_keys', 'https://elsewhere.test/login/@key@?token=@key@']),
+        done: done(chance),
+      }),
+    ],
+    [() => status(chance.pick([429, 429, 423]), retryAfter(chance))],
+    [
+      () =>
+        status(chance.pick([500, 502, 503, 504, 408, 425, 520]), {
+          done: done(chance),
+          ...(chance.odds(0.4) ? retryAfter(chance) : {}),
+        }),
+      () => status(chance.pick([500, 503]), { body: `{"message":"${echo(chance)}","code":"BAD"}` }),
+    ],
+    [
+      () => status(chance.pick([404, 404, 401, 403, 400, 409, 422])),
+      () => status(chance.pick([400, 401, 403]), { body: `{"message":"${echo(chance)}","code":"BAD"}` }),
+    ],
+  ];
+  return chance.pick(chance.pick(groups))();
 }
 
 /** Once, in a burst, with a chance, or for ever. */
@@ -82,22 +90,40 @@ function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
   ]);
 }
 
-/**
- * None, or some that meet each other: what can follow a fault (the search after a create, the clean-up of that search) is
- * drawn together with it.
- */
+/** None, or some that meet each other. */
 export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...Endpoint[]]): FaultRule[] {
-  if (chance.odds(0.2)) return [];
+  if (chance.odds(0.15)) return [];
   return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
     const endpoint = chance.pick(endpoints);
     return { endpoint, ...when(chance), fault: drawFault(chance, endpoint) };
   });
 }
 
+/** What can follow a fault is drawn together with it: the search after a create, the clean-up of that search, and post's. */
+export function drawKeyFaults(chance: Chance): FaultRule[] {
+  const burst = () =>
+    chance.pick<Omit<FaultRule, 'fault'>>([
+      { nth: 1 },
+      { from: 1, count: chance.from(1, 6) },
+      { from: chance.from(1, 3), count: chance.from(1, 9) },
+    ]);
+  const done = chance.pick<Done>(['now', 'now', 'never', { msAfterGivenUp: chance.from(1, 3_000) }]);
+  const create = chance.pick<Fault>([
+    { kind: 'cut-before-headers', done },
+    { kind: 'hang-before-headers', done },
+    { kind: 'status', status: chance.pick([500, 503]), done },
+    { kind: 'bad-json' },
+  ]);
+  const rules: FaultRule[] = [{ endpoint: 'create-key', ...burst(), fault: create }];
+  for (const endpoint of ['list-keys', 'revoke-key'] as const)
+    if (chance.odds(0.6)) rules.push({ endpoint, ...burst(), fault: drawFault(chance, endpoint) });
+  return rules;
+}
+
 export function drawOutages(chance: Chance, span: number): Outage[] {
-  if (chance.odds(0.85)) return [];
+  if (chance.odds(0.75)) return [];
   return chance.times(chance.pick([1, 1, 2]), () => {
-    const from = chance.upTo(span);
+    const from = chance.pick([chance.below(100), chance.below(1_500), chance.upTo(span)]);
     const lasts = chance.pick([500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
   });

@@ -20,7 +20,7 @@ function whereSet(inputs: Readonly<Record<string, string>>): Record<string, stri
 export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
   const { plane } = stage;
   const projectId = plane.projectIds[0] ?? '';
-  chance.times(chance.pick([0, 1, 4, 12]), () =>
+  chance.times(chance.pick([0, 4, 12]), () =>
     plane.startOperation({
       projectId,
       action: chance.pick(['create_branch', 'start_compute']),

@@ -4,7 +4,7 @@ import { Chance } from '../chance.js';
 import { type Act, type Expectation, type Mode, modes, type Plan, type StepPlan } from '../plan.js';
 import { Stage } from '../stage.js';
 import type { Known } from '../virtual-github.js';
-import { drawFaults, drawOutages } from './faults.js';
+import { drawFaults, drawKeyFaults, drawOutages } from './faults.js';
 import { drawInterruption, drawRunnerFault } from './interruption.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawSweep, ownRun } from './keys.js';
 import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
@@ -42,14 +42,15 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
   const isLong = mode === 'list-operations' && chance.odds(0.04);
   const stage = new Stage(
     {
-      ...drawService(chance),
+      ...drawService(chance, mode.startsWith('list-')),
       projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : 1,
       operations: isLong ? chance.pick([120, 230]) : chance.pick([0, 2, 9]),
     },
     drawTrip(chance),
   );
   const steps = drawSteps(chance, mode, stage, temp);
-  const faults = drawFaults(chance, endpointsOf[mode]);
+  const faults =
+    mode === 'create-key' && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpointsOf[mode]);
   for (const fault of faults) stage.faults.add(fault);
   const outages = drawOutages(chance, 40_000);
   stage.outages = outages;
@@ -66,7 +67,7 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
 
 /** Keys are what can do the most harm. */
 function drawMode(chance: Chance): Mode {
-  return chance.odds(0.3) ? 'create-key' : chance.odds(0.25) ? 'wait-operation' : chance.pick(modes);
+  return chance.odds(0.3) ? 'create-key' : chance.odds(0.15) ? 'wait-operation' : chance.pick(modes);
 }
 
 interface DrawnStep {
@@ -125,9 +126,9 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       environment,
       timeoutMs,
       requestTimeoutMs: requestTimeouts[requestTimeout],
-      interruption: drawInterruption(chance, 0.2, span),
+      interruption: drawInterruption(chance, 0.3, span),
       runnerFault,
-      post: { ...post, interruption: drawInterruption(chance, 0.08, 20_000) },
+      post: { ...post, interruption: drawInterruption(chance, 0.15, 20_000) },
       expects: drawn.expects,
     },
     acts: drawn.acts,

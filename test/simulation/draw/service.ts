@@ -2,8 +2,12 @@ import type { ControlPlaneOptions } from '../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 
 /** What the service does where its document leaves it open. */
-export function drawService(chance: Chance): Omit<ControlPlaneOptions, 'clock' | 'faults' | 'projects' | 'operations'> {
-  const pageSize = chance.pick([1_000, 1_000, 100, 3, 7]);
+export function drawService(
+  chance: Chance,
+  isListed: boolean,
+): Omit<ControlPlaneOptions, 'clock' | 'faults' | 'projects' | 'operations'> {
+  // Where lists are the matter, they have many pages.
+  const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
   return {
     seed: chance.below(2 ** 30),
     firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
@@ -15,7 +19,7 @@ export function drawService(chance: Chance): Omit<ControlPlaneOptions, 'clock' |
       overMaximum: 'clamp',
       lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty', 'repeated']),
       cursorZone: chance.pick(['Z', '+00:00']),
-      projectsPageSize: chance.pick([0, 0, 3, 7, 100]),
+      projectsPageSize: chance.pick([0, 3, 3, 7, 100]),
       neverUsed: chance.pick(['absent', 'null']),
       revokedAgain: chance.pick(['not-found', 'not-found', 'revoked']),
     },

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { processesOf, type Run, type StepRecord } from '../record.js';
+import { output, processesOf, type Run, type StepRecord } from '../record.js';
 import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate } from '../truth.js';
 import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
 
@@ -37,9 +37,17 @@ function foreign(run: Run, step: StepRecord): string[] {
             keys.find((key) => key.id === id),
           ),
         );
+  problems.push(...keptKeyTouched(step));
   if (mode !== 'create-key' && sent.some(({ method }) => method === 'POST'))
     problems.push('a POST where nothing is to be made');
   return problems;
+}
+
+/** revoke-in-post: false means it. */
+function keptKeyTouched({ main, post, plan: { expects } }: StepRecord): string[] {
+  if (expects.mode !== 'create-key' || expects.revokes || main.exit !== 0) return [];
+  const kept = output(main, 'key-id');
+  return post?.sent.some((sent) => idOfDelete(sent) === kept) ? [`key ${kept} was handed on, and post touched it`] : [];
 }
 
 function isForeign(run: Run, step: StepRecord, id: string, key: ApiKey | undefined): string[] {
