@@ -22,6 +22,8 @@ export class Roster {
   /** With a filter: every id that the list has shown, and when the oldest of the first look was made. */
   readonly #shown = new Set<string>();
   #oldestAtFirst = Number.POSITIVE_INFINITY;
+  /** When the newest was made, as the first page that came shows it. */
+  #newestAtFirst: number | undefined;
   #firstLook = true;
   readonly #failedBefore = new Map<string, Operation>();
 
@@ -70,12 +72,22 @@ export class Roster {
   /** Whether an operation that the list shows is to be watched from now on: it runs, or came and went between two looks. */
   isNews(operation: Operation, date: number): boolean {
     const made = timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
-    const appeared = !this.#firstLook && !this.#shown.has(operation.id) && made >= this.#oldestAtFirst;
+    // A first look that broke off has shown what there was all the same: what is newer came after it.
+    const isNewer = this.#firstLook
+      ? made > (this.#newestAtFirst ?? Number.POSITIVE_INFINITY)
+      : made >= this.#oldestAtFirst;
+    const appeared = isNewer && !this.#shown.has(operation.id);
+    this.#newestAtFirst ??= made;
     this.#shown.add(operation.id);
     if (this.#firstLook) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, made);
     if (!this.#admits(operation)) return false;
     const phase = phaseOf(operation.status);
-    if (this.#firstLook && phase === 'failed' && date - (timeOf(operation, 'updated_at') ?? 0) < recently) {
+    if (
+      this.#firstLook &&
+      !appeared &&
+      phase === 'failed' &&
+      date - (timeOf(operation, 'updated_at') ?? 0) < recently
+    ) {
       this.#failedBefore.set(operation.id, operation);
     }
     return appeared || phase === 'pending';

@@ -55,6 +55,17 @@ it('one that the list has shown again has all of its 30 seconds when it is gone 
   expect(waited.took).toBeGreaterThan(65 * second);
 });
 
+it('one that appears and fails behind a first look that broke off counts as failed', async () => {
+  const world = new World({
+    operations: 2,
+    notShown: { maximumPageSize: 1, overMaximum: 'clamp' },
+    faults: [{ endpoint: 'list-operations', from: 2, count: 2, fault: { kind: 'status', status: 500 } }],
+  });
+  world.clock.at(300, () => world.plane.startOperation({ lengthMs: 50, outcome: 'failed' }));
+  const waited = await world.wait('all');
+  expect(waited.verdict).toBe('failed');
+});
+
 it('why something is not found is told, though others are', async () => {
   const world = new World();
   const seen = world.plane.startOperation(forever);
