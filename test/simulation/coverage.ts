@@ -161,7 +161,7 @@ function faultOf(sent: Sent): FaultGroup {
   }
 }
 
-/** What is final where it is met: nothing can end well after it. */
+/** What is final where it is met: the step has ended with it before anything can stop it, and never ends well. */
 const final: readonly FaultGroup[] = ['refusal', 'redirect'];
 
 function reachable(): string[] {
@@ -173,7 +173,11 @@ function reachable(): string[] {
 }
 
 function canBe(phase: string, fault: FaultGroup, ending: string): boolean {
-  return !(final.includes(fault) && (ending === 'green' || ending === 'finished') && !phase.startsWith('post'));
+  if (!final.includes(fault)) return true;
+  // The other credential may do it still, and that takes time.
+  if (phase.startsWith('post')) return fault !== 'refusal' || ending !== 'stopped';
+  // A wait for one operation is at its end; for several it has seen the others.
+  return phase === 'wait-operation, first look' ? ending === 'error' : ending === 'red' || ending === 'error';
 }
 
 function short(number: number): string {

@@ -95,7 +95,9 @@ export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...End
   if (chance.odds(0.15)) return [];
   return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
     const endpoint = chance.pick(endpoints);
-    return { endpoint, ...when(chance), fault: drawFault(chance, endpoint) };
+    const isPaged = endpoint === 'list-operations' || endpoint === 'list-projects';
+    const path = isPaged && chance.odds(0.5) ? { path: 'cursor=' } : {};
+    return { endpoint, ...path, ...when(chance), fault: drawFault(chance, endpoint) };
   });
 }
 

@@ -65,7 +65,9 @@ export function drawPost(
 
 export function drawRevokeKey(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
   const { plane } = stage;
-  const keys = chance.times(chance.pick([1, 2, 3, 9]), () => plane.addKey(chance.pick(['ci', 'deploy'])));
+  const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
+    plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
+  );
   chance.times(chance.pick([0, 2]), () => plane.addKey('kept'));
   for (const { id } of keys) if (chance.odds(0.15)) plane.revokeKey(id);
   const acts: Act[] = keys.flatMap(({ id }) =>
@@ -79,7 +81,7 @@ export function drawRevokeKey(chance: Chance, stage: Stage, startsAtMs: number):
         ]
       : [],
   );
-  if (chance.odds(0.3)) {
+  if (chance.odds(0.55)) {
     const name = chance.pick(['ci', 'deploy', 'nobody']);
     return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key', ids: undefined, name }, acts };
   }

@@ -27,8 +27,8 @@ const endpointsOf: Readonly<Record<Mode, readonly [Endpoint, ...Endpoint[]]>> = 
     'revoke-key',
     'revoke-key',
   ],
-  'revoke-key': ['revoke-key', 'revoke-key', 'list-keys'],
-  'sweep-keys': ['revoke-key', 'revoke-key', 'list-keys'],
+  'revoke-key': ['revoke-key', 'list-keys'],
+  'sweep-keys': ['revoke-key', 'list-keys'],
 };
 
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
@@ -67,7 +67,7 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
 
 /** Keys are what can do the most harm. */
 function drawMode(chance: Chance): Mode {
-  return chance.odds(0.3) ? 'create-key' : chance.odds(0.15) ? 'wait-operation' : chance.pick(modes);
+  return chance.odds(0.2) ? 'create-key' : chance.odds(0.08) ? 'wait-operation' : chance.pick(modes);
 }
 
 interface DrawnStep {
@@ -128,7 +128,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       requestTimeoutMs: requestTimeouts[requestTimeout],
       interruption: drawInterruption(chance, 0.3, span),
       runnerFault,
-      post: { ...post, interruption: drawInterruption(chance, 0.15, 20_000) },
+      post: { ...post, interruption: drawInterruption(chance, 0.2, 20_000) },
       expects: drawn.expects,
     },
     acts: drawn.acts,

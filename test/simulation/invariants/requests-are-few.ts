@@ -97,7 +97,10 @@ function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
     const until = first.endedAt + counted - 1;
     const early = sent
       .slice(index + 1)
-      .find((next) => next.at >= (first.endedAt ?? 0) && next.at < until && isBound(step, part, first, next));
+      .find(
+        (next) =>
+          next.at >= (first.endedAt ?? 0) && next.at > first.at && next.at < until && isBound(step, part, first, next),
+      );
     if (early === undefined) return [];
     // The one look at the deadline that a wait is promised.
     if (isWait && !asksForPatience(first) && early.at >= deadline) return [];
