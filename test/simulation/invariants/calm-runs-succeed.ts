@@ -33,6 +33,7 @@ function impatient({ stage }: Run, step: StepRecord): string[] {
   const wasAsked = main.sent.some(asksForPatience);
   const isAllElseCalm = main.sent.every((sent) => sent.fault === undefined || asksForPatience(sent));
   if (!wasAsked || !isAllElseCalm || plan.timeoutMs === 0 || stage.revokedByOthers.size > 0) return [];
+  if (plan.runnerFault !== undefined) return [];
   if (statusWord(main) !== 'error' || main.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent))) return [];
   const hasNoResult = plan.expects.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET');
   const isEarly = main.endedAt < deadlineOf(step) && !wasPutOff(main, deadlineOf(step));

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { output, type ProcessRecord, type Run, type Sent, type StepRecord } from '../record.js';
 import { retryAfterOf } from '../retry-after.js';
-import { bornAt, isAliveAt, isRefusal, isTold, keysOf, wasFaulty, wasSaidToBeGone } from '../truth.js';
+import { bornAt, diedAt, isAliveAt, isRefusal, isTold, keysOf, wasFaulty, wasSaidToBeGone } from '../truth.js';
 
 const postTakes = 20_000;
 const reachableFor = 5_000;
@@ -22,8 +22,9 @@ export function noKeyIsLeft(run: Run): string[] {
     // What is handed on on purpose stays; all else is nobody's.
     const kept = expects.revokes ? undefined : output(main, 'key-id');
     const end = post?.endedAt ?? main.endedAt;
+    // A post that ends before its time answers for what comes after it, too.
     const left = keysOf(run, step).filter(
-      (key) => isAliveAt(key, end) && key.id !== kept && !wasTooLate(run, step, key, post),
+      (key) => diedAt(key) > end + 0.01 && key.id !== kept && !wasTooLate(run, step, key, post),
     );
     if (post === undefined) return left.map(({ id }) => `key ${id} is alive, and post had nothing to do`);
     if (post.exit === 'killed' || post.exit === 'hung') return [];
