@@ -2,6 +2,7 @@ import { CleanUpStep } from '../../src/clean-up-step.js';
 import { traceName } from '../../src/modes/keys/trace-name.js';
 import { runStep, tellOfError } from '../../src/step.js';
 import { Chance } from './chance.js';
+import { ownRun } from './draw/keys.js';
 import { drawPlan } from './draw/plan.js';
 import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
@@ -41,6 +42,7 @@ async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage)
   const { inputs, environment, interruption, runnerFault, timeoutMs, requestTimeoutMs } = step;
   const github = virtualGitHub(
     plan.runs,
+    ownRun,
     (ms) => stage.sleep(ms),
     (id, said) => stage.note(`GitHub says of run ${id}: ${said}`),
   );

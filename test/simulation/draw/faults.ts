@@ -123,10 +123,10 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
 }
 
 export function drawOutages(chance: Chance, span: number): Outage[] {
-  if (chance.odds(0.75)) return [];
+  if (chance.odds(0.7)) return [];
   return chance.times(chance.pick([1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.upTo(span)]);
-    const lasts = chance.pick([500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
+    const lasts = chance.pick([150, 500, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
   });
 }

@@ -67,7 +67,7 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
 
 /** Keys are what can do the most harm. */
 function drawMode(chance: Chance): Mode {
-  return chance.odds(0.2) ? 'create-key' : chance.odds(0.08) ? 'wait-operation' : chance.pick(modes);
+  return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
 }
 
 interface DrawnStep {
@@ -128,7 +128,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       requestTimeoutMs: requestTimeouts[requestTimeout],
       interruption: drawInterruption(chance, 0.3, span),
       runnerFault,
-      post: { ...post, interruption: drawInterruption(chance, 0.2, 20_000) },
+      post: { ...post, interruption: drawInterruption(chance, 0.25, 20_000) },
       expects: drawn.expects,
     },
     acts: drawn.acts,

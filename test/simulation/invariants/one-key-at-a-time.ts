@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { output, processesOf, type Run, type StepRecord } from '../record.js';
+import { output, processesOf, type Run, type StepRecord, said } from '../record.js';
 import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate } from '../truth.js';
 import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
 
@@ -76,6 +76,7 @@ function mayBeSwept(run: Run, step: StepRecord, key: ApiKey | undefined): boolea
   const { expects } = step.plan;
   if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isOfThisRepository(key)) return false;
   if (isReallyOver(run, key)) return true;
-  // Where GitHub does not tell, age alone counts.
-  return isOver(run, key) === 'unknown' && step.main.endedAt - bornAt(key) > expects.olderThanMs;
+  // Where GitHub does not tell, or not in time, age alone counts; and the user hears of it.
+  const isUnseen = isOver(run, key) === 'unknown' || said(step.main, 'warning').length > 0;
+  return isUnseen && step.main.endedAt - bornAt(key) > expects.olderThanMs;
 }

@@ -24,6 +24,8 @@ function ofMain(step: StepRecord): string[] {
   if (good.includes(status) !== (main.exit === 0)) problems.push(`status ${status} with exit ${main.exit}`);
   if (output(main, 'duration-ms') !== String(Math.round(main.endedAt - main.startedAt)))
     problems.push(`duration-ms is ${output(main, 'duration-ms')}, but it took ${main.endedAt - main.startedAt}`);
+  if (main.exit === 0 && step.plan.mode !== 'create-key' && main.resultFile === undefined)
+    problems.push('green without a file that holds the result');
   const mustTell = main.exit === 1 && status !== 'cancelled';
   if (errors.length !== (mustTell ? 1 : 0)) problems.push(`${errors.length} errors with status ${status}`);
   for (const { text } of errors)
