@@ -81,7 +81,9 @@ export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
 /** Once, in a burst, with a chance, or for ever. */
 function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
   return chance.pick([
+    { nth: 1 },
     { nth: chance.from(1, 3) },
+    { from: 1, count: chance.from(1, 3) },
     { nth: chance.from(1, 6) },
     { from: chance.from(1, 4), count: chance.from(1, 6) },
     { from: chance.from(1, 4), count: chance.from(2, 14) },
@@ -92,7 +94,7 @@ function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
 
 /** None, or some that meet each other. */
 export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...Endpoint[]]): FaultRule[] {
-  if (chance.odds(0.15)) return [];
+  if (chance.odds(0.08)) return [];
   return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
     const endpoint = chance.pick(endpoints);
     const isPaged = endpoint === 'list-operations' || endpoint === 'list-projects';
@@ -118,15 +120,15 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
   ]);
   const rules: FaultRule[] = [{ endpoint: 'create-key', ...burst(), fault: create }];
   for (const endpoint of ['list-keys', 'revoke-key'] as const)
-    if (chance.odds(0.6)) rules.push({ endpoint, ...burst(), fault: drawFault(chance, endpoint) });
+    if (chance.odds(0.65)) rules.push({ endpoint, ...burst(), fault: drawFault(chance, endpoint) });
   return rules;
 }
 
 export function drawOutages(chance: Chance, span: number): Outage[] {
-  if (chance.odds(0.7)) return [];
+  if (chance.odds(0.62)) return [];
   return chance.times(chance.pick([1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.upTo(span)]);
-    const lasts = chance.pick([150, 500, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
+    const lasts = chance.pick([100, 250, 500, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
   });
 }

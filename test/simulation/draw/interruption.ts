@@ -4,7 +4,7 @@ import type { Interruption, RunnerFault } from '../plan.js';
 export function drawInterruption(chance: Chance, odds: number, spanMs: number): Interruption | undefined {
   if (!chance.odds(odds)) return undefined;
   const what = chance.pick(['kill', 'signal'] as const);
-  if (chance.odds(0.55))
+  if (chance.odds(0.75))
     return { what, moment: { on: 'fault', nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) } };
   const on = chance.pick(['time', 'time', 'request', 'answer', 'word'] as const);
   if (on === 'time') return { what, moment: { on, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) } };

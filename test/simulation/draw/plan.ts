@@ -32,7 +32,7 @@ const endpointsOf: Readonly<Record<Mode, readonly [Endpoint, ...Endpoint[]]>> = 
 };
 
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
-const timeouts = ['1s', '3s', '10s', '10s', '30s', '30s', '1m'] as const;
+const timeouts = ['1s', '3s', '10s', '30s', '30s', '30s', '1m'] as const;
 const requestTimeouts = { '500ms': 500, '2s': 2_000, '5s': 5_000, '30s': 30_000 } as const;
 
 /** All of one run: drawn before it begins, so that nothing in it can change what is drawn. */
@@ -91,7 +91,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
   const timeout = mode === 'wait-operation' && chance.odds(0.02) ? '10m' : chance.pick(timeouts);
   const looksOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = looksOnce ? 0 : durations[timeout];
-  const requestTimeout = chance.pick(['500ms', '2s', '5s', '30s'] as const);
+  const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s'] as const);
   const startsAtMs = chance.from(1, 50);
   const drawn = drawMatter(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
@@ -126,9 +126,9 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       environment,
       timeoutMs,
       requestTimeoutMs: requestTimeouts[requestTimeout],
-      interruption: drawInterruption(chance, 0.3, span),
+      interruption: drawInterruption(chance, 0.4, span),
       runnerFault,
-      post: { ...post, interruption: drawInterruption(chance, 0.25, 20_000) },
+      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
       expects: drawn.expects,
     },
     acts: drawn.acts,
