@@ -1,7 +1,17 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { output, type ProcessRecord, type Run, type Sent, type StepRecord } from '../record.js';
 import { retryAfterOf } from '../retry-after.js';
-import { bornAt, diedAt, isAliveAt, isRefusal, isTold, keysOf, wasFaulty, wasSaidToBeGone } from '../truth.js';
+import {
+  bornAt,
+  diedAt,
+  isAliveAt,
+  isKeyList,
+  isRefusal,
+  isTold,
+  keysOf,
+  wasFaulty,
+  wasSaidToBeGone,
+} from '../truth.js';
 
 const postTakes = 20_000;
 const reachableFor = 5_000;
@@ -41,8 +51,11 @@ export function noKeyIsLeft(run: Run): string[] {
 /** Made after the last look that was due. */
 function wasTooLate({ stage }: Run, step: StepRecord, key: ApiKey, post: ProcessRecord | undefined): boolean {
   if (post === undefined) return false;
-  const until = hasParent(step, post) ? looksUntil : mintedLooksUntil;
-  return bornAt(key) > post.startedAt + until - 2 * stage.tripMs;
+  const due = post.startedAt + (hasParent(step, post) ? looksUntil : mintedLooksUntil) - 2 * stage.tripMs;
+  // A look that took until then was the last that there was time for; it shows what was when it came to the service.
+  const last = post.sent.findLast(isKeyList);
+  const until = last !== undefined && (last.endedAt ?? 0) >= due ? Math.min(due, last.at) : due;
+  return bornAt(key) > until;
 }
 
 /** As the contract believes it: by a DELETE and its repetition, or by a 401 that nobody could check. */
