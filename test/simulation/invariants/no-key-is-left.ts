@@ -2,6 +2,7 @@ import type { ApiKey } from '../../control-plane/index.js';
 import { output, type ProcessRecord, type Run, type Sent, type StepRecord } from '../record.js';
 import { retryAfterOf } from '../retry-after.js';
 import {
+  asksForPatience,
   bornAt,
   diedAt,
   isAliveAt,
@@ -80,6 +81,11 @@ function hasParent(step: StepRecord, post: ProcessRecord): boolean {
   );
 }
 
+/** A 404 on a DELETE says nothing of the one who asks. */
+function isUnknownKey({ method, answer }: Sent): boolean {
+  return method === 'DELETE' && answer?.status === 404;
+}
+
 function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessRecord): boolean {
   const { stage } = run;
   if (post.crash !== undefined || post.runnerFailed) return false;
@@ -87,13 +93,7 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   // A proxy that wants a login is final.
   if (post.sent.some(({ broken }) => broken?.includes('407'))) return false;
   // A service that says no to a key does not accept it.
-  if (
-    post.sent.some(
-      (sent) =>
-        isRefusal(sent) && sent.answer?.status !== 404 && sent.answer?.status !== 423 && sent.answer?.status !== 429,
-    )
-  )
-    return false;
+  if (post.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent) && !isUnknownKey(sent))) return false;
   const minted = keysOf(run, step).find(({ key }) => step.state.includes(key));
   const parent = stage.keys().find(({ key }) => `Bearer ${key}` === parentOf(step));
   const isAccepted = [minted, hasParent(step, post) ? parent : undefined].some(
@@ -111,7 +111,7 @@ function longestReach({ plan, stage }: Run, step: StepRecord, post: ProcessRecor
     ...post.sent.filter(wasFaulty).map((sent): [number, number] => [sent.at, endOf(sent, post)]),
     ...plan.outages.map((outage): [number, number] => [outage.from, outage.to]),
     // What a fault without an end would have done to a request that was never sent is not known.
-    ...(isEndless || plan.faults.length > 0 ? [[post.endedAt, to] as [number, number]] : []),
+    ...(isEndless ? [[post.endedAt, to] as [number, number]] : []),
   ].sort(([one], [other]) => one - other);
   // The key that looks for others goes last, and needs the end of the time.
   const isLooking = /"unclear":true/.test(step.state) && /"minted"/.test(step.state);

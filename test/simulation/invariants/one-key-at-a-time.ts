@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { output, processesOf, type Run, type StepRecord, said } from '../record.js';
-import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate } from '../truth.js';
+import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate, wasSaidToBeGone } from '../truth.js';
 import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
 
 /**
@@ -17,7 +17,9 @@ function many(run: Run, step: StepRecord): string[] {
     const others = keys.filter(
       (other) => other !== key && isAliveAt(other, bornAt(key)) && bornAt(other) <= bornAt(key),
     );
-    return others.map((other) => `key ${key.id} was made while key ${other.id} was alive`);
+    return others
+      .filter(({ id }) => !wasSaidToBeGone(id, step.main.sent))
+      .map((other) => `key ${key.id} was made while key ${other.id} was alive`);
   });
 }
 
