@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/api/exchange.js';
+import type { Answer } from '../../src/http/exchange.js';
 import type { Endpoint, Exchange, Fault } from '../control-plane/index.js';
 import type { Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';

@@ -1,4 +1,4 @@
-import { type Answer, Broken, type Exchange as Carry, type Request } from '../../src/api/exchange.js';
+import { type Answer, Broken, type Exchange as Carry, type Request } from '../../src/http/exchange.js';
 import type { OnStop } from '../../src/time/limit.js';
 import {
   type ApiKey,
