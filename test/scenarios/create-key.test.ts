@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Exchange, Fault } from '../control-plane/index.js';
@@ -90,41 +90,6 @@ test.concurrent('one request is sent, as documented', async (context) => {
     'content-type': 'application/json',
   });
   expect(JSON.parse(body)).toEqual({ key_name: result.outputs['key-name'] });
-});
-
-test.concurrent('its order is: state of the intent, request, masks, state, output, environment', async (context) => {
-  const { service, folder, runMode } = await setStage(context);
-
-  const result = await runMode(
-    'create-key',
-    { 'export-env': 'DB_API_KEY' },
-    { nodeArgs: witness(folder), env: { EVENTS: join(folder, 'events') } },
-  );
-
-  const events = eventsIn(folder);
-  const { key: secret = '', 'key-name': name = '' } = result.outputs;
-  const at = (where: string, text: string) => {
-    const index = events.findIndex((event) => event.where === where && event.text.includes(text));
-    expect(index, `${where} ${text}`).toBeGreaterThan(-1);
-    return index;
-  };
-  const order = [
-    at('stdout', `::add-mask::${service.apiKey}`),
-    at('save_state', name),
-    at('request', 'POST'),
-    at('stdout', `::add-mask::${secret}`),
-    at('stdout', `::add-mask::${hex(secret)}`),
-    at('stdout', `::add-mask::${base64url(secret)}`),
-    at('save_state', secret),
-    at('set_output', secret),
-    at('set_env', secret),
-  ];
-  expect(order).toEqual(order.toSorted((one, other) => one - other));
-  const first = events.find(({ text }) => formsOf(secret).some((form) => text.includes(form)));
-  expect(first?.text).toBe(`::add-mask::${secret}`);
-  // The state of the intent knows no key yet, and no state ever knows the parent.
-  expect(events[at('save_state', name)]?.text).not.toContain(secret);
-  for (const { where, text } of events) if (where !== 'stdout') expect(text).not.toContain(service.apiKey);
 });
 
 test.concurrent('the secret is masked raw, as hex and as base64url; an id is never masked', async (context) => {
@@ -678,10 +643,6 @@ function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-function formsOf(text: string): string[] {
-  return [text, hex(text), base64url(text), Buffer.from(text).toString('base64')];
-}
-
 function withoutMasks(stdout: string): string {
   return stdout.replace(/^::add-mask::.*$/gm, '');
 }
@@ -707,40 +668,4 @@ function whenWriting(file: string, statement: string, nth = 1): string {
       if (String(path).includes('${file}_') && --left === 0) { ${statement} }
       return append(path, ...rest);
     };`;
-}
-
-interface Event {
-  readonly where: string;
-  readonly text: string;
-}
-
-/** Writes down what goes out of the process, and when: lines, what is appended to files, and requests. */
-function witness(folder: string): readonly string[] {
-  return fixture(
-    folder,
-    'witness',
-    `const fs = require('node:fs');
-    const http = require('node:http');
-    const append = fs.appendFileSync;
-    const note = (where, text) => append(process.env.EVENTS, JSON.stringify({ where, text }) + '\\n');
-    fs.appendFileSync = (path, text, ...rest) => {
-      note(/([a-z]+_[a-z]+)_[^/\\\\]*$/.exec(path)[1], String(text));
-      return append(path, text, ...rest);
-    };
-    const write = process.stdout.write.bind(process.stdout);
-    process.stdout.write = (text, ...rest) => {
-      for (const line of String(text).split('\\n')) if (line !== '') note('stdout', line);
-      return write(text, ...rest);
-    };
-    const request = http.request;
-    http.request = (options, ...rest) => {
-      note('request', options.method);
-      return request(options, ...rest);
-    };`,
-  );
-}
-
-function eventsIn(folder: string): Event[] {
-  const lines = readFileSync(join(folder, 'events'), 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Event);
 }

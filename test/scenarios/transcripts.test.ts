@@ -1,0 +1,302 @@
+import { expect, type TestContext, test } from 'vitest';
+import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { startGitHub } from '../github/index.js';
+import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
+import { setStage } from './stage.js';
+import { transcriptOf, witnessed, written } from './transcript.js';
+
+// Whole runs, each at one look: what is masked before anything can print it, what is kept before a request is sent, and in
+// which order the end is told. Written by hand from what the action promises; a change here is one that users can see.
+
+const token = 'the-token-of-this-job';
+const repositoryId = '123456789';
+
+test.concurrent('wait-operation sees an operation to its end', async (context) => {
+  const { plane, ended, start, transcript } = await setScene(context);
+  const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
+
+  const step = start('wait-operation', {
+    'project-id': 'shop-db',
+    'operation-id': operation.id,
+    'poll-interval': '50ms',
+  });
+  await ended({ endpoint: 'get-operation' });
+  plane.endOperation(operation);
+
+  expect(transcript(await step.done)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
+      log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      answer   200
+      log      <time>  create_branch on br-main [<uuid>]: running, <time> old
+      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
+      answer   200
+      log      <time>  create_branch on br-main [<uuid>]: running → finished, <time> old
+      output   status = finished
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-wait-operation-<uuid>.json
+      output   count = 1
+      output   operation-id = <uuid>
+      output   operation-ids = ["<uuid>"]
+      output   operations = <records>
+      log      1 operation finished.
+      summary  ### ✅ wait-operation: 1 operation finished
+      exit     0
+    `),
+  );
+});
+
+test.concurrent('wait-operation is red where an operation has failed', async (context) => {
+  const { plane, run, transcript } = await setScene(context);
+  const operation = plane.startOperation({ branchId: 'br-main', lengthMs: 0, outcome: 'failed' });
+
+  const step = await run('wait-operation', { 'project-id': 'shop-db', 'operation-id': operation.id });
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
+      log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      answer   200
+      log      <time>  create_branch on br-main [<uuid>]: failed, <time> old
+      output   status = failed
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-wait-operation-<uuid>.json
+      output   count = 1
+      output   operation-id = <uuid>
+      output   operation-ids = ["<uuid>"]
+      output   operations = <records>
+      error    1 operation in project shop-db failed: create_branch on br-main [<uuid>] failed after <time> (failures_count 1). Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again.
+      summary  ### ❌ wait-operation: 1 operation failed
+      exit     1
+    `),
+  );
+});
+
+test.concurrent('list-operations with fail-on: match is red where one matches', async (context) => {
+  const { plane, run, transcript } = await setScene(context);
+  plane.startOperation({ lengthMs: 0, outcome: 'failed' });
+  plane.startOperation({ lengthMs: 0 });
+
+  const step = await run('list-operations', {
+    'project-id': 'shop-db',
+    filter: 'status=failed',
+    'fail-on': 'match',
+  });
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
+      answer   200
+      request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
+      answer   200
+      output   status = match
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-list-operations-<uuid>.json
+      output   count = 1
+      output   operation-id = <uuid>
+      output   operation-ids = ["<uuid>"]
+      output   operations = <records>
+      error    filter admits 1 operation; fail-on: match fails the step. The summary shows them, and result-file holds them.
+      summary  ### ❌ list-operations: 1 operation
+      exit     1
+    `),
+  );
+});
+
+test.concurrent('list-projects', async (context) => {
+  const { plane, run, transcript } = await setScene(context);
+  plane.addProject({ id: 'blog-db' });
+
+  const step = await run('list-projects');
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/projects, Bearer <parent key>
+      answer   200
+      output   status = ok
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-list-projects-<uuid>.json
+      output   count = 2
+      output   project-ids = ["blog-db","shop-db"]
+      output   projects = <records>
+      output   batches = [["blog-db"],["shop-db"]]
+      log      2 projects.
+      summary  ### ✅ list-projects: 2 projects
+      exit     0
+    `),
+  );
+});
+
+test.concurrent('list-keys', async (context) => {
+  const { plane, run, transcript } = await setScene(context);
+  plane.addKey('made by hand');
+
+  const step = await run('list-keys');
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/api_keys, Bearer <parent key>
+      answer   200
+      output   status = ok
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-list-keys-<uuid>.json
+      output   count = 2
+      output   key-ids = ["1","2"]
+      output   keys = <records>
+      log      2 keys.
+      summary  ### ✅ list-keys: 2 keys
+      exit     0
+    `),
+  );
+});
+
+test.concurrent('create-key keeps the name, asks, masks, keeps the key, and hands it on; its post revokes it', async (context) => {
+  const { run, runPost, transcript } = await setScene(context);
+
+  const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
+  const post = await runPost(main);
+
+  const known = '"baseUrl":"<base-url>","parent":"<fingerprint>","since":<ms>,"onFailure":"warn","summary":true';
+  const name = 'shop-run9876543210-1-<seal>';
+  expect(transcript(main, post)).toBe(
+    written(`
+      mask     <parent key>
+      state    key = {${known},"name":"${name}","unclear":true,"revoke":true}
+      request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
+      answer   200
+      mask     <minted key>
+      mask     <minted key in hex>
+      mask     <minted key in base64url>
+      state    key = {${known},"name":"${name}","unclear":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+      output   status = ok
+      output   duration-ms = <ms>
+      output   key = <minted key>
+      output   key-id = 2
+      output   key-name = ${name}
+      env      DB_API_KEY = <minted key>
+      log      Key 2 (${name}) was made, and lives until the end of this job.
+      summary  ### ✅ create-key: Key 2 (${name}) was made, and lives until the end of this job
+      exit     0
+
+      mask     <minted key>
+      mask     <minted key in hex>
+      mask     <minted key in base64url>
+      mask     <parent key>
+      request  DELETE /v2/api_keys/2, Bearer <minted key>
+      answer   200
+      log      Key 2 is revoked, <time> after it was made.
+      summary  ### ✅ create-key: Key 2 is revoked, <time> after it was made
+      exit     0
+    `),
+  );
+});
+
+test.concurrent('revoke-key finds the id of a name', async (context) => {
+  const { plane, run, transcript } = await setScene(context);
+  plane.addKey('made by hand');
+
+  const step = await run('revoke-key', { 'key-name': 'made by hand' });
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      request  GET /v2/api_keys, Bearer <parent key>
+      answer   200
+      request  DELETE /v2/api_keys/2, Bearer <parent key>
+      answer   200
+      log      Key 2 is revoked.
+      output   status = revoked
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-revoke-key-<uuid>.json
+      output   count = 1
+      output   revoked-key-ids = ["2"]
+      output   kept-key-ids = []
+      log      1 revoked.
+      summary  ### ✅ revoke-key: 1 revoked
+      exit     0
+    `),
+  );
+});
+
+test.concurrent('sweep-keys revokes the key of a run that is over, and no other', async (context) => {
+  const { plane, github, run, transcript } = await setScene(context);
+  github.addRun({ id: '9876543210' });
+  github.addRun({ id: '9876543209', status: 'completed' });
+  plane.addKey(nameOfRun('9876543209'));
+  plane.addKey(nameOfRun('9876543210'));
+  plane.addKey('made by hand');
+
+  const step = await run('sweep-keys');
+
+  expect(transcript(step)).toBe(
+    written(`
+      mask     <parent key>
+      mask     <token>
+      request  GET /v2/api_keys, Bearer <parent key>
+      answer   200
+      request  GET /repos/acme/shop/actions/runs/9876543210, token <token>
+      answer   200
+      request  GET /repos/acme/shop/actions/runs/9876543209, token <token>
+      answer   200
+      request  DELETE /v2/api_keys/2, Bearer <parent key>
+      answer   200
+      log      Key 2 is revoked.
+      output   status = ok
+      output   duration-ms = <ms>
+      output   result-file = <temp>/ctl-sweep-keys-<uuid>.json
+      output   count = 1
+      output   revoked-key-ids = ["2"]
+      output   kept-key-ids = ["3"]
+      log      1 revoked, 1 kept.
+      summary  ### ✅ sweep-keys: 1 revoked, 1 kept
+      exit     0
+    `),
+  );
+});
+
+/** An account with the project shop-db and the one key in use, GitHub beside it, and a witness in every step. */
+async function setScene(context: TestContext) {
+  const { service, startMode, runPost } = await setStage(context, { projects: 0, operations: 0 });
+  const { plane, apiKey, baseUrl } = service;
+  plane.addProject({ id: 'shop-db' });
+  const github = await startGitHub({ token, repository: 'acme/shop', repositoryId });
+  context.onTestFinished(() => github.close());
+
+  const start = (mode: string, inputs?: StepOptions['inputs']): StepHandle =>
+    startMode(mode, inputs, { nodeArgs: witnessed, token, env: { GITHUB_API_URL: github.url } });
+  return {
+    plane,
+    github,
+    ended: service.ended,
+    start,
+    run: (mode: string, inputs?: StepOptions['inputs']) => start(mode, inputs).done,
+    runPost,
+    transcript: (...steps: [StepResult, ...StepResult[]]): string => {
+      const requests = { [baseUrl]: service.requests, [github.url]: github.requests };
+      const minted = steps[0].outputs['key'];
+      const names = {
+        [apiKey]: '<parent key>',
+        [token]: '<token>',
+        [baseUrl]: '<base-url>',
+        [steps[0].job.temp]: '<temp>',
+        ...(minted && {
+          [minted]: '<minted key>',
+          [Buffer.from(minted).toString('hex')]: '<minted key in hex>',
+          [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
+        }),
+      };
+      return transcriptOf(steps, { requests, names });
+    },
+  };
+}
+
+/** As create-key gives it in that run of this repository. */
+function nameOfRun(id: string): string {
+  const fingerprint = fingerprintOf('https://github.com', repositoryId);
+  return keyName('shop', { id, attempt: 1, fingerprint }, Math.random);
+}
