@@ -46,6 +46,12 @@ export class ControlApi {
     this.#log = log;
   }
 
+  /** The same service and key, with this much time at most for an exchange. */
+  hurried(ms: number): ControlApi {
+    const requestTimeout = Math.min(ms, this.#access.requestTimeout);
+    return new ControlApi(this.#exchange, { ...this.#access, requestTimeout }, this.#log);
+  }
+
   async operation(projectId: string, id: string, manner: Manner): Promise<Operation> {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
     return this.#get(path, oneRecord, manner, (body) => {

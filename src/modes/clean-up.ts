@@ -13,8 +13,9 @@ import type { Trace } from './keys/trace.js';
 const shortestPause = 250;
 const longestPause = 2_000;
 const leastPause = 100;
-/** What is kept of the time for the minted key, which looks for the others until then. */
+/** What is kept of the time for the minted key, which looks for the others until then, the last time shortly before. */
 const forTheMinted = 4_000;
+const forItsLastLook = 500;
 /** When the last look is due: one that fails is repeated in the rest of the time. */
 const nearlyOver = 1_500;
 
@@ -145,7 +146,8 @@ class CleanUp {
 
   #untilNextRound(pause: number): number {
     const { left } = this.#collaborators.limit;
-    const moments = [left - nearlyOver, this.#mintedIsNeeded ? left - forTheMinted : 0];
+    const own = this.#mintedIsNeeded ? [left - forTheMinted - forItsLastLook, left - forTheMinted] : [];
+    const moments = [left - nearlyOver, ...own];
     // Shorter towards the end, for some more tries, but never so short that it is none.
     return Math.max(leastPause, Math.min(pause, left / 4, ...moments.filter((ms) => ms > 0)));
   }
@@ -259,7 +261,9 @@ class CleanUp {
     if (minted === undefined) throw new NoCredential();
     if (this.#refusal === undefined) {
       try {
-        return await revocation.try(minted, this.#collaborators.limit, this.#isListedFor(minted));
+        const { limit } = this.#collaborators;
+        // Half of what is left, so that one exchange that hangs leaves time for another.
+        return await revocation.try(minted.hurried(limit.left / 2), limit, this.#isListedFor(minted));
       } catch (error) {
         if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
         if (parent !== undefined) this.#refusal = error;

@@ -27,11 +27,6 @@ export function isRepeated(fault: Fault): boolean {
   }
 }
 
-/** The answer does not come, or not whole, and nothing says so. */
-export function isHeld(fault: Fault): boolean {
-  return ['hang-before-headers', 'hang-mid-body', 'drip', 'delay', 'endless-body'].includes(fault.kind);
-}
-
 export function asksForLong(fault: Fault): boolean {
   return (
     'retryAfter' in fault && fault.retryAfter !== undefined && JSON.stringify(fault.retryAfter) !== '{"seconds":1}'

@@ -1,5 +1,5 @@
 import { type Account, type Made, processesOf } from '../account.js';
-import { asksForLong, isBenign, isHeld, isRefusal } from '../fault-sorts.js';
+import { asksForLong, isBenign, isRefusal } from '../fault-sorts.js';
 
 /** No key is left untold, none that post could have revoked is left at all, never are there two, and none of others is touched. */
 export function keys(account: Account): string[] {
@@ -50,8 +50,6 @@ function mayLeave({ cell, main, subject }: Account): boolean {
   const isInPost = place.stage === 'post' || often === 'all from then on';
   if (!isInPost || isBenign(fault, place.stage)) return false;
   if (often !== 'once' || asksForLong(fault)) return true;
-  // The minted key, in use until then, has the last four seconds: an answer that does not come takes them all.
-  if (subject.isLong && place.endpoint === 'revoke-key' && isHeld(fault)) return true;
   if (!isRefusal(fault)) return false;
   const hasMinted = main.result.state['key']?.includes('"secret"') === true;
   const hasParent = subject.inputsOfPost?.['api-key'] !== '';

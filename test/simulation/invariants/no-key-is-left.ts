@@ -16,9 +16,11 @@ import {
 
 const postTakes = 20_000;
 const reachableFor = 5_000;
+const reachableAtTheEnd = 1_500;
 /** Where a create was unclear, post looks until its time is nearly over; where only the key that looks is left, it goes then. */
 const looksUntil = 18_400;
-const mintedLooksUntil = 16_000;
+const mintedLooksUntil = 15_500;
+const mintedGoesAt = 16_000;
 
 /**
  * After main and post, no key made by the run is alive where post had a credential that the service accepts, revoke-in-post
@@ -54,9 +56,14 @@ function wasTooLate({ stage }: Run, step: StepRecord, key: ApiKey, post: Process
   if (post === undefined) return false;
   const due = post.startedAt + (hasParent(step, post) ? looksUntil : mintedLooksUntil) - 2 * stage.tripMs;
   // A look that took until then was the last that there was time for; it shows what was when it came to the service.
-  const last = post.sent.findLast(isKeyList);
+  const last = post.sent.findLast((sent) => isKeyList(sent) || isCutLook(sent));
   const until = last !== undefined && (last.endedAt ?? 0) >= due ? Math.min(due, last.at) : due;
   return bornAt(key) > until;
+}
+
+/** The time was up while its answer was awaited. */
+function isCutLook({ endpoint, broken }: Sent): boolean {
+  return endpoint === 'list-keys' && broken === 'The exchange was given up';
 }
 
 /** As the contract believes it: by a DELETE and its repetition, or by a 401 that nobody could check. */
@@ -99,11 +106,18 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   const isAccepted = [minted, hasParent(step, post) ? parent : undefined].some(
     (key) => key !== undefined && isAliveAt(key, post.endedAt),
   );
-  return isAccepted && longestReach(run, step, post, bornAt(left)) >= reachableFor;
+  return isAccepted && isReachable(run, step, post, bornAt(left));
+}
+
+function isReachable(run: Run, step: StepRecord, post: ProcessRecord, born: number): boolean {
+  // The key that looks for others goes last, and needs some of the end of the time.
+  const isLooking = /"unclear":true/.test(step.state) && /"minted"/.test(step.state);
+  const looks = isLooking ? longestReach(run, post, post.startedAt + mintedGoesAt) >= reachableAtTheEnd : true;
+  return looks && longestReach(run, post, born) >= reachableFor;
 }
 
 /** The longest time without a fault that post had, or would have had. */
-function longestReach({ plan, stage }: Run, step: StepRecord, post: ProcessRecord, since: number): number {
+function longestReach({ plan, stage }: Run, post: ProcessRecord, since: number): number {
   const from = Math.max(post.startedAt, since);
   const to = post.startedAt + postTakes;
   const isEndless = plan.faults.some(({ nth, count }) => nth === undefined && count === undefined);
@@ -113,10 +127,6 @@ function longestReach({ plan, stage }: Run, step: StepRecord, post: ProcessRecor
     // What a fault without an end would have done to a request that was never sent is not known.
     ...(isEndless ? [[post.endedAt, to] as [number, number]] : []),
   ].sort(([one], [other]) => one - other);
-  // The key that looks for others goes last, and needs the end of the time.
-  const isLooking = /"unclear":true/.test(step.state) && /"minted"/.test(step.state);
-  if (isLooking && troubles.some(([begin, end]) => begin < to && end > post.startedAt + mintedLooksUntil - 100))
-    return 0;
   let longest = 0;
   let free = from;
   for (const [begin, end] of troubles) {
