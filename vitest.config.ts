@@ -7,9 +7,9 @@ const validator = /\/node_modules\/@actions\/(languageservice|workflow-parser|ex
 export const shared = {
   // Most tests wait for processes; a worker a file would spend its time on starting.
   isolate: false,
-  maxWorkers: 2,
+  maxWorkers: 3,
   // A wait is idle time; the start of a process is not, and more of them at once would be late for what they test.
-  maxConcurrency: 12,
+  maxConcurrency: 8,
   testTimeout: 40_000,
   hookTimeout: 20_000,
 };

@@ -1,9 +1,9 @@
 import type { Ending } from './action/ending.js';
 import { BadInputs } from './action/inputs/input-reader.js';
 import { type Inputs, type Mode, readInputs, type SettingsOf } from './action/inputs/inputs.js';
-import { publish, Untold } from './action/publish.js';
+import { publish } from './action/publish.js';
 import { createdReport } from './action/reports/created-report.js';
-import { failureReport } from './action/reports/failure-report.js';
+import { failureReport, noResultReport } from './action/reports/failure-report.js';
 import { listedKeysReport, listedOperationsReport, listedProjectsReport } from './action/reports/listed-report.js';
 import { revokedReport } from './action/reports/revoked-report.js';
 import { sweptReport } from './action/reports/swept-report.js';
@@ -27,19 +27,14 @@ export type LoadWorkflowRuns = () => Promise<(token: string, repository: string,
 
 /** Answers whether what the step was asked for is true, and was told. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
-  try {
-    const inputs = readInputs(world.toolkit.input, world.environment, world.secrets);
-    const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
-    const working = work(inputs.mode, inputs.settings, means);
-    for (const warning of inputs.warnings()) world.toolkit.warning(warning);
-    const ending = await working.catch((error: unknown) => failureReport(error, inputs.timeout));
-    if (world.isTold()) return false;
-    await tell(ending, world, inputs.mode, inputs.summary);
-    return ending.succeeded;
-  } catch (error) {
-    await tellOfError(error, world);
-    return false;
-  }
+  const inputs = readInputs(world.toolkit.input, world.environment, world.secrets);
+  const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
+  const working = work(inputs.mode, inputs.settings, means);
+  for (const warning of inputs.warnings()) world.toolkit.warning(warning);
+  const ending = await working.catch((error: unknown) => failureReport(error, inputs.timeout));
+  if (world.isTold()) return false;
+  await tell(ending, world, inputs.mode, inputs.summary);
+  return ending.succeeded;
 }
 
 interface Means {
@@ -115,31 +110,11 @@ function keeperOf(
 
 /** The end of a step that has no result. */
 export async function tellOfError(error: unknown, world: World): Promise<false> {
-  const ending =
-    error instanceof BadInputs ? badInputs(error) : error instanceof Untold ? untold(error) : defect(error);
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
-  await tell(ending, world, 'ctl-action', world.toolkit.input('summary').toLowerCase() !== 'false');
+  const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
+  await tell(noResultReport(error), world, 'ctl-action', wantsSummary);
   return false;
-}
-
-function badInputs({ message }: BadInputs): Ending {
-  return { status: 'error', succeeded: false, headline: 'Bad input', error: message };
-}
-
-function untold({ message }: Untold): Ending {
-  const error = `${message}. What was done stands, but the steps after this one would not know: look at the runner, and run the step again.`;
-  return { status: 'error', succeeded: false, headline: 'The result could not be told', error };
-}
-
-function defect(error: unknown): Ending {
-  const said = error instanceof Error ? error.message : String(error);
-  return {
-    status: 'error',
-    succeeded: false,
-    headline: 'No result',
-    error: `The step has no result: ${said}. What it did until then is not known; a key that it made is revoked when the job ends. If this is not a fault of the runner, please report it as a defect of this action.`,
-  };
 }
 
 function tell(

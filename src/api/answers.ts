@@ -1,7 +1,7 @@
 import { ApiError, isTransientStatus, requestId } from '../http/errors.js';
 import type { Answer, Request } from '../http/exchange.js';
 import { retryAfter } from '../http/retry-after.js';
-import { isObject, isText, type Json, parseJson, TooNested, textOf } from '../text/json.js';
+import { isAbsent, isObject, isText, type Json, parseJson, TooNested, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 import { Misshapen } from './records.js';
 
@@ -68,8 +68,7 @@ function said({ method }: Request, answer: Answer): string {
   if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${plain(body)}` : '';
   const inner = isObject(body['error']) ? body['error'] : body;
   // An answer to a POST can hold the key that was made: of it words are shown, and nothing as long as a key.
-  const isShown = (value: Json | undefined) =>
-    value !== undefined && value !== null && value !== '' && (method !== 'POST' || isText(value));
+  const isShown = (value: Json | undefined) => !isAbsent(value) && value !== '' && (method !== 'POST' || isText(value));
   const first = (names: string[]) => {
     const value = names.map((name) => inner[name]).find(isShown);
     return method === 'POST' && value !== undefined ? textOf(value).replace(/[\w+/=.-]{24,}/g, '***') : value;

@@ -1,4 +1,4 @@
-import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
+import { isAbsent, isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
 import { Misshapen, misshapen, type Recorded } from './records.js';
 
 /** A key as the service lists it: never with its secret. */
@@ -49,7 +49,7 @@ export function mintedIn(body: Json): MintedKey {
 export function saysRevoked(body: Json, id: string): boolean {
   if (!isObject(body)) return false;
   // The end of another key proves nothing about this one.
-  if (body['id'] !== undefined && body['id'] !== null && idIn(body, '') !== id) throw misshapen('id', id, body['id']);
+  if (!isAbsent(body['id']) && idIn(body, '') !== id) throw misshapen('id', id, body['id']);
   return body['revoked'] === true;
 }
 

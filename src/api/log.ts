@@ -1,10 +1,9 @@
 /** Where the client and the modes tell what they do. */
 export interface Log {
   info(line: string): void;
-  notice(line: string): void;
   warning(line: string): void;
   debug(line: string): void;
 }
 
 const nothing = (): void => undefined;
-export const silent: Log = { info: nothing, notice: nothing, warning: nothing, debug: nothing };
+export const silent: Log = { info: nothing, warning: nothing, debug: nothing };

@@ -1,4 +1,4 @@
-import { isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
+import { isAbsent, isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 
 /** A record of the service as it came. */
@@ -56,7 +56,7 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
   const { id, status, project_id } = value;
   if (!isText(id) || !mayBeAskedFor.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
   if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
-  if (project_id !== undefined && project_id !== null && project_id !== projectId) {
+  if (!isAbsent(project_id) && project_id !== projectId) {
     throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };
@@ -65,7 +65,7 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
 /** A documented field that a record may lack, as text. */
 export function field({ record }: Recorded, name: string): string | undefined {
   const value = record[name];
-  return value === undefined || value === null ? undefined : textOf(value);
+  return isAbsent(value) ? undefined : textOf(value);
 }
 
 /** Milliseconds since 1970, where the record says when. */
@@ -88,13 +88,13 @@ export function listIn(body: Json, name: string): Json[] {
 
 export function cursorIn(body: Json): string | undefined {
   const pagination = isObject(body) ? body['pagination'] : undefined;
-  if (pagination === undefined || pagination === null) return undefined;
+  if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
   // A cursor of another kind is no end of the list: what is on the next page would be taken for nothing.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
     throw misshapen('pagination.cursor', 'a text', cursor ?? pagination);
   }
-  return cursor === undefined || cursor === null || cursor === '' ? undefined : textOf(cursor);
+  return isAbsent(cursor) || cursor === '' ? undefined : textOf(cursor);
 }
 
 /** An answer that lacks what is needed of it: the message names the place and what was expected there. */

@@ -11,7 +11,7 @@ export function forgetting(secret: string, exchange: Exchange): Exchange {
   const without = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   return async (request, onStop) => {
     const { status, headers, body } = await exchange(request, onStop);
-    return { status, headers: mapped(headers, without), body: without(unescaped(body)) };
+    return { status, headers: mapped(headers, without), body: bodyWithout(body, without) };
   };
 }
 
@@ -24,14 +24,17 @@ function mapped(headers: Answer['headers'], change: (text: string) => string): A
   return result;
 }
 
-/** JSON can write any letter as an escape; printed anew, it stands as itself. What is no JSON is only ever shown. */
-function unescaped(body: string): string {
-  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return body;
+/** JSON can write any letter as an escape; printed anew, it stands as itself. */
+function bodyWithout(body: string, without: (text: string) => string): string {
+  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return without(body);
   try {
-    return printJson(parseJson(body));
+    return without(printJson(parseJson(body)));
   } catch {
-    return body
+    const shown = body
       .replaceAll('\\/', '/')
       .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    const safe = without(shown);
+    // What is no JSON is only ever shown, and must not become JSON by this.
+    return safe === shown ? body : `… ${safe}`;
   }
 }

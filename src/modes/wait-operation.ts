@@ -185,7 +185,7 @@ class Watch {
         this.#heardOf(projectId);
         read += page.length;
         for (const operation of page) {
-          if (asked.delete(operation.id) || (!givenIds && this.#roster.isNews(operation, this.#limit.clock.date())))
+          if (asked.delete(operation.id) || (!givenIds && this.#roster.takesUp(operation, this.#limit.clock.date())))
             this.#see(operation);
         }
         if (givenIds && asked.size === 0) break;

@@ -74,6 +74,17 @@ test('whatever is said of an operation, the wait ends well only by what proves i
   );
 });
 
+test('what would be JSON, were its escapes undone, is none', async () => {
+  const whole = `{"operation":{"id":"${id}","status":"finished"}}`;
+  const escaped = whole.replaceAll('{', '\\u007b').replaceAll('}', '\\u007d');
+  const told = await step({ mode: 'wait-operation', 'project-id': projectId, 'operation-id': id }, () => ({
+    status: 200,
+    body: escaped,
+  }));
+  expect(harm(told, told.succeeded)).toEqual([]);
+  expect(told.outputs['status']).toBe('error');
+});
+
 test('a list of operations of any shape is waited for, or refused', async () => {
   const list = fc.array(operation, { maxLength: 4 }).map((all) => `[${all}]`);
   const answer = fc.record({ status: ok, body: body(list, (all) => `{"operations":${all},"pagination":{}}`) });

@@ -5,7 +5,7 @@ import { toolkit } from '../../src/action/toolkit.js';
 import { CleanUpStep } from '../../src/clean-up-step.js';
 import type { Answer, Request } from '../../src/http/exchange.js';
 import type { WorkflowRuns } from '../../src/modes/sweep-keys.js';
-import { runStep } from '../../src/step.js';
+import { runStep, tellOfError } from '../../src/step.js';
 import { Stop } from '../../src/time/stop.js';
 import type { World } from '../../src/world.js';
 import { seededRandom } from '../control-plane/random.js';
@@ -41,7 +41,9 @@ const job = new Job();
 export function step(inputs: Inputs, service: Service, env: Env = {}, runs?: WorkflowRuns): Promise<Told> {
   const given = { 'api-key': apiKey, 'base-url': 'https://control.test/v2', timeout: '20s', ...inputs };
   return tellOf('main', { inputs: given, state: {}, env }, service, (world) =>
-    runStep(world, async () => () => runs ?? { look: () => Promise.reject(new Error('nobody was to be asked')) }),
+    runStep(world, async () => () => runs ?? { look: () => Promise.reject(new Error('nobody was to be asked')) }).catch(
+      (error: unknown) => tellOfError(error, world),
+    ),
   );
 }
 

@@ -1,7 +1,28 @@
 import { failureIn } from '../../words/failure.js';
 import type { Ending } from '../ending.js';
+import { BadInputs } from '../inputs/input-reader.js';
+import { Untold } from '../publish.js';
 
 /** The end of a mode that came to no result. */
 export function failureReport(error: unknown, timeout: number): Ending {
   return { ...failureIn(error, timeout), succeeded: false };
+}
+
+/** The end of a step that was not begun, could not be told, or met a defect. */
+export function noResultReport(error: unknown): Ending {
+  return { status: 'error', succeeded: false, ...inWords(error) };
+}
+
+function inWords(error: unknown): { readonly headline: string; readonly error: string } {
+  if (error instanceof BadInputs) return { headline: 'Bad input', error: error.message };
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof Untold)
+    return {
+      headline: 'The result could not be told',
+      error: `${said}. What was done stands, but the steps after this one would not know: look at the runner, and run the step again.`,
+    };
+  return {
+    headline: 'No result',
+    error: `The step has no result: ${said}. What it did until then is not known; a key that it made is revoked when the job ends. If this is not a fault of the runner, please report it as a defect of this action.`,
+  };
 }

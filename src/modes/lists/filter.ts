@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '../../text/json.js';
+import { isAbsent, type JsonObject, textOf } from '../../text/json.js';
 import { nearest } from '../../text/nearest.js';
 import { visible } from '../../text/plain.js';
 
@@ -15,7 +15,7 @@ export class Filter {
   admits(record: JsonObject): boolean {
     return this.lines.every(({ field, pattern, admits }) => {
       const value = record[field];
-      const matched = value !== undefined && value !== null && matches(textOf(value), pattern);
+      const matched = !isAbsent(value) && matches(textOf(value), pattern);
       return matched === admits;
     });
   }

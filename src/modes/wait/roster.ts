@@ -69,8 +69,8 @@ export class Roster {
     if (phase === 'failed') this.#failed.add(id);
   }
 
-  /** Whether an operation that the list shows is to be watched from now on: it runs, or came and went between two looks. */
-  isNews(operation: Operation, date: number): boolean {
+  /** Notes what the list shows. Whether it is watched from now on: it runs, or came and went between two looks. */
+  takesUp(operation: Operation, date: number): boolean {
     const made = timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
     // A first look that broke off has shown what there was all the same: what is newer came after it.
     const isNewer = this.#firstLook

@@ -91,8 +91,8 @@ export const mutants: readonly Mutant[] = [
     name: 'post-body-quoted',
     defect: 'a cut answer to a POST is quoted in the error',
     file: 'src/api/answers.ts',
-    replace: ": 'a body that is not JSON';",
-    by: ': `a body that is not JSON: ${answer.body}`;',
+    replace: "'not JSON'}`;",
+    by: '`not JSON: ${answer.body}`}`;',
   },
   {
     name: 'debug-tells-key',
@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
     name: 'no-last-look',
     defect: 'no look is taken at the deadline',
     file: 'src/modes/wait-operation.ts',
-    replace: 'await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);',
+    replace: 'await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), lastLook);',
     by: '',
   },
   {
@@ -324,8 +324,8 @@ export const mutants: readonly Mutant[] = [
     name: 'cut-body-is-an-answer',
     defect: 'a body that is no JSON counts as an empty one',
     file: 'src/api/answers.ts',
-    replace: 'throw told(`status ${status} with ${unusable}`, true);',
-    by: "if (request.method !== 'GET' || unusable === '') throw told(`status ${status} with ${unusable}`, true); body = request.url.pathname.endsWith('api_keys') ? [] : { operations: [], projects: [] };",
+    replace: 'throw told(`status ${status} with ${unusable}`, !isNested);',
+    by: "if (request.method !== 'GET' || unusable === '') throw told(`status ${status} with ${unusable}`, !isNested); body = request.url.pathname.endsWith('api_keys') ? [] : { operations: [], projects: [] };",
   },
   {
     name: 'revoked-by-not-found',
@@ -352,8 +352,8 @@ export const mutants: readonly Mutant[] = [
     name: 'page-on-delete-is-done',
     defect: 'a login page in answer to a DELETE is taken for a yes',
     file: 'src/api/answers.ts',
-    replace: 'throw told(`status ${status} with ${unusable}`, true);',
-    by: "if (request.method !== 'DELETE') throw told(`status ${status} with ${unusable}`, true); body = { revoked: true };",
+    replace: 'throw told(`status ${status} with ${unusable}`, !isNested);',
+    by: "if (request.method !== 'DELETE') throw told(`status ${status} with ${unusable}`, !isNested); body = { revoked: true };",
   },
   {
     name: 'own-401-unchecked',
@@ -471,7 +471,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'one-failure-is-none',
     defect: 'a key that could not be revoked does not fail the step',
-    file: 'src/modes/keys/fates.ts',
+    file: 'src/words/fates.ts',
     replace: 'if (first === undefined) return undefined;',
     by: 'if (first === undefined || failed.length < fates.length) return undefined;',
   },
@@ -500,8 +500,8 @@ export const mutants: readonly Mutant[] = [
     name: 'no-advice',
     defect: 'an error does not say what to do',
     file: 'src/words/failure.ts',
-    replace: 'error: `${ended(error.message)} ${adviceFor(error)}` };',
-    by: 'error: ended(error.message) };',
+    replace: 'error: sentences(error.message, adviceFor(error)) };',
+    by: 'error: sentences(error.message) };',
   },
   {
     name: 'cancelled-is-an-error',
@@ -514,8 +514,8 @@ export const mutants: readonly Mutant[] = [
     name: 'late-success-after-crash',
     defect: 'outputs that the runner did not take are no failure',
     file: 'src/step.ts',
-    replace: 'await tellOfError(error, world);\n    return false;',
-    by: 'await tellOfError(error, world).catch(() => undefined);\n    return true;',
+    replace: 'await tell(ending, world, inputs.mode, inputs.summary);',
+    by: 'await tell(ending, world, inputs.mode, inputs.summary).catch(() => undefined);',
   },
   {
     name: 'result-file-optional',
