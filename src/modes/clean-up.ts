@@ -16,6 +16,8 @@ const leastPause = 100;
 /** What is kept of the time for the minted key, which looks for the others until then, the last time shortly before. */
 const forTheMinted = 4_000;
 const forItsLastLook = 500;
+/** In less time a slow answer could not come. */
+const shortestExchange = 1_000;
 /** When the last look is due: one that fails is repeated in the rest of the time. */
 const nearlyOver = 1_500;
 
@@ -263,7 +265,8 @@ class CleanUp {
       try {
         const { limit } = this.#collaborators;
         // Half of what is left, so that one exchange that hangs leaves time for another.
-        return await revocation.try(minted.hurried(limit.left / 2), limit, this.#isListedFor(minted));
+        const api = minted.hurried(Math.max(shortestExchange, limit.left / 2));
+        return await revocation.try(api, limit, this.#isListedFor(minted));
       } catch (error) {
         if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
         if (parent !== undefined) this.#refusal = error;

@@ -67,17 +67,14 @@ function blowsAt(place: Place, places: readonly Place[], { main, subject }: Acco
   const own = place.endpoint === 'create-key' && subject.inMain === undefined ? unusable : {};
   const ofStage = places.filter(({ stage }) => stage === place.stage);
   const isMixed = new Set((place.stage === 'main' ? main.exchanges : []).map(({ endpoint }) => endpoint)).size > 1;
-  const all: Often[] = ofStage[0] === place || isMixed ? ['all from then on'] : [];
-  const isLater = place.nth > 1 && place.endpoint.startsWith('list-');
-  const lasting =
-    subject.isLong || isLater
-      ? { ...typical, ...(place.stage === 'post' && !isChange ? slow : {}) }
-      : place.stage === 'post'
-        ? faults
-        : without(faults, isRefusal);
+  const isFirst = ofStage[0] === place;
+  const all: Often[] = isFirst || isMixed ? ['all from then on'] : [];
+  // What lasts is met in full at the first exchange, and in one of each sort at the later ones.
+  const lasting = isFirst && !subject.isLong ? faults : typical;
+  const lastingHere = place.stage === 'post' ? { ...lasting, ...(isChange ? {} : slow) } : without(lasting, isRefusal);
   return [
     ...named('once', { ...faults, ...own }),
-    ...named('from then on', lasting),
+    ...named('from then on', lastingHere),
     ...all.flatMap((often) => named(often, typical)),
     ...signalsAt(whensAt(place, isChange)),
     ...(place.endpoint === 'create-key' && subject.inMain === undefined ? innerSignals() : []),

@@ -1,11 +1,12 @@
 import { expect, type TestContext, test } from 'vitest';
 import type { RunningControlPlane } from '../control-plane/index.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
+import { hasIpv6 } from './has-ipv6.js';
 import { type ProxyManner, proxyAnswer, wantsLogin } from './proxy-server.js';
 import { sabotage } from './sabotage.js';
 import { hiddenUrl, setSecureStage } from './secure-stage.js';
-import { warningsOf } from './stage.js';
-import { authorityFile } from './tls/certificates.js';
+import { setStage, warningsOf } from './stage.js';
+import { authorityFile, expired, ofAnotherName } from './tls/certificates.js';
 
 /** A key is made through the proxy, and post finds what `post` says in place of main's surroundings. */
 async function mint(
@@ -112,3 +113,35 @@ for (const [what, text, why] of [
     expect(refusing.proxy.asked.length).toBeGreaterThan(0);
   });
 }
+
+for (const [what, tls, why] of [
+  ['that has expired', expired, /certificate of the service has expired/],
+  ['for another host name', ofAnotherName, /certificate of the service is for another host name/],
+] as const) {
+  test.concurrent(`a certificate ${what} in post alone is told, with the key, and sees no request`, async (context) => {
+    const wrong = await setSecureStage(context, undefined, { tls });
+    const { service, main, after } = await mint(context, {
+      post: { env: { https_proxy: `http://127.0.0.1:${wrong.proxy.port}` } },
+    });
+
+    expectTold(service, main, after, why);
+    expect(wrong.service.requests).toEqual([]);
+  });
+}
+
+test.concurrent('a tunnel behind which nobody says a word holds post up for 20 s, and is told, with the key', async (context) => {
+  const mute = await setSecureStage(context, { kind: 'silent' });
+  const { service, main, after } = await mint(context, {
+    post: { env: { https_proxy: `http://127.0.0.1:${mute.proxy.port}` } },
+  });
+
+  expectTold(service, main, after, /not done in time/);
+});
+
+test.runIf(hasIpv6).concurrent('post finds its way to an IPv6 address', async (context) => {
+  const { service, runMode, runPost } = await setStage(context, { host: '::1' });
+  const main = await runMode('create-key');
+
+  expectRevoked(service, main, await runPost(main));
+  expect(service.baseUrl).toContain('[::1]');
+});

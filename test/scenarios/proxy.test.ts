@@ -1,5 +1,5 @@
-import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
+import { hasIpv6 } from './has-ipv6.js';
 import { proxyAnswer, wantsLogin } from './proxy-server.js';
 import { quickDice, sabotage } from './sabotage.js';
 import { hiddenUrl, setSecureStage } from './secure-stage.js';
@@ -157,7 +157,6 @@ test.concurrent('no proxy is asked for what is on the own machine', async (conte
   expect(result.outputs).toMatchObject({ status: 'finished' });
 });
 
-const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 for (const [name, tls] of [
   ['http', {}],
   ['https', { tls: good }],
