@@ -16,6 +16,7 @@ import { traceOf } from './trace.js';
 const enoughRuns = 100_000;
 const leastInCell = 20;
 const mostShown = 20;
+const toldEvery = 10_000;
 const workerScript = new URL('./worker.js', import.meta.url);
 
 const { values } = parseArgs({
@@ -61,6 +62,7 @@ async function simulateMany(): Promise<boolean> {
     untilFound: false,
     script: workerScript,
     patience: 120_000,
+    tell: signsOfLife(began),
   });
   const seconds = (performance.now() - began) / 1_000;
   console.log(`${runs} runs in ${seconds.toFixed(1)} s.\n\n${coverage.table()}\n`);
@@ -72,4 +74,13 @@ async function simulateMany(): Promise<boolean> {
   for (const cell of thin) console.log(`reached less than ${leastInCell} times: ${cell}`);
   console.log(`${findings.length} runs with violations, ${thin.length} cells too thin.`);
   return findings.length === 0 && thin.length === 0;
+}
+
+function signsOfLife(began: number): (done: number, findings: number) => void {
+  let told = began;
+  return (done, findings) => {
+    if (performance.now() - told < toldEvery) return;
+    told = performance.now();
+    console.log(`${((told - began) / 1_000).toFixed(0)} s: ${done} runs, ${findings} seeds with violations`);
+  };
 }
