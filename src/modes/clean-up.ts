@@ -12,7 +12,7 @@ import type { Trace } from './keys/trace.js';
 /** The pauses between rounds. */
 const shortestPause = 250;
 const longestPause = 2_000;
-const leastPause = 100;
+const leastPause = 250;
 /** What is kept of the time for the minted key, which looks for the others until then, the last time shortly before. */
 const forTheMinted = 4_000;
 const forItsLastLook = 500;
@@ -296,7 +296,15 @@ class CleanUp {
 
   #isListedFor(api: ControlApi): (id: string) => Promise<boolean> {
     const { limit } = this.#collaborators;
-    return (id) => shows(api.keys({ limit, retry: once }), id);
+    return async (id) => {
+      try {
+        return await shows(api.keys({ limit, retry: once }), id);
+      } catch (error) {
+        // A list that asks for patience asks it of all who read it: that is no lock on the one key.
+        if (error instanceof ApiError && error.asksForPatience) this.#bear(error);
+        throw error;
+      }
+    };
   }
 
   /** What may go better in the next round. */
@@ -305,7 +313,8 @@ class CleanUp {
     this.#failure = error;
     const { limit } = this.#collaborators;
     const asked = error.retryAfter ?? 0;
-    if (asked === 0) return;
+    // Too many requests are not answered with more of them, whatever these are about.
+    if (asked === 0 && error.status !== 429) return;
     if (asked > limit.left) {
       this.#failure = new AskedToWaitTooLong(error, limit.left);
       this.#isHopeless = true;

@@ -13,7 +13,7 @@ import { simulate } from './simulate.js';
 import { traceOf } from './trace.js';
 
 /** In so many runs each cell is to be reached so often; fewer say nothing of it. */
-const enoughRuns = 100_000;
+const enoughRuns = 200_000;
 const leastInCell = 20;
 const mostShown = 20;
 const toldEvery = 10_000;

@@ -55,9 +55,11 @@ export function noKeyIsLeft(run: Run): string[] {
 function wasTooLate({ stage }: Run, step: StepRecord, key: ApiKey, post: ProcessRecord | undefined): boolean {
   if (post === undefined) return false;
   const due = post.startedAt + (hasParent(step, post) ? looksUntil : mintedLooksUntil) - 2 * stage.tripMs;
-  // A look that took until then was the last that there was time for; it shows what was when it came to the service.
+  // A look that took until then was the last that there was time for. A whole one shows what was when it came to the service;
+  // where it was cut, what the one before it has shown stands.
   const last = post.sent.findLast((sent) => isKeyList(sent) || isCutLook(sent));
-  const until = last !== undefined && (last.endedAt ?? 0) >= due ? Math.min(due, last.at) : due;
+  const seen = post.sent.findLast(isKeyList)?.at ?? 0;
+  const until = last !== undefined && (last.endedAt ?? 0) >= due ? Math.min(due, seen) : due;
   return bornAt(key) > until;
 }
 

@@ -8,12 +8,9 @@ import { World } from '../../virtual/world.js';
 
 const second = 1_000;
 
-it('revokes the key that looks for others as soon as its time has come, though a look hangs', async () => {
-  const world = new World();
+/** Post of a job whose key was made after a create that was unclear. */
+function cleaned(world: World) {
   const minted = world.plane.addKey('shop-key');
-  world.clock.at(12 * second, () =>
-    world.faults.add({ endpoint: 'list-keys', fault: { kind: 'hang-before-headers' } }),
-  );
   const access = { baseUrl: new URL('https://control.test/v2'), apiKey: minted.key, requestTimeout: 5 * second };
   const trace = {
     baseUrl: access.baseUrl.href,
@@ -26,14 +23,51 @@ it('revokes the key that looks for others as soon as its time has come, though a
     onFailure: 'warn',
     summary: true,
   } as const;
+  const credentials = { minted: new ControlApi(world.connect(), access, silent), parent: undefined };
+  const limit = new Limit(world.clock, 20 * second, new Stop());
+  const working = world.clock.run(cleanUp(trace, credentials, { limit, log: silent, random: () => 0.5 }));
+  return { minted, working };
+}
 
-  const cleanedUp = await world.clock.run(
-    cleanUp(
-      trace,
-      { minted: new ControlApi(world.connect(), access, silent), parent: undefined },
-      { limit: new Limit(world.clock, 20 * second, new Stop()), log: silent, random: () => 0.5 },
-    ),
+it('leaves a list alone for as long as it asks: that is no lock on the one key that was looked for', async () => {
+  const world = new World();
+  const other = world.plane.addKey('shop-key');
+  world.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 404 } });
+  world.faults.add({
+    endpoint: 'list-keys',
+    nth: 2,
+    fault: { kind: 'status', status: 423, retryAfter: { seconds: 9 } },
+  });
+
+  await cleaned(world).working;
+
+  // The look, the revocation, the look whether it is gone; then nothing for 9 s.
+  expect(world.times.slice(0, 3)).toEqual([0, 0, 0]);
+  expect(world.times[3]).toBeGreaterThanOrEqual(9 * second);
+  expect(world.plane.isAlive(other.id)).toBe(false);
+});
+
+it('sends nothing more in a round that a 429 has ended', async () => {
+  const world = new World();
+  const other = world.plane.addKey('shop-key');
+  world.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 503 } });
+  world.faults.add({ endpoint: 'list-keys', nth: 2, fault: { kind: 'status', status: 429 } });
+
+  await cleaned(world).working;
+
+  const [, , refused = 0, next] = world.times;
+  expect(next).toBeGreaterThan(refused);
+  expect(world.plane.isAlive(other.id)).toBe(false);
+});
+
+it('revokes the key that looks for others as soon as its time has come, though a look hangs', async () => {
+  const world = new World();
+  world.clock.at(12 * second, () =>
+    world.faults.add({ endpoint: 'list-keys', fault: { kind: 'hang-before-headers' } }),
   );
+
+  const { minted, working } = cleaned(world);
+  const cleanedUp = await working;
 
   expect(cleanedUp.failure).toBeUndefined();
   expect(cleanedUp.revoked.map(({ id }) => id)).toEqual([minted.id]);
