@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { setStage } from './stage.js';
 
-test.concurrent('ids and filters with the line ends of Windows are read as any', async (context) => {
+test.concurrent('ids and filters with the line ends of Windows are read like others', async (context) => {
   const { service, projectId, run, runMode } = await setStage(context);
   const ended = [1, 2].map(() => service.plane.startOperation({ projectId, lengthMs: 0, branchId: 'br-main-1' }).id);
 
