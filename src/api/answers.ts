@@ -18,7 +18,7 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
       transient,
       retryAfter: retryAfter(answer.headers, date),
       // What a page in place of an answer says is not said by the service.
-      unclear: isPage || !isRefusal(status),
+      unclear: isPage || answer.isToRepeat === true || !isRefusal(status),
       isPage,
     });
 

@@ -10,8 +10,8 @@ export function forgetting(secret: string, exchange: Exchange): Exchange {
   const forms = formsOfSecret(secret);
   const without = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   return async (request, onStop) => {
-    const { status, headers, body } = await exchange(request, onStop);
-    return { status, headers: mapped(headers, without), body: bodyWithout(body, without) };
+    const answer = await exchange(request, onStop);
+    return { ...answer, headers: mapped(answer.headers, without), body: bodyWithout(answer.body, without) };
   };
 }
 

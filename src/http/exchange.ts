@@ -17,6 +17,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Whole: a body that was cut is a `Broken`, never an answer. */
   readonly body: string;
+  /** To the second of two: the service may have carried out the first. */
+  readonly isToRepeat?: boolean;
 }
 
 /** The exchange did not come to a whole answer. */

@@ -1,21 +1,30 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { HttpClient } from '@actions/http-client';
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
 import { plain } from '../text/plain.js';
-import { Broken, type Exchange } from './exchange.js';
+import { type Answer, Broken, type Exchange, type Request } from './exchange.js';
 
 /** A long text is kept apart from the short-lived ones, which are copied again and again. */
 const chunksAtOnce = 64;
 const noIdleLimit = 2 ** 31 - 1;
+const closed = ['ECONNRESET', 'EPIPE'];
+
+/** That of Node, or of http-client for a tunnel. */
+interface OurAgent {
+  readonly freeSockets?: object;
+  readonly proxyOptions?: { signal?: AbortSignal };
+}
 
 /** Exchanges over sockets, with the proxies and authorities that the environment names. */
 export function httpExchange(): { exchange: Exchange; close(): void } {
   let signal: AbortSignal | undefined;
-  // http-client asks its handlers while `request()` is still on the stack, so this signal is that of the request at hand.
+  let isAnew = false;
+  // http-client asks its handlers while `request()` is still on the stack, so these are of the request at hand.
   const prepare = {
-    prepareRequest(options: { host?: string; signal?: AbortSignal | undefined }) {
-      options.signal = signal;
+    prepareRequest(options: RequestOptions) {
+      if (signal !== undefined) options.signal = signal;
+      if (isAnew) options.agent = false;
       // A URL writes an IPv6 address in brackets, a socket wants it without.
       if (options.host) options.host = options.host.replace(/^\[(.*)\]$/, '$1');
     },
@@ -29,27 +38,41 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
     socketTimeout: noIdleLimit,
   });
 
+  const send = async (request: Request, ofThis: AbortSignal): Promise<Answer> => {
+    signal = ofThis;
+    const { message } = await client.request(request.method, request.url.href, request.body ?? null, request.headers);
+    return {
+      status: message.statusCode ?? 0,
+      headers: message.headers as Record<string, string | undefined>,
+      body: await readBody(message, request.mostBytes),
+    };
+  };
+
+  const sendAnew = async (request: Request, ofThis: AbortSignal): Promise<Answer> => {
+    isAnew = true;
+    const sending = send(request, ofThis);
+    isAnew = false;
+    return { ...(await sending), isToRepeat: true };
+  };
+
   return {
     async exchange(request, onStop) {
       const controller = new AbortController();
       onStop(() => controller.abort());
-      signal = controller.signal;
       try {
         refuseBadProxy(request.url);
+        const agent = client.getAgent(request.url.href) as OurAgent;
         // A proxy that takes CONNECT and stays silent is left by this signal alone.
-        const { proxyOptions } = client.getAgent(request.url.href) as { proxyOptions?: { signal?: AbortSignal } };
-        if (proxyOptions !== undefined) proxyOptions.signal = signal;
-        const { message } = await client.request(
-          request.method,
-          request.url.href,
-          request.body ?? null,
-          request.headers,
-        );
-        return {
-          status: message.statusCode ?? 0,
-          headers: message.headers as Record<string, string | undefined>,
-          body: await readBody(message, request.mostBytes),
-        };
+        if (agent.proxyOptions !== undefined) agent.proxyOptions.signal = controller.signal;
+        const isIdle = Object.keys(agent.freeSockets ?? {}).length > 0;
+        return await send(request, controller.signal).catch((error: NodeJS.ErrnoException) => {
+          // A service closes an idle connection when it likes, maybe in this moment: what may be sent twice is sent anew.
+          if (!isIdle || request.method === 'POST' || !closed.includes(error.code ?? '')) throw error;
+          return sendAnew(request, controller.signal).catch((again) => {
+            // That the second one never left says nothing about the first.
+            throw again instanceof Broken ? again : error;
+          });
+        });
       } catch (error) {
         throw error instanceof Broken ? error : broken(error);
       }

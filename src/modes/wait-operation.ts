@@ -18,11 +18,6 @@ const graceForNew = 5_000;
 const graceForSeen = 30_000;
 const lastLookTakes = 1_000;
 const longestPauseAfterFailure = 60_000;
-const pauseAmidTheList = 500;
-
-/** A connection that broke before it gave an answer, as one does that was closed while it was idle, is tried again at once. */
-const lastLook: RetryRule = (error, times) =>
-  error.transient && error.status === undefined && times === 1 ? 0 : undefined;
 
 /** Stands for whatever request is tried again. */
 const retried = '';
@@ -127,7 +122,7 @@ class Watch {
   async #lookForTheLastTime(): Promise<Waited> {
     const { clock, cancel } = this.#limit;
     try {
-      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), lastLook);
+      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
     }
@@ -179,9 +174,7 @@ class Watch {
     const givenIds = 'ids' in target;
     let read = 0;
     try {
-      const { retry } = manner;
-      const pages = { ...manner, retry: retry === this.#whileWaiting ? this.#amidTheList : retry };
-      for await (const page of this.#api.operations(projectId, newest, pages)) {
+      for await (const page of this.#api.operations(projectId, newest, manner)) {
         this.#heardOf(projectId);
         read += page.length;
         for (const operation of page) {
@@ -263,13 +256,6 @@ class Watch {
   readonly #tellOfRetry = (error: ApiError): void => {
     this.#troubles.set(retried, error);
     this.#narrator.trouble(error);
-  };
-
-  /** A page is asked for once more, so that a connection that breaks after each answer does not hide the pages behind it. */
-  readonly #amidTheList: RetryRule = (error, times) => {
-    const pause = this.#whileWaiting(error, times);
-    const again = this.#answered && times === 1 && error.transient && error.retryAfter === undefined;
-    return pause ?? (again ? pauseAmidTheList : undefined);
   };
 
   get #waited(): number {

@@ -46,6 +46,7 @@ class Delivery {
   #stopWaiting = (): void => undefined;
   #head: Omit<Answer, 'body'> = { status: 0, headers: {} };
   #body = '';
+  #isRepeated = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -66,8 +67,12 @@ class Delivery {
     if (connection.givenUp) {
       connection.givenUp = false;
       exchanges.receiveInVain(received);
-      this.#break('The connection was reset (ECONNRESET)');
-      return;
+      // What may be sent twice is, on a new connection.
+      this.#isRepeated = true;
+      if (method === 'POST') {
+        this.#break('The connection was reset (ECONNRESET)');
+        return;
+      }
     }
     this.#reception = exchanges.receive(received);
     this.#play(this.#reception, 0);
@@ -116,7 +121,7 @@ class Delivery {
     this.#over();
     this.#travel(() => {
       this.settled = true;
-      this.#parts.resolve(answer);
+      this.#parts.resolve(this.#isRepeated ? { ...answer, isToRepeat: true } : answer);
     });
   }
 

@@ -65,7 +65,9 @@ function stubbornness({ cell, setting, main }: Account, { exchanges, stage }: Ra
   const isPatient =
     fault.kind === 'status' && [423, 429, ...(mode === 'wait-operation' ? [404] : [])].includes(fault.status);
   if (isAnswered || isPatient || isBenign(fault, 'main')) return [];
-  const most = isRepeated(fault) || asksForLong(fault) || fault.kind === 'endless-body' ? tries : 1;
+  // An idle connection that is closed costs no try.
+  const anew = fault.kind === 'cut-before-headers' ? 1 : 0;
+  const most = isRepeated(fault) || asksForLong(fault) || fault.kind === 'endless-body' ? tries + anew : 1;
   const asked = exchanges.filter((one) => one.fault === fault.kind);
   return asked.length > most ? [`what fails was asked for ${asked.length} times`] : [];
 }

@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
     name: 'no-last-look',
     defect: 'no look is taken at the deadline',
     file: 'src/modes/wait-operation.ts',
-    replace: 'await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), lastLook);',
+    replace: 'await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);',
     by: '',
   },
   {

@@ -1,14 +1,13 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect, it, type TestContext } from 'vitest';
-import type { Answer } from '../../../src/http/exchange.js';
+import type { Answer, Request } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
 
-/** What a request gets for these bytes, after which the connection is closed. */
-async function answerTo({ onTestFinished }: TestContext, bytes: string): Promise<Answer> {
+async function addressOf(server: Server, { onTestFinished }: TestContext): Promise<URL> {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.once('data', () => socket.end(bytes));
     socket.on('error', () => undefined);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -16,10 +15,21 @@ async function answerTo({ onTestFinished }: TestContext, bytes: string): Promise
     for (const socket of sockets) socket.destroy();
     server.close();
   });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/projects`);
+}
+
+type Ask = (method: Request['method']) => Promise<Answer>;
+
+function client({ onTestFinished }: TestContext, url: URL): Ask {
   const { exchange, close } = httpExchange();
   onTestFinished(close);
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/projects`);
-  return exchange({ method: 'GET', url, headers: {}, mostBytes: 1_000 }, () => undefined);
+  return (method) => exchange({ method, url, headers: {}, mostBytes: 1_000 }, () => undefined);
+}
+
+/** What a request gets for these bytes, after which the connection is closed. */
+async function answerTo(context: TestContext, bytes: string): Promise<Answer> {
+  const server = createServer((socket) => socket.once('data', () => socket.end(bytes)));
+  return client(context, await addressOf(server, context))('GET');
 }
 
 const json = '{"operation":{"id":"x","status":"finished"}}';
@@ -37,4 +47,64 @@ it('takes no body that was cut, though what came is whole JSON', async (context)
   await expect(answerTo(context, shorter)).rejects.toThrow(`cut after ${json.length} bytes`);
   const unended = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`;
   await expect(answerTo(context, unended)).rejects.toThrow(`cut after ${json.length} bytes`);
+});
+
+/** A service that answers the requests of these numbers, and closes the connections of all others unanswered. */
+async function closing(
+  context: TestContext,
+  answered: readonly number[],
+): Promise<{ url: URL; ask: Ask; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createHttpServer((request, response) => {
+    asked.push(String(request.method));
+    if (answered.includes(asked.length)) response.end('{}');
+    else request.socket.resetAndDestroy();
+  });
+  const url = await addressOf(server, context);
+  return { url, ask: client(context, url), asked };
+}
+
+for (const method of ['GET', 'DELETE'] as const) {
+  it(`sends a ${method} once more where its idle connection was closed`, async (context) => {
+    const { ask, asked } = await closing(context, [1, 3, 4]);
+    expect(await ask('GET')).not.toHaveProperty('isToRepeat');
+    expect(await ask(method)).toMatchObject({ status: 200, isToRepeat: true });
+    expect(await ask(method)).not.toHaveProperty('isToRepeat');
+    expect(asked).toEqual(['GET', method, method, method]);
+  });
+}
+
+it('sends it no third time', async (context) => {
+  const { ask, asked } = await closing(context, [1]);
+  await ask('GET');
+  await expect(ask('GET')).rejects.toThrow('The connection was reset');
+  expect(asked).toHaveLength(3);
+});
+
+it('sends nothing again whose connection was new', async (context) => {
+  const { ask, asked } = await closing(context, []);
+  await expect(ask('GET')).rejects.toThrow('The connection was reset');
+  expect(asked).toHaveLength(1);
+});
+
+it('sends no POST again, as it may have been carried out', async (context) => {
+  const { ask, asked } = await closing(context, [1]);
+  await ask('GET');
+  await expect(ask('POST')).rejects.toThrow('The connection was reset');
+  expect(asked).toEqual(['GET', 'POST']);
+});
+
+it('sends nothing again that was given up', async (context) => {
+  const { url, asked } = await closing(context, [1]);
+  const { exchange, close } = httpExchange();
+  context.onTestFinished(close);
+  const request: Request = { method: 'GET', url, headers: {}, mostBytes: 1_000 };
+  await exchange(request, () => undefined);
+  let stop = () => {};
+  const second = exchange(request, (call) => {
+    stop = call;
+  });
+  stop();
+  await expect(second).rejects.toThrow();
+  expect(asked).toHaveLength(1);
 });

@@ -99,15 +99,15 @@ it('the last look is taken once, and what it met is told', async () => {
   expect(waited.cause).toMatchObject({ status: 503 });
 });
 
-it.each([
-  ['is not repeated where it is answered', { kind: 'status', status: 503 }, 1],
-  ['is repeated once where the connection broke', { kind: 'cut-before-headers' }, 2],
-] as const)('the last look %s', async (_, fault, looks) => {
-  const world = new World({ faults: [{ from: 2, fault }] });
-  const operation = world.plane.startOperation(forever);
-  await world.wait([operation.id], { timeout: 10 * second, pollInterval: 100 });
-  expect(world.times.filter((time) => time >= 10 * second)).toHaveLength(looks);
-});
+it.each([{ kind: 'status', status: 503 }, { kind: 'cut-before-headers' }] as const)(
+  'the last look is not repeated where it meets %o',
+  async (fault) => {
+    const world = new World({ faults: [{ from: 2, fault }] });
+    const operation = world.plane.startOperation(forever);
+    await world.wait([operation.id], { timeout: 10 * second, pollInterval: 100 });
+    expect(world.times.filter((time) => time >= 10 * second)).toHaveLength(1);
+  },
+);
 
 it('a deadline that strikes a request is not called its request-timeout', async () => {
   const world = new World({ faults: [{ from: 2, fault: { kind: 'hang-before-headers' } }] });
