@@ -1,5 +1,6 @@
 import { type Limit, TimeUp } from '../time/limit.js';
 import { ApiError, AskedToWaitTooLong } from './errors.js';
+import type { Quiet } from './quiet.js';
 
 /**
  * The one question: how many milliseconds until the next try; none means give up. `times`: errors of this request so far,
@@ -13,6 +14,8 @@ export interface Manner {
   readonly retry: RetryRule;
   /** Hears of each failure that another try follows, and in how many milliseconds. */
   readonly tell?: (error: ApiError, pause: number) => void;
+  /** Of those who ask side by side. */
+  readonly quiet?: Quiet;
 }
 
 export const once: RetryRule = () => undefined;
@@ -28,17 +31,20 @@ export function fiveTries(random: () => number): RetryRule {
   };
 }
 
-export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, tell }: Manner): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, tell, quiet }: Manner): Promise<T> {
   const times = { failed: 0, asked: 0 };
   let pause = 0;
   let last: ApiError | undefined;
   for (;;) {
     try {
       if (pause > 0) await limit.sleep(pause);
+      await quiet?.keep(limit);
       return await attempt();
     } catch (error) {
       if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiError) || error instanceof AskedToWaitTooLong) throw error;
+      // A lock is one on a single thing.
+      if (error.status !== 423) quiet?.hear(error, limit);
       last = error;
       const next = retry(error, error.asksForPatience ? ++times.asked : ++times.failed);
       if (next === undefined) throw error;

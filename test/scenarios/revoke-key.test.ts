@@ -509,6 +509,38 @@ test.concurrent('patience that would outlast the deadline ends one key at once, 
   expect(result.ms).toBeLessThan(5_000);
 });
 
+test.concurrent('what one of many is told holds for those that come after it', async (context) => {
+  const { service, runMode } = await setStage(context, {
+    faults: [
+      { endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 429, retryAfter: { seconds: 1 } } },
+      { fault: { kind: 'delay', ms: 100 } },
+    ],
+  });
+  const ids = addKeys(service, 9);
+
+  const result = await runMode('revoke-key', { 'key-id': ids.join() });
+
+  expectEnd(result, 'revoked', { revoked: ids });
+  const [told, ...others] = service.requests;
+  const end = told?.endedAt ?? Number.NaN;
+  const later = others.filter(({ at }) => at > end + 50);
+  expect(later).toHaveLength(4);
+  for (const { at } of later) expect(at - end).toBeGreaterThanOrEqual(990);
+});
+
+test.concurrent('and where it outlasts the deadline, none of them is asked for', async (context) => {
+  const { service, runMode } = await setStage(context, {
+    faults: [{ endpoint: 'revoke-key', fault: { kind: 'status', status: 429, retryAfter: { seconds: 3600 } } }],
+  });
+  const ids = addKeys(service, 20);
+
+  const result = await runMode('revoke-key', { 'key-id': ids.join() });
+
+  expectEnd(result, 'error', { kept: ids });
+  expect(service.requests).toHaveLength(6);
+  expect(errorOf(result)).toMatch(/429.*1h/);
+});
+
 // Inputs
 
 test.concurrent('an empty list is no error: there is nothing to revoke', async (context) => {

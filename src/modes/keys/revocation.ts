@@ -1,6 +1,7 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import { ApiError } from '../../http/errors.js';
+import { Quiet } from '../../http/quiet.js';
 import { type Manner, once, withRetries } from '../../http/retry.js';
 import type { Limit } from '../../time/limit.js';
 
@@ -67,6 +68,8 @@ export class Revoker {
   readonly #manner: Manner;
   /** Keys do not come back: what it does not show stays gone, so that one reading serves many keys. */
   #list: Promise<Key[]> | undefined;
+  /** A lock on it is one on what all read. */
+  readonly #quietOfList = new Quiet();
 
   constructor(api: ControlApi, manner: Manner) {
     this.#api = api;
@@ -81,8 +84,19 @@ export class Revoker {
   /** A list that was read before, and shows the key, may be older than its end. */
   async #isListed(id: string): Promise<boolean> {
     if (this.#list !== undefined && !(await shows(this.#list, id).catch(() => true))) return false;
-    this.#list = this.#api.keys({ limit: this.#manner.limit, retry: once });
+    this.#list = this.#readList();
     return shows(this.#list, id);
+  }
+
+  async #readList(): Promise<Key[]> {
+    const { limit } = this.#manner;
+    await this.#quietOfList.keep(limit);
+    try {
+      return await this.#api.keys({ ...this.#manner, retry: once });
+    } catch (error) {
+      if (error instanceof ApiError) this.#quietOfList.hear(error, limit);
+      throw error;
+    }
   }
 }
 

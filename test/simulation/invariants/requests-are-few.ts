@@ -103,7 +103,7 @@ function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
       .slice(index + 1)
       .find(
         (next) =>
-          next.at >= (first.endedAt ?? 0) && next.at > first.at && next.at < until && isBound(step, part, first, next),
+          next.at >= (first.endedAt ?? 0) && next.at > first.at && next.at < until && isBound(step, first, next),
       );
     if (early === undefined) return [];
     // The one look at the deadline that a wait is promised.
@@ -119,14 +119,13 @@ function asksToWait({ answer }: Sent): boolean {
   return [408, 423, 425, 429].includes(status) || status >= 500;
 }
 
-/** Of one who works on one thing every request has to wait; of one who does many things side by side the same one. */
-function isBound({ plan: { mode } }: StepRecord, part: ProcessRecord['part'], first: Sent, next: Sent): boolean {
-  const isSame = first.method === next.method && withoutQuery(first) === withoutQuery(next);
-  // What stands in the list is asked for by each of those who work side by side.
-  if (mode === 'revoke-key' || mode === 'sweep-keys') return isSame && first.method === 'DELETE';
-  const isSideBySide = part === 'main' && first.method === 'DELETE' && next.method === 'DELETE';
-  if (first.answer?.status === 423 || isSideBySide) return isSame;
-  return isSame || mode === 'create-key' || first.answer?.status === 429;
+/** Every request has to wait; after what was said of one thing in the midst of others, a lock or a failed look, the same one. */
+function isBound({ plan: { mode } }: StepRecord, first: Sent, next: Sent): boolean {
+  if (first.method === next.method && withoutQuery(first) === withoutQuery(next)) return true;
+  const status = first.answer?.status;
+  if (status === 423 || (status !== 429 && mode === 'wait-operation')) return false;
+  // Of those who work side by side one may ask in the moment in which another is told.
+  return next.at !== first.endedAt || !['revoke-key', 'sweep-keys', 'create-key'].includes(mode);
 }
 
 function withoutQuery({ path }: Sent): string {

@@ -152,6 +152,13 @@ export const mutants: readonly Mutant[] = [
     by: 'return backOff;',
   },
   {
+    name: 'others-ignore-retry-after',
+    defect: 'what one of those who work side by side is told does not hold for the others',
+    file: 'src/http/retry.ts',
+    replace: 'await quiet?.keep(limit);',
+    by: '',
+  },
+  {
     name: 'wait-ignores-retry-after',
     defect: 'a wait asks again sooner than a 429 allows',
     file: 'src/modes/wait/pace.ts',

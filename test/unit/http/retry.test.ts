@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, AskedToWaitTooLong } from '../../../src/http/errors.js';
+import { Quiet } from '../../../src/http/quiet.js';
 import { fiveTries, once, type RetryRule, withRetries } from '../../../src/http/retry.js';
 import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
 import { Stop } from '../../../src/time/stop.js';
@@ -134,5 +135,39 @@ describe('retries', () => {
     const { times, ended } = await attempts([defect]);
     expect(times).toEqual([0]);
     expect(ended).toBe(defect);
+  });
+
+  describe('of those who ask side by side', () => {
+    /** When each of two asks, of which the first is told so, and how both end. */
+    async function beside(told: ApiError): Promise<{ times: number[][]; ends: unknown[] }> {
+      const clock = new VirtualClock();
+      const manner = { limit: new Limit(clock, 60_000, new Stop()), retry: fiveTries(() => 0), quiet: new Quiet() };
+      const times: [number[], number[]] = [[], []];
+      const first = async () => {
+        times[0].push(clock.now());
+        if (times[0].length === 1) throw told;
+      };
+      const second = async () => void times[1].push(clock.now());
+      const work = Promise.allSettled([
+        withRetries(first, manner),
+        manner.limit.sleep(100).then(() => withRetries(second, manner)),
+      ]);
+      const ends = (await clock.run(work)).map((end) => (end.status === 'rejected' ? end.reason : 'good'));
+      return { times, ends };
+    }
+
+    it.each([429, 503])('what one is told with a %d all others wait for', async (status) => {
+      expect(await beside(asked(status, 5_000))).toEqual({ times: [[0, 5_000], [5_000]], ends: ['good', 'good'] });
+    });
+
+    it('a lock is one on a single thing', async () => {
+      expect(await beside(asked(423, 5_000))).toEqual({ times: [[0, 5_000], [100]], ends: ['good', 'good'] });
+    });
+
+    it('nobody waits for what ends too late', async () => {
+      const { times, ends } = await beside(asked(429, 61_000));
+      expect(times).toEqual([[0], []]);
+      expect(ends).toEqual([expect.any(AskedToWaitTooLong), expect.any(AskedToWaitTooLong)]);
+    });
   });
 });

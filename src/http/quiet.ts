@@ -1,0 +1,26 @@
+import type { Limit } from '../time/limit.js';
+import { type ApiError, AskedToWaitTooLong } from './errors.js';
+
+/** What the service tells one of those who ask side by side holds for all: for so long nobody asks. */
+export class Quiet {
+  #until = 0;
+  #asked: ApiError | undefined;
+
+  hear(error: ApiError, { clock }: Limit): void {
+    const until = clock.now() + (error.retryAfter ?? 0);
+    if (until <= this.#until) return;
+    this.#until = until;
+    this.#asked = error;
+  }
+
+  async keep(limit: Limit): Promise<void> {
+    for (let left = this.#left(limit); left > 0; left = this.#left(limit)) {
+      if (this.#asked?.asksForPatience && left > limit.left) throw new AskedToWaitTooLong(this.#asked, limit.left);
+      await limit.sleep(left);
+    }
+  }
+
+  #left({ clock }: Limit): number {
+    return this.#until - clock.now();
+  }
+}
