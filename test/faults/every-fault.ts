@@ -76,7 +76,7 @@ export const everyFault: Named = Object.assign({}, ...Object.values(kinds));
 /** Where nothing is changed, it is the same whether the request is carried out. */
 export const everyFaultOfLists: Named = pick((fault) => !('done' in fault) || 'retryAfter' in fault);
 
-/** One of each way in which a client can meet them, for what lasts where runs take 20 s by design. */
+/** One of each way in which a client can meet them, for what lasts: that takes long, and the simulation lets all last. */
 export const typicalFaults: Named = pick((_, name) =>
   [
     'hang, carried out 300 ms later',

@@ -47,7 +47,7 @@ export const lists: readonly Subject[] = [
   },
   {
     name: 'list-projects, in pages',
-    service: { projects: 205, notShown: { projectsPageSize: 100 } },
+    service: { projects: 105, notShown: { projectsPageSize: 100 } },
     set: (services) => {
       const { control } = services;
       whileItIsRead(services, [1, 2], () => control.plane.addProject());

@@ -28,23 +28,20 @@ export const mintings: readonly Subject[] = [
   // Those whose post takes its 20 s by design first.
   minting('a create unclear', {
     inMain: [lostCreate],
-    isLong: true,
     isPlace: ({ stage, nth, endpoint }) => stage === 'main' || nth === 1 || (endpoint === 'list-keys' && nth === 2),
   }),
   minting('a create unclear, and post without the parent key', {
     inMain: [lostCreate],
     inputsOfPost: { 'api-key': '' },
-    isLong: true,
     isPlace: ({ stage, nth }) => stage === 'post' && nth === 1,
   }),
   minting('killed at its create', {
     inMain: [{ endpoint: 'create-key', nth: 1, fault: { kind: 'hang-before-headers' } }],
     isKilled: true,
-    isLong: true,
     isPlace: ({ stage, nth }) => stage === 'post' && nth === 1,
   }),
   minting('', {}),
-  minting('to be kept', { isLong: true }, { 'revoke-in-post': 'false' }),
+  minting('to be kept', {}, { 'revoke-in-post': 'false' }),
   minting('the minted key refused in post', {
     inPost: [revokeMeets({ kind: 'status', status: 403 })],
     isPlace: ({ stage }) => stage === 'post',

@@ -146,7 +146,8 @@ class Run {
     const common = {
       'api-key': parentKey,
       'base-url': control.baseUrl,
-      'request-timeout': '1500ms',
+      // Of a clean run, which shows what exchanges there are, no exchange is given up, however busy the machine is.
+      'request-timeout': this.#cell === undefined ? '10s' : '1500ms',
       timeout: `${timeout}s`,
     };
     const blow = this.#cell?.blow;

@@ -35,8 +35,6 @@ export interface Subject {
   readonly hasPost?: boolean;
   /** Given to post in place of main's. */
   readonly inputsOfPost?: Inputs;
-  /** Its post takes its 20 s by design: what lasts is tried with one fault of each sort. */
-  readonly isLong?: boolean;
   /** Only of these exchanges cells are made; of all when not given. */
   isPlace?(place: Place): boolean;
   /** Whether a failure there is tried again. */

@@ -65,16 +65,14 @@ function blowsAt(place: Place, places: readonly Place[], { main, subject }: Acco
   const isChange = place.endpoint === 'create-key' || place.endpoint === 'revoke-key';
   const [faults, typical] = isChange ? [everyFault, typicalFaults] : [everyFaultOfLists, typicalFaultsOfLists];
   const own = place.endpoint === 'create-key' && subject.inMain === undefined ? unusable : {};
-  const ofStage = places.filter(({ stage }) => stage === place.stage);
   const isMixed = new Set((place.stage === 'main' ? main.exchanges : []).map(({ endpoint }) => endpoint)).size > 1;
-  const isFirst = ofStage[0] === place;
-  const all: Often[] = isFirst || isMixed ? ['all from then on'] : [];
-  // What lasts is met in full at the first exchange, and in one of each sort at the later ones.
-  const lasting = isFirst && !subject.isLong ? faults : typical;
-  const lastingHere = place.stage === 'post' ? { ...lasting, ...(isChange ? {} : slow) } : without(lasting, isRefusal);
+  const isFirst = places.find(({ stage }) => stage === place.stage) === place;
+  // It is another thing than one that lasts only where other exchanges follow.
+  const all: Often[] = isMixed || (isFirst && subject.hasPost) ? ['all from then on'] : [];
+  const lasting = place.stage === 'post' ? { ...typical, ...(isChange ? {} : slow) } : without(typical, isRefusal);
   return [
     ...named('once', { ...faults, ...own }),
-    ...named('from then on', lastingHere),
+    ...named('from then on', lasting),
     ...all.flatMap((often) => named(often, typical)),
     ...signalsAt(whensAt(place, isChange)),
     ...(place.endpoint === 'create-key' && subject.inMain === undefined ? innerSignals() : []),

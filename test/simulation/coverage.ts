@@ -62,10 +62,12 @@ const faults = [
 ] as const;
 type FaultGroup = (typeof faults)[number];
 
-const common = ['green', 'red', 'stopped'];
+const common = ['green', 'red', 'cancelled', 'killed'];
+const ofWait = ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'];
+const ofPost = ['green', 'alarm', 'killed'];
 const phases: Readonly<Record<string, readonly string[]>> = {
-  'wait-operation, first look': ['finished', 'failed', 'timeout', 'error', 'stopped'],
-  'wait-operation, later look': ['finished', 'failed', 'timeout', 'error', 'stopped'],
+  'wait-operation, first look': ofWait,
+  'wait-operation, later look': ofWait,
   'list-operations, first page': common,
   'list-operations, later page': common,
   'list-projects, first page': common,
@@ -74,8 +76,8 @@ const phases: Readonly<Record<string, readonly string[]>> = {
   'create-key, create': common,
   'create-key, search': common,
   'create-key, clean-up of a create': common,
-  'post, look': ['green', 'alarm', 'stopped'],
-  'post, revocation': ['green', 'alarm', 'stopped'],
+  'post, look': ofPost,
+  'post, revocation': ofPost,
   'revoke-key, list': common,
   'revoke-key, revocation': common,
   'sweep-keys, list': common,
@@ -97,12 +99,12 @@ function cellsOf(step: StepRecord, process: ProcessRecord): string[] {
 }
 
 function endingOf({ plan }: StepRecord, process: ProcessRecord): string {
-  if (process.exit === 'killed') return 'stopped';
+  if (process.exit === 'killed') return 'killed';
   if (process.part === 'post') return alarms(process).length > 0 ? 'alarm' : 'green';
   const status = statusWord(process) ?? 'red';
-  if (status === 'cancelled') return 'stopped';
+  if (status === 'cancelled') return status;
   if (plan.mode !== 'wait-operation') return process.exit === 0 ? 'green' : 'red';
-  return phases['wait-operation, first look']?.includes(status) ? status : 'error';
+  return ofWait.includes(status) ? status : 'error';
 }
 
 function phaseOf({ plan: { mode } }: StepRecord, { part }: ProcessRecord, sent: Sent, hasAnswer: boolean): string {
@@ -175,7 +177,7 @@ function reachable(): string[] {
 function canBe(phase: string, fault: FaultGroup, ending: string): boolean {
   if (!final.includes(fault)) return true;
   // The other credential may do it still, and that takes time.
-  if (phase.startsWith('post')) return fault !== 'refusal' || ending !== 'stopped';
+  if (phase.startsWith('post')) return fault !== 'refusal' || ending !== 'killed';
   // A wait for one operation is at its end; for several it has seen the others.
   return phase === 'wait-operation, first look' ? ending === 'error' : ending === 'red' || ending === 'error';
 }
