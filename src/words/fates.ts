@@ -1,11 +1,10 @@
 import { ApiError } from '../http/errors.js';
 import type { Fate } from '../modes/keys/fates.js';
+import { firstOf, stories } from '../text/first-of.js';
 import { formatDuration } from '../time/duration.js';
 import { Cancelled, TimeUp } from '../time/limit.js';
 import { adviceFor } from './advice.js';
 import { type Failure, failureIn, raiseTimeout } from './failure.js';
-
-const namedAtOnce = 5;
 
 export function idsBy(fates: readonly Fate[]): {
   readonly revoked: readonly string[];
@@ -28,13 +27,12 @@ export function failureOf(fates: readonly Fate[], timeout: number): Failure | un
   const decisive = failed.find(({ failure }) => failure instanceof Cancelled) ?? first;
   const { status, headline, error } = failureIn(decisive.failure, timeout);
   if (error === undefined) return { status, headline, error };
-  const said = failed.slice(0, namedAtOnce).map(({ id, failure }) => `${id} (${whyNot(failure, timeout)})`);
-  const more = failed.length > namedAtOnce ? `; and ${failed.length - namedAtOnce} more` : '';
+  const said = failed.map(({ id, failure }) => `${id} (${whyNot(failure, timeout)})`);
   const keys = fates.length === 1 ? '1 key' : `${fates.length} keys`;
   return {
     status,
     headline,
-    error: `${failed.length} of ${keys} could not be revoked: ${said.join('; ')}${more}. ${adviceOn(first.failure)} Until they are revoked they can do all that the account can.`,
+    error: `${failed.length} of ${keys} could not be revoked: ${firstOf(said, stories)}. ${adviceOn(first.failure)} Until they are revoked they can do all that the account can.`,
   };
 }
 

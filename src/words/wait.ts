@@ -4,12 +4,11 @@ import { failuresOf, lengthInWords, nameOf, statusOf } from '../modes/operations
 import { phaseOf } from '../modes/operations/status.js';
 import type { Watched } from '../modes/wait/roster.js';
 import { NotFound, type Verdict, type Waited } from '../modes/wait-operation.js';
+import { firstOf, stories } from '../text/first-of.js';
 import { plain } from '../text/plain.js';
 import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
-
-const namedAtOnce = 5;
 
 /** How a wait ended, in words. */
 export interface Words {
@@ -49,8 +48,15 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
     return {
       headline: `${share(failed, waited.watched)} failed`,
       error: sentences(
-        `${share(failed, waited.watched)} in project ${plain(projectId, 80)} failed: ${list(failed, (one) => standing(one, date))}`,
-        pending.length > 0 && `Not awaited any longer: ${list(pending, (one) => standing(one, date))}`,
+        `${share(failed, waited.watched)} in project ${plain(projectId, 80)} failed: ${firstOf(
+          failed.map((one) => standing(one, date)),
+          stories,
+        )}`,
+        pending.length > 0 &&
+          `Not awaited any longer: ${firstOf(
+            pending.map((one) => standing(one, date)),
+            stories,
+          )}`,
         waited.cause !== undefined && `Besides: ${waited.cause.message}`,
         'Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again',
       ),
@@ -65,7 +71,10 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
       error: sentences(
         pending.length === 0
           ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${when}`
-          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${list(pending, (one) => standing(one, date))}`,
+          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${firstOf(
+              pending.map((one) => standing(one, date)),
+              stories,
+            )}`,
         cause !== undefined && `What was met last: ${cause.message}`,
         cause === undefined ? whatToDoInTime(timeout) : adviceFor(cause instanceof NotFound ? cause.answer : cause),
       ),
@@ -92,7 +101,10 @@ function nothingToWaitFor({ failedBefore }: Waited, { projectId, wasGivenIds, da
   return sentences(
     `No unfinished operation among the newest 200 of project ${plain(projectId, 80)} that filter admits`,
     failedBefore.length > 0 &&
-      `But in the last 5 minutes there failed: ${list(failedBefore, (one) => story(one, date))}`,
+      `But in the last 5 minutes there failed: ${firstOf(
+        failedBefore.map((one) => story(one, date)),
+        stories,
+      )}`,
   );
 }
 
@@ -136,9 +148,4 @@ function share(some: readonly unknown[], all: readonly unknown[]): string {
 
 function count(operations: number): string {
   return `${operations} operation${operations === 1 ? '' : 's'}`;
-}
-
-function list<T>(all: readonly T[], name: (one: T) => string): string {
-  const named = all.slice(0, namedAtOnce).map(name).join('; ');
-  return all.length > namedAtOnce ? `${named}; and ${all.length - namedAtOnce} more` : named;
 }
