@@ -6,11 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { firstOf } from '../../src/text/first-of.js';
 import { sail } from './fleet.js';
 import { violationsOf } from './invariants/index.js';
 import { huntMutants } from './mutants/hunt.js';
 import { simulate } from './simulate.js';
 import { traceOf } from './trace.js';
+import type { Finding } from './worker.js';
 
 /** In so many runs each cell is to be reached so often; fewer say nothing of it. */
 const enoughRuns = 200_000;
@@ -76,11 +78,13 @@ async function simulateMany(): Promise<boolean> {
   return findings.length === 0 && thin.length === 0;
 }
 
-function signsOfLife(began: number): (done: number, findings: number) => void {
+function signsOfLife(began: number): (done: number, findings: readonly Finding[]) => void {
   let told = began;
   return (done, findings) => {
     if (performance.now() - told < toldEvery) return;
     told = performance.now();
-    console.log(`${((told - began) / 1_000).toFixed(0)} s: ${done} runs, ${findings} seeds with violations`);
+    const found =
+      findings.length === 0 ? 'all clean' : `violations with ${firstOf(findings.map(({ seed }) => String(seed)))}`;
+    console.log(`${((told - began) / 1_000).toFixed(0)} s: ${done} runs, ${found}`);
   };
 }

@@ -25,7 +25,7 @@ export interface Orders {
   /** Who takes longer for one share hangs; milliseconds. */
   readonly patience: number;
   /** Hears how far it is. */
-  readonly tell?: (runs: number, findings: number) => void;
+  readonly tell?: (runs: number, findings: readonly Finding[]) => void;
 }
 
 /** Many runs, on several threads. What comes out does not depend on how many there are. */
@@ -39,7 +39,7 @@ export async function sail(orders: Orders): Promise<Outcome> {
     coverage.add(cells);
     findings.push(...found);
     runs += share.count;
-    orders.tell?.(runs, findings.length);
+    orders.tell?.(runs, findings);
     if (found.length > 0 && orders.untilFound) shares.length = 0;
   };
   try {

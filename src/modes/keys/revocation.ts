@@ -30,9 +30,11 @@ export class Revocation {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#mayBeOurs ||= error.unclear;
-      // Only of a key that was not found missing before, and not by a page or an answer about something else.
-      this.#wasLost ||= !this.#wasNotFound && isLost(error);
-      if (!error.says(404)) throw error;
+      if (!error.says(404)) {
+        // Only of a key that was not found missing before, and not by a page or an answer about something else.
+        this.#wasLost ||= !this.#wasNotFound && isLost(error);
+        throw error;
+      }
       if (this.#wasLost) return 'revoked';
       this.#wasNotFound = true;
       if (await isListed(this.#id)) throw contradiction(error.message, error);
@@ -59,7 +61,7 @@ function contradiction(said: string, answer?: ApiError): ApiError {
 }
 
 function isLost({ unclear, isPage, status }: ApiError): boolean {
-  return unclear && !isPage && (status === undefined || status === 404 || status >= 500);
+  return unclear && !isPage && (status === undefined || status >= 500);
 }
 
 /** Revokes keys, each with its tries. */

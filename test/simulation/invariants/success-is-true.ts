@@ -229,7 +229,8 @@ function revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke
 /** Some services say of each DELETE that it has revoked the key; and one whose answer was lost may have done it. */
 function mayBeOurs({ sent }: StepRecord['main'], id: string, { plane }: Run['stage']): boolean {
   if (plane.notShown.revokedAgain === 'revoked') return true;
-  return sent.some((one) => idOfDelete(one) === id && one.mayBeDone && !isRefusal(one) && wasFaulty(one));
+  const tries = sent.filter((one) => idOfDelete(one) === id && one.mayBeDone);
+  return tries.some((one) => one.answer?.isToRepeat === true || (!isRefusal(one) && wasFaulty(one)));
 }
 
 function swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): string[] {
