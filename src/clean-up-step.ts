@@ -28,7 +28,7 @@ export class CleanUpStep {
     const cleanedUp = await cleanUp(
       trace,
       {
-        minted: trace.minted === undefined ? undefined : api(trace.minted.secret),
+        minted: trace.minted === undefined ? undefined : { id: trace.minted.id, api: api(trace.minted.secret) },
         parent: parent === undefined ? undefined : api(parent),
       },
       { limit: new Limit(clock, all, cancel), log: toolkit, random },

@@ -6,6 +6,7 @@ import { once } from '../http/retry.js';
 import { TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
 import { fewAtATime } from './few-at-a-time.js';
+import { MintedEnd } from './keys/minted-end.js';
 import { type Gone, keysNamed, Revocation, shows } from './keys/revocation.js';
 import type { Trace } from './keys/trace.js';
 
@@ -16,14 +17,15 @@ const leastPause = 250;
 /** What is kept of the time for the minted key, which looks for the others until then, the last time shortly before. */
 const forTheMinted = 4_000;
 const forItsLastLook = 500;
-/** In less time a slow answer could not come. */
-const shortestExchange = 1_000;
 /** When the last look is due: one that fails is repeated in the rest of the time. */
 const nearlyOver = 1_500;
 
+/** What main has left. */
+type Remains = Pick<Trace, 'name' | 'unclear' | 'revoke' | 'since'>;
+
 export interface Credentials {
   /** With the minted key, and with the parent key: each where it is at hand. */
-  readonly minted: ControlApi | undefined;
+  readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
   readonly parent: ControlApi | undefined;
 }
 
@@ -49,7 +51,7 @@ export class NoCredential extends Error {}
 
 /** Revokes what main has left. Ends with a value: a failure here must be told, and is no crash. */
 export function cleanUp(
-  trace: Trace,
+  trace: Remains,
   credentials: Credentials,
   collaborators: Omit<Collaborators, 'api'>,
 ): Promise<CleanedUp> {
@@ -69,9 +71,10 @@ interface Open {
 class LeaveAlone extends Error {}
 
 class CleanUp {
-  readonly #trace: Trace;
+  readonly #trace: Remains;
   readonly #credentials: Credentials;
   readonly #collaborators: Omit<Collaborators, 'api'>;
+  readonly #mintedEnd: MintedEnd | undefined;
   readonly #open = new Map<string, Open>();
   readonly #revoked = new Map<string, RevokedKey & Open>();
   /** Credentials that the service does not accept for a look. */
@@ -79,19 +82,20 @@ class CleanUp {
   /** Whether a look has seen all that there was, and why the last one has not. */
   #isSeen = false;
   #whyUnseen: unknown;
-  /** Why the service does not let the minted key revoke itself. */
-  #refusal: ApiError | undefined;
   /** What stood in the way in this round. */
   #failure: unknown;
   /** No further try can help. */
   #isHopeless = false;
 
-  constructor(trace: Trace, credentials: Credentials, collaborators: Omit<Collaborators, 'api'>) {
+  constructor(trace: Remains, credentials: Credentials, collaborators: Omit<Collaborators, 'api'>) {
     this.#trace = trace;
     this.#credentials = credentials;
     this.#collaborators = collaborators;
-    const { minted, revoke, since } = trace;
-    if (minted !== undefined && revoke) this.#open.set(minted.id, { since, revocation: new Revocation(minted.id) });
+    const { minted, parent } = credentials;
+    if (minted === undefined || !trace.revoke) return;
+    const { limit } = collaborators;
+    this.#mintedEnd = new MintedEnd({ minted, parent, limit, isListedFor: (api) => this.#isListedFor(api) });
+    this.#open.set(minted.id, { since: trace.since, revocation: new Revocation(minted.id) });
   }
 
   /** Round by round: what failed is tried again, and an answer that was given up can still be carried out. */
@@ -103,7 +107,7 @@ class CleanUp {
       for (;;) {
         const leaveAlone = await this.#round();
         failure = this.#failure;
-        if (this.#isHopeless || (failure === undefined && this.#isDone)) break;
+        if (this.#isHopeless || this.#isRefused || (failure === undefined && this.#isDone)) break;
         await limit.sleep(Math.max(leaveAlone, this.#untilNextRound(pause * (0.5 + random() / 2))));
         pause = Math.min(longestPause, pause * 2);
       }
@@ -128,17 +132,22 @@ class CleanUp {
     return !this.#trace.unclear || this.#collaborators.limit.left <= nearlyOver || this.#looker === undefined;
   }
 
+  /** Nobody may revoke the minted key, and there is nothing else to do. */
+  get #isRefused(): boolean {
+    return this.#mintedEnd?.isRefused === true && !this.#trace.unclear;
+  }
+
   /** The minted key, while it lives; then the parent. */
   get #looker(): ControlApi | undefined {
     const { minted, parent } = this.#credentials;
-    const isMintedGone = this.#revoked.has(this.#trace.minted?.id ?? '');
-    return [isMintedGone ? undefined : minted, parent].find((api) => api !== undefined && !this.#refused.has(api));
+    const isMintedGone = this.#revoked.has(minted?.id ?? '');
+    return [isMintedGone ? undefined : minted?.api, parent].find((api) => api !== undefined && !this.#refused.has(api));
   }
 
   /** Whether the minted key is in use for the looks. */
   get #mintedIsNeeded(): boolean {
     const { minted } = this.#credentials;
-    return this.#trace.unclear && minted !== undefined && this.#looker === minted;
+    return this.#trace.unclear && minted !== undefined && this.#looker === minted.api;
   }
 
   /** What is left of the time is for the minted key first. */
@@ -172,16 +181,16 @@ class CleanUp {
   }
 
   async #attemptMinted(): Promise<void> {
-    const id = this.#trace.minted?.id ?? '';
-    const open = this.#open.get(id);
-    if (open !== undefined) await this.#attempt(id, open, () => this.#revokeMinted(id, open.revocation));
+    const id = this.#credentials.minted?.id ?? '';
+    const [end, open] = [this.#mintedEnd, this.#open.get(id)];
+    if (end !== undefined && open !== undefined) await this.#attempt(id, open, () => end.try(open.revocation));
   }
 
   async #attemptOthers(): Promise<void> {
     const looker = this.#looker;
     if (looker === undefined) return;
     const { limit } = this.#collaborators;
-    const others = [...this.#open].filter(([id]) => id !== this.#trace.minted?.id);
+    const others = [...this.#open].filter(([id]) => id !== this.#credentials.minted?.id);
     await fewAtATime(others, ([id, open]) =>
       this.#attempt(id, open, () => open.revocation.try(looker, limit, this.#isListedFor(looker))),
     );
@@ -189,8 +198,8 @@ class CleanUp {
 
   async #look(): Promise<void> {
     const { limit } = this.#collaborators;
-    const { minted, name } = this.#trace;
-    const isMintedOpen = this.#open.has(minted?.id ?? '');
+    const { name } = this.#trace;
+    const isMintedOpen = this.#open.has(this.#credentials.minted?.id ?? '');
     const looking = isMintedOpen ? limit.within(limit.left - forTheMinted) : limit;
     // The rest of the time is for the minted key.
     if (looking.struck) return;
@@ -225,7 +234,8 @@ class CleanUp {
   }
 
   #see(key: Key): void {
-    const { minted, revoke } = this.#trace;
+    const { revoke } = this.#trace;
+    const { minted } = this.#credentials;
     if (this.#open.has(key.id) || (key.id === minted?.id && !revoke)) return;
     const revoked = this.#revoked.get(key.id);
     if (revoked?.revocation.isSaid) return;
@@ -254,43 +264,6 @@ class CleanUp {
       if (status !== 423 || retryAfter > this.#collaborators.limit.left) return this.#bear(error);
       this.#open.set(id, { ...open, notBefore: clock.now() + retryAfter, failure: error });
       this.#failure = error;
-    }
-  }
-
-  /** By itself; by the parent key where it is refused. */
-  async #revokeMinted(id: string, revocation: Revocation): Promise<Gone> {
-    const { minted, parent } = this.#credentials;
-    if (minted === undefined) throw new NoCredential();
-    if (this.#refusal === undefined) {
-      try {
-        const { limit } = this.#collaborators;
-        // Half of what is left, so that one exchange that hangs leaves time for another.
-        const api = minted.hurried(Math.max(shortestExchange, limit.left / 2));
-        return await revocation.try(api, limit, this.#isListedFor(minted));
-      } catch (error) {
-        if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
-        if (parent !== undefined) this.#refusal = error;
-        // A key that is not accepted any more is a key that is gone; the list of the parent knows better, if there is one.
-        else if (error.says(401)) return revocation.how;
-        else {
-          this.#isHopeless = error.refused && !this.#trace.unclear;
-          throw error;
-        }
-      }
-    }
-    if (parent === undefined) throw new NoCredential();
-    return await this.#revokeByParent(id, revocation, parent);
-  }
-
-  async #revokeByParent(id: string, revocation: Revocation, parent: ControlApi): Promise<Gone> {
-    const isListed = this.#isListedFor(parent);
-    try {
-      if (this.#refusal?.says(401) && !(await isListed(id))) return revocation.how;
-      return await revocation.try(parent, this.#collaborators.limit, isListed);
-    } catch (error) {
-      // A 401 for both keys may be that of a service that is unwell.
-      this.#isHopeless = error instanceof ApiError && error.refused && !error.says(401) && !this.#trace.unclear;
-      throw error;
     }
   }
 

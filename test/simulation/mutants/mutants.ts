@@ -365,9 +365,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'own-401-unchecked',
     defect: 'a 401 for the minted key is believed without a look by the parent',
-    file: 'src/modes/clean-up.ts',
-    replace: 'if (parent !== undefined) this.#refusal = error;',
-    by: 'if (error.says(401)) return revocation.how;\n        if (parent !== undefined) this.#refusal = error;',
+    file: 'src/modes/keys/minted-end.ts',
+    replace: 'if (parent === undefined) {',
+    by: 'if (parent === undefined || error.says(401)) {',
   },
   {
     name: 'no-second-look',

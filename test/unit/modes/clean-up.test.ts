@@ -12,18 +12,9 @@ const second = 1_000;
 function cleaned(world: World) {
   const minted = world.plane.addKey('shop-key');
   const access = { baseUrl: new URL('https://control.test/v2'), apiKey: minted.key, requestTimeout: 5 * second };
-  const trace = {
-    baseUrl: access.baseUrl.href,
-    name: minted.name,
-    unclear: true,
-    minted: { id: minted.id, secret: minted.key },
-    since: world.clock.date(),
-    parent: '',
-    revoke: true,
-    onFailure: 'warn',
-    summary: true,
-  } as const;
-  const credentials = { minted: new ControlApi(world.connect(), access, silent), parent: undefined };
+  const trace = { name: minted.name, unclear: true, since: world.clock.date(), revoke: true };
+  const api = new ControlApi(world.connect(), access, silent);
+  const credentials = { minted: { id: minted.id, api }, parent: undefined };
   const limit = new Limit(world.clock, 20 * second, new Stop());
   const working = world.clock.run(cleanUp(trace, credentials, { limit, log: silent, random: () => 0.5 }));
   return { minted, working };

@@ -1,0 +1,69 @@
+import type { ControlApi } from '../../api/control-api.js';
+import { ApiError } from '../../http/errors.js';
+import type { Limit } from '../../time/limit.js';
+import type { Gone, Revocation } from './revocation.js';
+
+/** In less time a slow answer could not come. */
+const shortestExchange = 1_000;
+
+interface Parts {
+  readonly minted: { readonly id: string; readonly api: ControlApi };
+  /** Where the right one is at hand. */
+  readonly parent: ControlApi | undefined;
+  readonly limit: Limit;
+  /** Whether a list of all keys, read with this one, shows the key. */
+  readonly isListedFor: (api: ControlApi) => (id: string) => Promise<boolean>;
+}
+
+/** The end of the minted key: by itself; by the parent key where it is refused. */
+export class MintedEnd {
+  readonly #parts: Parts;
+  /** Why the service does not let it revoke itself. */
+  #refusal: ApiError | undefined;
+  #isRefused = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the service lets nobody do it who is at hand. */
+  get isRefused(): boolean {
+    return this.#isRefused;
+  }
+
+  /** Ends only when the key is known to be gone. */
+  async try(revocation: Revocation): Promise<Gone> {
+    const { minted, parent, limit, isListedFor } = this.#parts;
+    this.#isRefused = false;
+    if (this.#refusal === undefined || parent === undefined) {
+      try {
+        // Half of what is left, so that one exchange that hangs leaves time for another.
+        const hurried = minted.api.hurried(Math.max(shortestExchange, limit.left / 2));
+        return await revocation.try(hurried, limit, isListedFor(minted.api));
+      } catch (error) {
+        if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
+        if (parent === undefined) {
+          // A key that is not accepted any more is a key that is gone; the list of the parent knows better, if there is one.
+          if (error.says(401)) return revocation.how;
+          this.#isRefused = error.refused;
+          throw error;
+        }
+        this.#refusal = error;
+      }
+    }
+    return await this.#byParent(parent, this.#refusal, revocation);
+  }
+
+  async #byParent(parent: ControlApi, refusal: ApiError, revocation: Revocation): Promise<Gone> {
+    const { minted, limit, isListedFor } = this.#parts;
+    const isListed = isListedFor(parent);
+    try {
+      if (refusal.says(401) && !(await isListed(minted.id))) return revocation.how;
+      return await revocation.try(parent, limit, isListed);
+    } catch (error) {
+      // A 401 for both keys may be that of a service that is unwell.
+      this.#isRefused = error instanceof ApiError && error.refused && !error.says(401);
+      throw error;
+    }
+  }
+}
