@@ -13,14 +13,15 @@ export class Quiet {
     this.#asked = error;
   }
 
+  lasts({ clock }: Limit): boolean {
+    return this.#until > clock.now();
+  }
+
   async keep(limit: Limit): Promise<void> {
-    for (let left = this.#left(limit); left > 0; left = this.#left(limit)) {
+    while (this.lasts(limit)) {
+      const left = this.#until - limit.clock.now();
       if (this.#asked?.asksForPatience && left > limit.left) throw new AskedToWaitTooLong(this.#asked, limit.left);
       await limit.sleep(left);
     }
-  }
-
-  #left({ clock }: Limit): number {
-    return this.#until - clock.now();
   }
 }

@@ -38,7 +38,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, 
   for (;;) {
     try {
       if (pause > 0) await limit.sleep(pause);
-      await quiet?.keep(limit);
+      if (quiet?.lasts(limit)) await quiet.keep(limit);
       return await attempt();
     } catch (error) {
       if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);

@@ -5,6 +5,7 @@ import { fiveTries, type Manner, once, type RetryRule } from '../http/retry.js';
 import { plain } from '../text/plain.js';
 import { Cancelled, Limit, TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
+import { type Asked, Forbearance, NotFound } from './wait/forbearance.js';
 import { Narrator } from './wait/narrator.js';
 import { Pace } from './wait/pace.js';
 import { Roster, type Watched } from './wait/roster.js';
@@ -13,14 +14,7 @@ import type { Target } from './wait/target.js';
 /** Where more operations than these are pending, the list is read in place of a request for each, and how much of it. */
 const fewEnoughToAskSingly = 2;
 const newest = 200;
-/** How long what is not found may be too new, or, once it was seen, away. */
-const graceForNew = 5_000;
-const graceForSeen = 30_000;
 const lastLookTakes = 1_000;
-const longestPauseAfterFailure = 60_000;
-
-/** Stands for whatever request is tried again. */
-const retried = '';
 
 export interface WaitSettings {
   readonly projectId: string;
@@ -43,16 +37,6 @@ export interface Waited {
   readonly took: number;
 }
 
-/** Not found for longer than it may take to appear. */
-export class NotFound extends Error {
-  constructor(
-    what: string,
-    readonly answer: ApiError,
-  ) {
-    super(`${what} is not found (${answer.message})`, { cause: answer });
-  }
-}
-
 /** Looks until all has ended, or one thing has failed, or the time is up. */
 export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<Waited> {
   return new Watch(settings, collaborators).run();
@@ -67,14 +51,8 @@ class Watch {
   readonly #pace: Pace;
   readonly #untilAnswered: RetryRule;
   readonly #began: number;
-  /** Since when it is not found. */
-  readonly #missing = new Map<string, number>();
-  #answered = false;
+  readonly #forbearance: Forbearance;
   #listIsRead = false;
-  /** What could not be seen when it was looked at last, and why. */
-  readonly #troubles = new Map<string, ApiError>();
-  /** How long the service has asked to be left alone since the last look. */
-  #leaveAlone = 0;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
     this.#settings = settings;
@@ -82,6 +60,7 @@ class Watch {
     this.#limit = limit;
     this.#roster = new Roster(settings.target);
     this.#narrator = new Narrator(log, limit, this.#roster);
+    this.#forbearance = new Forbearance(limit, this.#narrator);
     this.#pace = new Pace(random, settings.pollInterval);
     this.#untilAnswered = fiveTries(random);
     this.#began = limit.clock.now();
@@ -109,7 +88,7 @@ class Watch {
       await this.#look(this.#limit, this.#whileWaiting);
       const verdict = this.#settled();
       if (verdict !== undefined) return verdict;
-      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#leaveAlone));
+      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#forbearance.leaveAlone));
     }
   }
 
@@ -126,7 +105,7 @@ class Watch {
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
     }
-    return this.#ended(this.#settled() ?? 'timeout', this.#troubles.values().next().value);
+    return this.#ended(this.#settled() ?? 'timeout', this.#forbearance.trouble);
   }
 
   /** What is known for good. A wait succeeds by this alone. */
@@ -153,8 +132,8 @@ class Watch {
   /** Looks at all that is pending: one that cannot be seen does not hide the others. */
   async #look(limit: Limit, retry: RetryRule): Promise<void> {
     this.#listIsRead = false;
-    this.#leaveAlone = 0;
-    const manner: Manner = { limit, retry, tell: this.#tellOfRetry };
+    this.#forbearance.beginLook();
+    const manner: Manner = { limit, retry, tell: (error) => this.#forbearance.hearOfRetry(error) };
     let ends: unknown;
     const asked = new Set(this.#roster.pending);
     if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) {
@@ -175,7 +154,7 @@ class Watch {
     let read = 0;
     try {
       for await (const page of this.#api.operations(projectId, newest, manner)) {
-        this.#heardOf(projectId);
+        this.#forbearance.heardOf(projectId);
         read += page.length;
         for (const operation of page) {
           if (asked.delete(operation.id) || (!givenIds && this.#roster.takesUp(operation, this.#limit.clock.date())))
@@ -183,14 +162,15 @@ class Watch {
         }
         if (givenIds && asked.size === 0) break;
       }
-      this.#heardOf(projectId);
+      this.#forbearance.heardOf(projectId);
       this.#roster.listWasRead(read < newest);
       this.#listIsRead = true;
       return undefined;
     } catch (error) {
       // Where the list cannot be had, a request for each would not be what helps the service.
       asked.clear();
-      return this.#bear(projectId, `Project ${plain(projectId, 80)}`, this.#answered, manner, error);
+      const wasSeen = this.#forbearance.isAnswered;
+      return this.#bear({ id: projectId, name: `Project ${plain(projectId, 80)}`, wasSeen }, error, manner);
     }
   }
 
@@ -199,7 +179,8 @@ class Watch {
       this.#see(await this.#api.operation(this.#settings.projectId, id, manner));
       return undefined;
     } catch (error) {
-      return this.#bear(id, `Operation ${plain(id, 80)}`, this.#roster.get(id) !== undefined, manner, error);
+      const wasSeen = this.#roster.get(id) !== undefined;
+      return this.#bear({ id, name: `Operation ${plain(id, 80)}`, wasSeen }, error, manner);
     }
   }
 
@@ -207,55 +188,18 @@ class Watch {
     const from = this.#roster.get(operation.id)?.status;
     this.#roster.see(operation);
     if (from !== operation.status) this.#narrator.change(operation, from);
-    this.#heardOf(operation.id);
+    this.#forbearance.heardOf(operation.id);
   }
 
-  /** Of an operation, or of the project whose list was asked for. */
-  #heardOf(id: string): void {
-    this.#answered = true;
-    this.#missing.delete(id);
-    this.#troubles.delete(retried);
-    this.#troubles.delete(id);
-    if (this.#troubles.size === 0) this.#narrator.answered();
-  }
-
-  /**
-   * What cannot be seen for now is looked at again with the next look. Answers what ends the wait when all else has been
-   * looked at; throws what ends it at once: a refusal, a call for patience, a cancel, the end of the time.
-   */
-  #bear(id: string, what: string, wasSeen: boolean, { retry }: Manner, error: unknown): unknown {
-    if (!(error instanceof ApiError)) throw error;
-    this.#troubles.set(id, error);
-    if (error.asksForPatience) throw error;
-    if (error.status === 404) return this.#bearNotFound(id, what, wasSeen, retry !== this.#whileWaiting, error);
-    if (error.refused) throw error;
-    if (retry !== this.#whileWaiting || !this.#answered) return error;
-    this.#narrator.trouble(error);
-    this.#leaveAlone = Math.max(this.#leaveAlone, Math.min(error.retryAfter ?? 0, longestPauseAfterFailure));
-    return undefined;
-  }
-
-  /** A 404 is no verdict at once. */
-  #bearNotFound(id: string, what: string, wasSeen: boolean, isLast: boolean, error: ApiError): NotFound | undefined {
-    const now = this.#limit.clock.now();
-    const since = this.#missing.get(id) ?? now;
-    this.#missing.set(id, since);
-    const isFinal = this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew);
-    if (isFinal) return new NotFound(what, error);
-    if (!isLast) this.#narrator.trouble(error);
-    return undefined;
+  #bear(asked: Asked, error: unknown, { retry }: Manner): unknown {
+    return this.#forbearance.bear(asked, error, retry !== this.#whileWaiting);
   }
 
   /** Patience is asked of the whole wait; a failure is tried again at once only until the service has answered. */
   readonly #whileWaiting: RetryRule = (error, times) => {
-    if (!error.asksForPatience) return this.#answered ? undefined : this.#untilAnswered(error, times);
+    if (!error.asksForPatience) return this.#forbearance.isAnswered ? undefined : this.#untilAnswered(error, times);
     this.#pace.refused(error.retryAfter);
     return this.#pace.next(this.#waited);
-  };
-
-  readonly #tellOfRetry = (error: ApiError): void => {
-    this.#troubles.set(retried, error);
-    this.#narrator.trouble(error);
   };
 
   get #waited(): number {

@@ -155,7 +155,7 @@ export const mutants: readonly Mutant[] = [
     name: 'others-ignore-retry-after',
     defect: 'what one of those who work side by side is told does not hold for the others',
     file: 'src/http/retry.ts',
-    replace: 'await quiet?.keep(limit);',
+    replace: 'if (quiet?.lasts(limit)) await quiet.keep(limit);',
     by: '',
   },
   {
@@ -190,8 +190,8 @@ export const mutants: readonly Mutant[] = [
     name: 'no-pause-between-looks',
     defect: 'a wait polls ten times as often as it should',
     file: 'src/modes/wait-operation.ts',
-    replace: 'await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#leaveAlone));',
-    by: 'await this.#limit.sleep(Math.max(this.#pace.next(this.#waited) / 10, this.#leaveAlone));',
+    replace: 'await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#forbearance.leaveAlone));',
+    by: 'await this.#limit.sleep(Math.max(this.#pace.next(this.#waited) / 10, this.#forbearance.leaveAlone));',
   },
   {
     name: 'slow-polls',
@@ -245,7 +245,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'not-found-at-once',
     defect: 'a 404 on the first look at an operation is final at once',
-    file: 'src/modes/wait-operation.ts',
+    file: 'src/modes/wait/forbearance.ts',
     replace: 'const isFinal = this.#limit.endless || now - since >= (wasSeen ? graceForSeen : graceForNew);',
     by: 'const isFinal = this.#limit.endless || now - since >= (wasSeen ? graceForSeen : 0);',
   },
@@ -253,8 +253,8 @@ export const mutants: readonly Mutant[] = [
     name: 'unseen-is-finished',
     defect: 'what is not found counts as ended',
     file: 'src/modes/wait-operation.ts',
-    replace: 'if (isFinal) return new NotFound(what, error);',
-    by: 'if (isFinal) { this.#see({ id, status: "finished", record: { id, status: "finished" } }); return undefined; }',
+    replace: 'return this.#bear({ id, name: `Operation ${plain(id, 80)}`, wasSeen }, error, manner);',
+    by: 'const ends = this.#bear({ id, name: "", wasSeen }, error, manner); if (!(ends instanceof NotFound)) return ends; this.#see({ id, status: "finished", record: { id, status: "finished" } }); return undefined;',
   },
   {
     name: 'verdict-from-unread-list',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { silent } from '../../../src/api/log.js';
 import { ApiError } from '../../../src/http/errors.js';
 import { parseFilter } from '../../../src/modes/lists/filter.js';
-import { NotFound } from '../../../src/modes/wait-operation.js';
+import { NotFound } from '../../../src/modes/wait/forbearance.js';
 import { Stop } from '../../../src/time/stop.js';
 import type { Fault, FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
