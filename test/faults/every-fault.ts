@@ -4,7 +4,10 @@ type Named = Readonly<Record<string, Fault>>;
 
 const soon = { msAfterGivenUp: 300 };
 
-/** Every kind, and of each all that a network, a proxy or the service can make of it. */
+/**
+ * Every kind, and of each all that a network, a proxy or the service can make of it; of statuses that are treated alike two
+ * stand for all.
+ */
 const kinds: { readonly [Kind in Fault['kind']]: Readonly<Record<string, Fault & { kind: Kind }>> } = {
   'hang-before-headers': {
     'hang, carried out': { kind: 'hang-before-headers' },
@@ -33,13 +36,9 @@ const kinds: { readonly [Kind in Fault['kind']]: Readonly<Record<string, Fault &
     '429, Retry-After 60 s': { kind: 'status', status: 429, retryAfter: { seconds: 60 } },
     '500, not carried out': { kind: 'status', status: 500 },
     '500, carried out': { kind: 'status', status: 500, done: 'now' },
-    '502, not carried out': { kind: 'status', status: 502 },
-    '502, carried out': { kind: 'status', status: 502, done: 'now' },
     '503, not carried out': { kind: 'status', status: 503 },
     '503, carried out': { kind: 'status', status: 503, done: 'now' },
     '503, carried out, Retry-After 60 s': { kind: 'status', status: 503, done: 'now', retryAfter: { seconds: 60 } },
-    '504, not carried out': { kind: 'status', status: 504 },
-    '504, carried out': { kind: 'status', status: 504, done: 'now' },
   },
   html: {
     'HTML 200, not carried out': { kind: 'html' },

@@ -32,7 +32,7 @@ const operationsIn = (control: RunningControlPlane, projectId: string) =>
 export const lists: readonly Subject[] = [
   {
     name: 'list-operations',
-    service: { operations: 205 },
+    service: { operations: 105 },
     set: (services) => {
       const { control, projectId } = services;
       whileItIsRead(services, [1, 2], () => control.plane.startOperation({ projectId }));

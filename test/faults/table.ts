@@ -23,6 +23,9 @@ const gitHubFaults: Readonly<Record<string, GitHubFault>> = {
   'cut mid-body': { kind: 'cut-mid-body' },
 };
 
+/** One of each way in which they are met. */
+const lastingOfGitHub = ['no permission', 'secondary rate limit', '500', 'hang', 'bad JSON'];
+
 /** The exchanges of a clean run; those that the situation itself needs are left as they are. */
 export function placesOf({ subject, main, post, askedOfGitHub }: Account): Place[] {
   const ofGitHub = askedOfGitHub.map(
@@ -56,11 +59,12 @@ export function cellsOf(clean: Account): Cell[] {
 
 function blowsAt(place: Place, places: readonly Place[], { main, subject }: Account): Blow[] {
   if (place.endpoint === 'github') {
-    const often: Often[] = ['once', 'from then on'];
-    const faults = often.flatMap((often) =>
-      Object.entries(gitHubFaults).map(([name, fault]): Blow => ({ kind: 'github-fault', often, name, fault })),
-    );
-    return [...faults, ...signalsAt(['under way'])];
+    const lasting = Object.entries(gitHubFaults).filter(([name]) => lastingOfGitHub.includes(name));
+    return [
+      ...ofGitHub('once', Object.entries(gitHubFaults)),
+      ...ofGitHub('from then on', lasting),
+      ...signalsAt(['under way']),
+    ];
   }
   const isChange = place.endpoint === 'create-key' || place.endpoint === 'revoke-key';
   const [faults, typical] = isChange ? [everyFault, typicalFaults] : [everyFaultOfLists, typicalFaultsOfLists];
@@ -77,6 +81,10 @@ function blowsAt(place: Place, places: readonly Place[], { main, subject }: Acco
     ...signalsAt(whensAt(place, isChange)),
     ...(place.endpoint === 'create-key' && subject.inMain === undefined ? innerSignals() : []),
   ];
+}
+
+function ofGitHub(often: Often, faults: readonly [string, GitHubFault][]): Blow[] {
+  return faults.map(([name, fault]): Blow => ({ kind: 'github-fault', often, name, fault }));
 }
 
 /** Where main can be with a key that the network does not show. */
@@ -96,8 +104,11 @@ const steps = [
   'after summary 1',
 ];
 
+/** By one that is heard and one that is not: which of them is heard makes no difference. */
 function innerSignals(): Blow[] {
-  return signals.flatMap((signal) => steps.map((step): Blow => ({ kind: 'inner-signal', signal, step })));
+  return (['SIGTERM', 'SIGKILL'] as const).flatMap((signal) =>
+    steps.map((step): Blow => ({ kind: 'inner-signal', signal, step })),
+  );
 }
 
 /** Who is refused does not ask again: once is always. */
