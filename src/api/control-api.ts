@@ -35,12 +35,15 @@ interface Call {
 /** The control API: one method an endpoint. */
 export class ControlApi {
   readonly #exchange: Exchange;
+  /** The same, and its answers do not hold the key. */
+  readonly #ask: Exchange;
   readonly #access: Access;
   readonly #base: string;
   readonly #log: Log;
 
   constructor(exchange: Exchange, access: Access, log: Log) {
-    this.#exchange = forgetting(access.apiKey, exchange);
+    this.#exchange = exchange;
+    this.#ask = forgetting(access.apiKey, exchange);
     this.#access = access;
     this.#base = access.baseUrl.href.replace(/(?<!\/)\/+$/, '');
     this.#log = log;
@@ -130,7 +133,7 @@ export class ControlApi {
     const own = limit.within(requestTimeout);
     let answer: Answer;
     try {
-      answer = await own.run((onStop) => this.#exchange(request, onStop));
+      answer = await own.run((onStop) => this.#ask(request, onStop));
     } catch (error) {
       const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(requestTimeout) : error;
       tell(failure instanceof Error ? failure.message : String(failure));

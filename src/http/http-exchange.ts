@@ -48,11 +48,23 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
     };
   };
 
-  const sendAnew = async (request: Request, ofThis: AbortSignal): Promise<Answer> => {
-    isAnew = true;
-    const sending = send(request, ofThis);
-    isAnew = false;
-    return { ...(await sending), isToRepeat: true };
+  /** The service may close a connection in the moment in which it is used again: then a new one is made. */
+  const sendOnUsed = async (request: Request, ofThis: AbortSignal): Promise<Answer> => {
+    try {
+      return await send(request, ofThis);
+    } catch (error) {
+      if (!closed.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      isAnew = true;
+      const sending = send(request, ofThis);
+      isAnew = false;
+      return await sending.then(
+        (answer) => ({ ...answer, isToRepeat: true }),
+        (again) => {
+          // That the second one never left says nothing about the first.
+          throw again instanceof Broken ? again : error;
+        },
+      );
+    }
   };
 
   return {
@@ -64,15 +76,9 @@ export function httpExchange(): { exchange: Exchange; close(): void } {
         const agent = client.getAgent(request.url.href) as OurAgent;
         // A proxy that takes CONNECT and stays silent is left by this signal alone.
         if (agent.proxyOptions !== undefined) agent.proxyOptions.signal = controller.signal;
-        const isIdle = Object.keys(agent.freeSockets ?? {}).length > 0;
-        return await send(request, controller.signal).catch((error: NodeJS.ErrnoException) => {
-          // A service closes an idle connection when it likes, maybe in this moment: what may be sent twice is sent anew.
-          if (!isIdle || request.method === 'POST' || !closed.includes(error.code ?? '')) throw error;
-          return sendAnew(request, controller.signal).catch((again) => {
-            // That the second one never left says nothing about the first.
-            throw again instanceof Broken ? again : error;
-          });
-        });
+        const isUsed = Object.keys(agent.freeSockets ?? {}).length > 0;
+        const mayBeSentTwice = request.method !== 'POST';
+        return await (isUsed && mayBeSentTwice ? sendOnUsed : send)(request, controller.signal);
       } catch (error) {
         throw error instanceof Broken ? error : broken(error);
       }

@@ -11,12 +11,17 @@ export function requests(account: Account): string[] {
   return [
     ...exchangesOf(account).flatMap(({ endpoint, path }) => (endpoint === 'other' ? [`it asked for ${path}`] : [])),
     ...processesOf(account).flatMap((ran) => [
-      ...(ran.exchanges.length > most ? [`it sent ${ran.exchanges.length} requests`] : []),
+      ...(ran.exchanges.length - sentAnew(ran) > most ? [`it sent ${ran.exchanges.length} requests`] : []),
       ...blindCreates(ran),
       ...stubbornness(account, ran),
       ...impatience(account, ran),
     ]),
   ];
+}
+
+/** Of two that met a closed connection one is sent on a new one, where the first one's had been in use before. */
+function sentAnew({ exchanges }: Ran): number {
+  return exchanges.filter(({ fault }) => fault === 'cut-before-headers').length / 2;
 }
 
 /** Each create but the first follows a refusal, or a good look for the key of the one before. */

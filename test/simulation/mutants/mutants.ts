@@ -84,8 +84,8 @@ export const mutants: readonly Mutant[] = [
     name: 'errors-not-cleaned',
     defect: 'a key that the service echoes is printed',
     file: 'src/api/control-api.ts',
-    replace: 'this.#exchange = forgetting(access.apiKey, exchange);',
-    by: 'this.#exchange = exchange;',
+    replace: 'this.#ask = forgetting(access.apiKey, exchange);',
+    by: 'this.#ask = exchange;',
   },
   {
     name: 'post-body-quoted',
