@@ -105,8 +105,8 @@ export const mutants: readonly Mutant[] = [
     name: 'redirect-followed',
     defect: 'a redirect is followed, with the key',
     file: 'src/api/control-api.ts',
-    replace: 'answer = await own.run((onStop) => this.#exchange(request, onStop));',
-    by: 'answer = await own.run((onStop) => this.#exchange(request, onStop)); const { location } = answer.headers; if (location !== undefined) answer = await own.run((onStop) => this.#exchange({ ...request, url: new URL(location, request.url) }, onStop));',
+    replace: 'answer = await own.run((onStop) => this.#ask(request, onStop));',
+    by: 'answer = await own.run((onStop) => this.#ask(request, onStop)); const { location } = answer.headers; if (location !== undefined) answer = await own.run((onStop) => this.#ask({ ...request, url: new URL(location, request.url) }, onStop));',
   },
   {
     name: 'post-uses-any-key',
@@ -395,7 +395,7 @@ export const mutants: readonly Mutant[] = [
     name: 'post-tries-once',
     defect: 'post does not try again what failed',
     file: 'src/modes/clean-up.ts',
-    replace: 'if (this.#isHopeless || (failure === undefined && this.#isDone)) break;',
+    replace: 'if (this.#isHopeless || this.#isRefused || (failure === undefined && this.#isDone)) break;',
     by: 'if (failure !== undefined || this.#isDone) break;',
   },
   {
