@@ -140,6 +140,7 @@ export class ControlApi {
       if (!(failure instanceof Broken)) throw failure;
       throw new ApiError(`${method} ${plain(request.url.pathname)}: ${failure.message}`, failure, { cause: error });
     }
+    if (answer.isToRepeat) tell('met a closed connection, and was sent again on a new one');
     tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
     const taken = read(request, answer, clock.date(), take);
     // No deadline can interrupt a parser.
