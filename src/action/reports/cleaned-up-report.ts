@@ -1,6 +1,6 @@
 import type { CleanedUp } from '../../modes/clean-up.js';
 import type { Trace } from '../../modes/keys/trace.js';
-import { firstOf, stories } from '../../text/first-of.js';
+import { firstOf } from '../../text/first-of.js';
 import { formatDuration } from '../../time/duration.js';
 import { whyNotCleanedUp, whyNothingIsKnown } from '../../words/clean-up.js';
 import type { Ending } from '../ending.js';
@@ -23,7 +23,7 @@ export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number
   return {
     status: 'ok',
     succeeded: true,
-    headline: firstOf(told, stories) || `No key of the name ${trace.name} was left`,
+    headline: firstOf(told, { between: '; ' }) || `No key of the name ${trace.name} was left`,
     details,
   };
 }

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { cleanedUpReport } from '../../../../src/action/reports/cleaned-up-report.js';
+
+const trace = {
+  baseUrl: 'https://control.test/v2',
+  name: 'shop-run1-1-seal-random',
+  unclear: true,
+  minted: undefined,
+  since: 0,
+  parent: '',
+  revoke: true,
+  onFailure: 'warn',
+  summary: true,
+} as const;
+
+it('names each of a few keys in the log, where there may be no summary', () => {
+  const ids = ['1', '2', '3', '4', '5', '6'];
+  const revoked = ids.map((id) => ({ id, gone: 'revoked' as const, since: 0 }));
+  const { headline } = cleanedUpReport({ revoked, left: [], isUnseen: false, failure: undefined }, trace, 1_000);
+  expect(headline).toBe(ids.map((id) => `Key ${id} is revoked, 1s after it was made`).join('; '));
+});
