@@ -7,8 +7,7 @@ const patience = { main: 1_500, post: 5_000 };
 
 /** What no user would notice, however often it comes. */
 export function isBenign(fault: Fault, stage: keyof typeof patience): boolean {
-  if (fault.kind === 'close-on-next-request') return true;
-  return fault.kind === 'delay' && fault.ms < patience[stage];
+  return fault.kind === 'close-on-next-request' || (fault.kind === 'delay' && fault.ms < patience[stage]);
 }
 
 /** What the client is to try again. */

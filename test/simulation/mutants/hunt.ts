@@ -55,7 +55,8 @@ function breed(chosen: readonly Mutant[]): void {
   }
 }
 
-function mutated({ name, file, replace, by }: Mutant): string {
+/** The file as the mutant has it; an error where it has no such place any more. */
+export function mutated({ name, file, replace, by }: Mutant): string {
   const source = readFileSync(file, 'utf8');
   const places = source.split(replace).length - 1;
   if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} holds its place ${places} times.`);

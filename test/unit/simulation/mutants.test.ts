@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { mutated } from '../../simulation/mutants/hunt.js';
 import { mutants } from '../../simulation/mutants/mutants.js';
 
-it('each mutant still applies to what is there', () => {
-  const places = mutants.map(({ name, file, replace }) => [name, readFileSync(file, 'utf8').split(replace).length - 1]);
-  expect(places).toEqual(mutants.map(({ name }) => [name, 1]));
+it.each(mutants)('the mutant $name still applies, and changes something', (mutant) => {
+  expect(mutated(mutant)).not.toBe(readFileSync(mutant.file, 'utf8'));
 });
 
-it('each changes something, and has a name of its own', () => {
-  for (const { replace, by } of mutants) expect(by).not.toBe(replace);
+it('each has a name of its own', () => {
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
 });
