@@ -1,8 +1,10 @@
 import { ApiError, requestId } from '../http/errors.js';
 import { type Answer, Broken, type Exchange, type Request } from '../http/exchange.js';
 import { type Manner, withRetries } from '../http/retry.js';
+import { serviceEpochMs } from '../http/retry-after.js';
 import { isObject } from '../text/json.js';
 import { plain } from '../text/plain.js';
+import type { Clock } from '../time/clock.js';
 import { formatDuration } from '../time/duration.js';
 import { type Limit, TimeUp } from '../time/limit.js';
 import { read, type Take } from './answers.js';
@@ -40,6 +42,8 @@ export class ControlApi {
   readonly #access: Access;
   readonly #base: string;
   readonly #log: Log;
+  /** How far the service's clock is ahead of the runner's, as the last response that had a `Date` showed. */
+  #clockSkew = 0;
 
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#exchange = exchange;
@@ -53,6 +57,11 @@ export class ControlApi {
   hurried(ms: number): ControlApi {
     const requestTimeout = Math.min(ms, this.#access.requestTimeout);
     return new ControlApi(this.#exchange, { ...this.#access, requestTimeout }, this.#log);
+  }
+
+  /** Now, in milliseconds since 1970: on the service's clock once a response has shown it, until then on the runner's. */
+  epochMs(clock: Clock): number {
+    return clock.date() + this.#clockSkew;
   }
 
   async operation(projectId: string, id: string, manner: Manner): Promise<Operation> {
@@ -140,6 +149,8 @@ export class ControlApi {
       if (!(failure instanceof Broken)) throw failure;
       throw new ApiError(`${method} ${plain(request.url.pathname)}: ${failure.message}`, failure, { cause: error });
     }
+    const serviceNow = serviceEpochMs(answer.headers);
+    if (serviceNow !== undefined) this.#clockSkew = serviceNow - clock.date();
     if (answer.isToRepeat) tell('met a closed connection, and was sent again on a new one');
     tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
     const taken = read(request, answer, clock.date(), take);

@@ -71,8 +71,9 @@ export function field({ record }: Recorded, name: string): string | undefined {
 /** Milliseconds since 1970, where the record says when. */
 export function timeOf(recorded: Recorded, name: string): number | undefined {
   const text = field(recorded, name) ?? '';
-  // Date.parse alone takes a bare number for a year or a month.
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse alone takes a bare number for a year or a month, and a time without a zone for local time.
+  const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)$/.exec(text) ?? [];
+  const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -6,14 +6,20 @@ export function retryAfter(headers: Readonly<Record<string, string | undefined>>
   const asked = headers['retry-after']?.trim();
   if (asked === undefined || asked === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(asked)) return Math.min(Number(asked) * 1_000, longest);
-  const until = parseDate(asked);
-  if (Number.isNaN(until)) return undefined;
-  const answered = parseDate(headers['date']?.trim() ?? '');
-  return Math.min(Math.max(0, until - (Number.isNaN(answered) ? date : answered)), longest);
+  const until = parseHttpDate(asked);
+  if (until === undefined) return undefined;
+  return Math.min(Math.max(0, until - (serviceEpochMs(headers) ?? date)), longest);
+}
+
+/** When the service sent the response, by its own clock; in milliseconds since 1970, cut to the second. */
+export function serviceEpochMs(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+  return parseHttpDate(headers['date']?.trim() ?? '');
 }
 
 /** Date.parse alone takes a bare number for a year or a month, and the oldest form of HTTP's dates for local time. */
-function parseDate(text: string): number {
-  if (/^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text)) return Date.parse(`${text} GMT`);
-  return /GMT$|^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
+function parseHttpDate(text: string): number | undefined {
+  const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
+  if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;
+  const epochMs = Date.parse(isAsctime ? `${text} GMT` : text);
+  return Number.isNaN(epochMs) ? undefined : epochMs;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cursorIn, Misshapen } from '../../../src/api/records.js';
+import { cursorIn, Misshapen, timeOf } from '../../../src/api/records.js';
 import { parseJson } from '../../../src/text/json.js';
 
 it('finds the cursor, whatever it is written as', () => {
@@ -14,5 +14,22 @@ it('finds the cursor, whatever it is written as', () => {
 it('takes no cursor of another kind for the end of the list', () => {
   for (const odd of ['{"cursor":{"after":1}}', '{"cursor":["x"]}', '{"cursor":true}', '"x"', '[]']) {
     expect(() => cursorIn(parseJson(`{"pagination":${odd}}`))).toThrow(Misshapen);
+  }
+});
+
+it('a timestamp without a time zone is UTC, whatever the zone of the runner is', () => {
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'America/New_York';
+  try {
+    const epochMs = (created_at: string) => timeOf({ id: '1', record: { created_at } }, 'created_at');
+    const noon = Date.UTC(2024, 0, 1, 12);
+    expect(epochMs('2024-01-01T12:00:00')).toBe(noon);
+    expect(epochMs('2024-01-01T12:00:00.000')).toBe(noon);
+    expect(epochMs('2024-01-01T12:00:00Z')).toBe(noon);
+    expect(epochMs('2024-01-01T13:00:00+01:00')).toBe(noon);
+    for (const other of ['2024', '2024-01-01', 'noon', '']) expect(epochMs(other)).toBeUndefined();
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
   }
 });
