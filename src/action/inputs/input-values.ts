@@ -56,17 +56,6 @@ export function refuseLeftover(text: string): void {
     throw new BadValue('is what a broken jq or template leaves; look at the step that should have given it');
 }
 
-export const projectId: Parse<string> = (text) => {
-  refuseLeftover(text);
-  if (text === '')
-    throw new BadValue(
-      'is empty; expected the id of a project. An expression that gives nothing (a mistyped step or output) leaves it so',
-    );
-  if (text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
-    throw new BadValue('is not an id; expected no “/”, no control characters, and neither “.” nor “..”');
-  return text;
-};
-
 const shortestKey = 15;
 
 /** An integer of any size. */

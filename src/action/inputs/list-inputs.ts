@@ -4,7 +4,8 @@ import { fieldsToListProjectsBy, type ListProjectsSettings, type Shard } from '.
 import type { Wanted } from '../../modes/lists/listing.js';
 import { filterOf } from './filter-input.js';
 import type { InputReader } from './input-reader.js';
-import { BadValue, count, duration, oneOf, type Parse, projectId } from './input-values.js';
+import { BadValue, count, duration, oneOf, type Parse } from './input-values.js';
+import { projectId } from './project-ids.js';
 
 const newestOperations = '100';
 const all = '0';

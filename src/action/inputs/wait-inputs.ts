@@ -5,8 +5,9 @@ import type { WaitSettings } from '../../modes/wait-operation.js';
 import { parseDuration } from '../../time/duration.js';
 import { filterOf } from './filter-input.js';
 import type { InputReader } from './input-reader.js';
-import { BadValue, boolean, duration, oneOf, projectId } from './input-values.js';
+import { BadValue, boolean, duration, oneOf } from './input-values.js';
 import { operationIds } from './operation-ids.js';
+import { projectId } from './project-ids.js';
 import { operationIdsIn } from './response-file.js';
 
 export function waitSettings(reader: InputReader): WaitSettings | undefined {

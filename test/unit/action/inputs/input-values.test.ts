@@ -8,7 +8,6 @@ import {
   duration,
   oneOf,
   operationId,
-  projectId,
   urlWithoutSecrets,
 } from '../../../../src/action/inputs/input-values.js';
 
@@ -55,18 +54,6 @@ test('a word that is nearly right gets the right one', () => {
   expect(refusal(() => oneOf(['empty', 'match'])('empy'))).toMatch(/expected empty, match.*did you mean empty\?/);
   expect(refusal(() => oneOf(['empty', 'match'])('xyzzy'))).not.toMatch(/did you mean/);
   expect(refusal(() => oneOf(['wait-operation'])('wait-operations'))).toMatch(/expected wait-operation/);
-});
-
-describe('project-id', () => {
-  test.each(['late-field-12345678', 'p', 'a.b', '...', 'Ä', 'a b', '%2F', '$&', 'all', 'null-1'])('%j is one', (id) => {
-    expect(projectId(id)).toBe(id);
-  });
-  test.each(['', '.', '..', 'a/b', '/', 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b'])('%j is none', (id) => {
-    refusal(() => projectId(id));
-  });
-  test.each(['null', 'undefined', 'None'])('%s is what a broken step leaves', (id) => {
-    expect(refusal(() => projectId(id))).toMatch(/broken jq or template/);
-  });
 });
 
 describe('operation ids', () => {

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BadValue } from '../../../../src/action/inputs/input-values.js';
+import { projectId, projectIds } from '../../../../src/action/inputs/project-ids.js';
+
+function refusal(parse: () => unknown): string {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof BadValue) return error.message;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe.each([
+  ['one project', (text: string) => [projectId(text)]],
+  ['several projects', projectIds],
+])('%s', (_, parse) => {
+  test.each(['late-field-12345678', 'p', 'a.b', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '123', '007'])(
+    '%j is an id, bare or in a JSON array',
+    (id) => {
+      expect(parse(id)).toEqual([id]);
+      expect(parse(JSON.stringify([id]))).toEqual([id]);
+    },
+  );
+
+  test.each(['.', '..', 'a/b', '/', 'a\u0000b', 'a\u007fb', 'a\u0085b', '[""]', '["a/b"]'])('%j is refused', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/not the id of a project/);
+  });
+
+  test.each(['null', 'undefined', 'None', '[null]', '["null"]'])('%s is refused', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/jq/);
+  });
+
+  test.each(['', ',', ', ,'])('%j is refused as empty', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/is empty/);
+  });
+
+  test.each(['[]', '[ ]'])('%j is refused as an empty list', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/is an empty list/);
+  });
+
+  test.each(['["a"', '[a]', '["a"] b', '["a",]'])('%s is refused as a broken JSON array', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/begins like a JSON array, but is none/);
+  });
+
+  test('an object is refused, and not shown', () => {
+    expect(refusal(() => parse('{"projects":"hunter2"}'))).toMatch(/^is a JSON object(?!.*hunter2)/);
+  });
+
+  test('a number keeps all its digits', () => {
+    expect(parse('[12345678901234567890]')).toEqual(['12345678901234567890']);
+  });
+
+  test.each(['[1.5]', '[1e300]'])('%s is refused: a fraction or an exponent is no id', (text) => {
+    expect(refusal(() => parse(text))).toMatch(/not written as an integer/);
+  });
+});
+
+test('several ids may stand between commas, blanks and line ends, or in a JSON array, and count once', () => {
+  const separator = fc.array(fc.constantFrom(',', ' ', '\n', '\r\n', '\t'), { minLength: 1, maxLength: 3 });
+  const id = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/).filter((word) => word !== 'null' && word !== 'undefined');
+  fc.assert(
+    fc.property(fc.uniqueArray(id, { minLength: 1, maxLength: 100 }), separator, (ids, by) => {
+      expect(projectIds([...ids, ids[0]].join(by.join('')))).toEqual(ids);
+      expect(projectIds(JSON.stringify([...ids, ids[0]]))).toEqual(ids);
+    }),
+  );
+});
+
+test('100 projects are accepted in one step, 101 are not', () => {
+  const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
+  expect(projectIds(ids.slice(1).join(' '))).toHaveLength(100);
+  expect(refusal(() => projectIds(ids.join(' ')))).toMatch(/names 101 projects; expected at most 100/);
+});
+
+test.each(['a,b', 'a b', 'a\nb', '["a","b"]'])('two projects where one is expected are refused: %j', (text) => {
+  expect(refusal(() => projectId(text))).toMatch(/names 2 projects; expected one: only wait-operation .*all/);
+});
+
+test('one project that is named twice is one', () => {
+  expect(projectId('a, a')).toBe('a');
+});
