@@ -37,7 +37,7 @@ interface Begun {
 
 function wait({ clock, exchange, ids, seed, pollInterval = 'auto' }: Begun) {
   return waitOperation(
-    { projectId: 'p', target: { ids }, pollInterval, failFast: true },
+    { projectIds: ['p'], target: { ids }, failOnEmpty: false, pollInterval, failFast: true },
     {
       api: new ControlApi(exchange, access, silent),
       limit: new Limit(clock, 24 * 60 * minute, new Stop()),

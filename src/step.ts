@@ -31,7 +31,9 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
   const working = work(inputs.mode, inputs.settings, means);
   for (const warning of inputs.warnings()) world.toolkit.warning(warning);
-  const ending = await working.catch((error: unknown) => failureReport(error, inputs.timeout));
+  const ending = await working.catch((error: unknown) =>
+    failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
+  );
   if (world.isTold()) return false;
   await tell(ending, world, inputs.mode, inputs.summary);
   return ending.succeeded;
@@ -46,8 +48,9 @@ interface Means {
 
 const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => Promise<Ending> } = {
   'wait-operation': async (settings, { inputs, collaborators }) => {
+    const { api, limit } = collaborators;
     const waited = await waitOperation(settings, collaborators);
-    return waitReport(waited, settings, inputs.timeout, collaborators.limit.clock.date());
+    return waitReport(waited, settings, inputs.timeout, api.epochMs(limit.clock));
   },
   'create-key': async (settings, { inputs, world, collaborators }) => {
     const keeper = keeperOf(settings, inputs, world);

@@ -16,6 +16,8 @@ export interface Manner {
   readonly tell?: (error: ApiError, pause: number) => void;
   /** Of those who ask side by side. */
   readonly quiet?: Quiet;
+  /** Starts an attempt when fewer than so many are under way. */
+  readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
 export const once: RetryRule = () => undefined;
@@ -31,7 +33,10 @@ export function fiveTries(random: () => number): RetryRule {
   };
 }
 
-export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, tell, quiet }: Manner): Promise<T> {
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  { limit, retry, tell, quiet, queue = (start) => start() }: Manner,
+): Promise<T> {
   const times = { failed: 0, asked: 0 };
   let pause = 0;
   let last: ApiError | undefined;
@@ -39,7 +44,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, { limit, retry, 
     try {
       if (pause > 0) await limit.sleep(pause);
       if (quiet?.lasts(limit)) await quiet.keep(limit);
-      return await attempt();
+      return await queue(attempt);
     } catch (error) {
       if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);
       if (!(error instanceof ApiError) || error instanceof AskedToWaitTooLong) throw error;

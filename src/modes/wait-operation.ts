@@ -1,25 +1,29 @@
-import type { ControlApi } from '../api/control-api.js';
+import pLimit from 'p-limit';
 import type { Operation } from '../api/records.js';
 import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
-import { fiveTries, type Manner, once, type RetryRule } from '../http/retry.js';
-import { plain } from '../text/plain.js';
+import { fiveTries, once, type RetryRule } from '../http/retry.js';
 import { Cancelled, Limit, TimeUp } from '../time/limit.js';
+import { Stop } from '../time/stop.js';
 import type { Collaborators } from './collaborators.js';
-import { type Asked, Forbearance, NotFound } from './wait/forbearance.js';
 import { Narrator } from './wait/narrator.js';
 import { Pace } from './wait/pace.js';
-import { Roster, type Watched } from './wait/roster.js';
+import { NotFound, type PollFailure, PollFailures } from './wait/poll-failures.js';
+import type { Watched } from './wait/roster.js';
 import type { Target } from './wait/target.js';
+import { type PollPolicy, WatchedProject } from './wait/watched-project.js';
 
-/** Where more operations than these are pending, the list is read in place of a request for each, and how much of it. */
-const fewEnoughToAskSingly = 2;
-const newest = 200;
-const lastLookTakes = 1_000;
+/** Requests under way at once, and the time for the final poll. Promises of the contract. */
+const maxAtOnce = 12;
+const finalPollTakes = 1_000;
+/** Requests that are silent for so long, while others responded, hang: the next poll does not wait for them. */
+const silence = 500;
 
 export interface WaitSettings {
-  readonly projectId: string;
+  /** With ids: one. */
+  readonly projectIds: readonly string[];
   readonly target: Target;
-  /** Milliseconds between looks; `auto`: as fits the length of the wait. */
+  readonly failOnEmpty: boolean;
+  /** Milliseconds between polls; `auto`: as fits the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
 }
@@ -31,176 +35,238 @@ export interface Waited {
   readonly verdict: Verdict;
   readonly watched: readonly Watched[];
   readonly failedBefore: readonly Operation[];
-  /** Why it is no better: what made waiting on pointless, or what failed last. */
+  /** How many unfinished operations the filter left out. */
+  readonly notAdmitted: number;
+  /** Projects that never gave a usable response. */
+  readonly unanswered: readonly string[];
+  /** Why it is no better: what made further polls pointless, or the last failure. */
   readonly cause: ApiError | NotFound | undefined;
   /** Milliseconds. */
   readonly took: number;
 }
 
-/** Looks until all has ended, or one thing has failed, or the time is up. */
+/** Polls until all operations have ended, or one has failed, or the deadline. */
 export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<Waited> {
-  return new Watch(settings, collaborators).run();
+  return new Wait(settings, collaborators).run();
 }
 
-class Watch {
+class Wait {
   readonly #settings: WaitSettings;
-  readonly #api: ControlApi;
   readonly #limit: Limit;
-  readonly #roster: Roster;
+  readonly #cancel: Stop;
   readonly #narrator: Narrator;
   readonly #pace: Pace;
   readonly #untilAnswered: RetryRule;
   readonly #began: number;
-  readonly #forbearance: Forbearance;
-  #listIsRead = false;
+  readonly #failures: PollFailures;
+  readonly #projects: readonly WatchedProject[];
+  readonly #queue = pLimit(maxAtOnce);
+  /** Ends the requests that are still under way when the wait ends. */
+  readonly #requests = new Stop();
+  readonly #underWay = new Set<Promise<void>>();
+  /** Settles as soon as something is known that ends the wait. */
+  readonly #decision: Promise<Verdict>;
+  #decide: (verdict: Verdict) => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
+  /** Ends the wait after the poll in which it was seen. */
+  #failure: Error | undefined;
+  #changes = 0;
+  /** Until when a response that throttles repeats the first one; until when a 429 holds all requests back. */
+  #slowedUntil = 0;
+  #throttledUntil = 0;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
     this.#settings = settings;
-    this.#api = api;
-    this.#limit = limit;
-    this.#roster = new Roster(settings.target);
-    this.#narrator = new Narrator(log, limit, this.#roster);
-    this.#forbearance = new Forbearance(limit, this.#narrator);
+    this.#cancel = limit.cancel;
+    this.#limit = new Limit(limit.clock, limit.at, this.#requests);
+    this.#narrator = new Narrator(log, this.#limit, () => this.#pending);
+    this.#failures = new PollFailures(this.#limit, this.#narrator);
     this.#pace = new Pace(random, settings.pollInterval);
     this.#untilAnswered = fiveTries(random);
     this.#began = limit.clock.now();
+    this.#decision = new Promise((resolve, reject) => {
+      this.#decide = resolve;
+      this.#fail = reject;
+    });
+    const watcher = {
+      api,
+      limit: this.#limit,
+      began: this.#began,
+      narrator: this.#narrator,
+      failures: this.#failures,
+      onChange: () => this.#check(),
+      onFailure: (failure: PollFailure) => this.#noteFailure(failure),
+    };
+    this.#projects = settings.projectIds.map((id) => new WatchedProject(id, settings.target, watcher));
   }
 
   async run(): Promise<Waited> {
+    const forget = this.#cancel.on(() => this.#requests.stop());
     try {
       // The first request is on its way before anything is said.
-      const looking = this.#limit.endless ? this.#lookOnce() : this.#lookUntilSettled();
-      this.#narrator.begin(this.#settings.projectId);
-      return this.#ended(await looking);
+      const polling = this.#limit.endless ? this.#pollOnce() : this.#pollUntilDecided();
+      this.#narrator.begin(this.#settings.projectIds);
+      return this.#ended(await Promise.race([this.#decision, polling]));
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
-      if (error instanceof TimeUp) return await this.#lookForTheLastTime();
+      if (error instanceof TimeUp) return await this.#pollFinally();
       if (error instanceof AskedToWaitTooLong) return this.#ended('timeout', error);
       if (error instanceof ApiError || error instanceof NotFound) return this.#ended('error', error);
       throw error;
     } finally {
+      forget();
+      this.#requests.stop();
       this.#narrator.silence();
     }
   }
 
-  async #lookUntilSettled(): Promise<Verdict> {
-    for (;;) {
-      await this.#look(this.#limit, this.#whileWaiting);
-      const verdict = this.#settled();
-      if (verdict !== undefined) return verdict;
-      await this.#limit.sleep(Math.max(this.#pace.next(this.#waited), this.#forbearance.leaveAlone));
-    }
-  }
-
-  async #lookOnce(): Promise<Verdict> {
-    await this.#look(this.#limit, once);
+  async #pollOnce(): Promise<Verdict> {
+    await Promise.all(this.#start(() => this.#policyOfOnePoll(this.#limit)));
+    if (this.#failure !== undefined) throw this.#failure;
     return this.#settled() ?? 'timeout';
   }
 
-  /** At the deadline, so that what finished a moment ago is not called late. */
-  async #lookForTheLastTime(): Promise<Waited> {
-    const { clock, cancel } = this.#limit;
+  async #pollUntilDecided(): Promise<never> {
+    for (;;) {
+      await this.#poll();
+      if (this.#failure === undefined) {
+        if (this.#limit.clock.now() >= this.#slowedUntil) this.#pace.accepted();
+        await this.#limit.sleep(this.#pause());
+      }
+      // A request that hung can also fail between two polls.
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+  }
+
+  /** Over when all requests have ended; without those that hang, if there is something else to ask for. */
+  async #poll(): Promise<void> {
+    const requests = Promise.all(this.#start((projectId) => this.#policy(projectId)));
+    for (;;) {
+      const before = this.#changes;
+      if (await this.#endsWithin(silence, requests)) return;
+      const isSilent = this.#changes === before && this.#limit.clock.now() >= this.#throttledUntil;
+      if (isSilent && this.#projects.some(({ hasWork }) => hasWork)) return;
+    }
+  }
+
+  /** At the deadline, so that an operation that ended a moment ago is not called late. */
+  async #pollFinally(): Promise<Waited> {
+    // They have hit the deadline, too.
+    await Promise.all(this.#underWay);
+    const { clock } = this.#limit;
+    const limit = new Limit(clock, clock.now() + finalPollTakes, this.#requests);
+    const requests = Promise.all(this.#start(() => this.#policyOfOnePoll(limit)));
     try {
-      await this.#look(new Limit(clock, clock.now() + lastLookTakes, cancel), once);
+      await Promise.race([this.#decision, limit.run(() => requests)]);
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');
     }
-    return this.#ended(this.#settled() ?? 'timeout', this.#forbearance.trouble);
+    return this.#ended(this.#settled() ?? 'timeout', this.#failures.lastFailure);
+  }
+
+  #start(policyFor: (projectId: string) => PollPolicy): Promise<void>[] {
+    const started = this.#projects.flatMap((project) => project.poll(policyFor(project.id)));
+    for (const request of started) {
+      this.#underWay.add(request);
+      void request.then(() => this.#underWay.delete(request));
+    }
+    return started;
+  }
+
+  async #endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#limit.within(ms).run(() => work);
+      return true;
+    } catch (error) {
+      if (error instanceof TimeUp && !this.#limit.struck) return false;
+      throw error;
+    }
+  }
+
+  /** Usually as the pace says; but the poll that makes an empty list believed is not late. */
+  #pause(): number {
+    const now = this.#limit.clock.now();
+    const pause = this.#pace.next(this.#waited);
+    const untilBelieved = Math.min(...this.#projects.map(({ believedAt }) => believedAt)) - now;
+    const isSooner = untilBelieved > 0 && !this.#pace.isSlowed;
+    return Math.max(isSooner ? Math.min(pause, untilBelieved) : pause, this.#throttledUntil - now);
+  }
+
+  #policy(projectId: string): PollPolicy {
+    return {
+      limit: this.#limit,
+      isLast: false,
+      // Throttling is retried until the deadline; a failure only until the project has answered: then the next poll does it.
+      retry: (error, times) => {
+        if (error.asksForPatience) return this.#slowDown(error);
+        return this.#failures.isAnswered(projectId) ? undefined : this.#untilAnswered(error, times);
+      },
+      tell: (error) => this.#failures.recordRetry(error),
+      queue: (attempt) => this.#queue(() => this.#whenNotThrottled(attempt)),
+    };
+  }
+
+  #policyOfOnePoll(limit: Limit): PollPolicy {
+    return { limit, isLast: true, retry: once, queue: this.#queue };
+  }
+
+  /** How long the request that was throttled has to wait. A 423 is a lock on one thing: the others do not wait for it. */
+  #slowDown({ status, retryAfter = 0 }: ApiError): number {
+    const now = this.#limit.clock.now();
+    // Of requests side by side the first one that is refused slows the wait down: the others were sent before it was known.
+    if (now >= this.#slowedUntil) {
+      this.#pace.refused(status === 423 ? 0 : retryAfter);
+      this.#slowedUntil = now + this.#pace.next(this.#waited);
+    }
+    const until = Math.max(this.#slowedUntil, now + retryAfter);
+    if (status === 429) this.#throttledUntil = Math.max(this.#throttledUntil, until);
+    return until - now;
+  }
+
+  async #whenNotThrottled<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock } = this.#limit;
+    while (this.#throttledUntil > clock.now()) await this.#limit.sleep(this.#throttledUntil - clock.now());
+    return attempt();
+  }
+
+  #check(): void {
+    this.#changes++;
+    const verdict = this.#settled();
+    if (verdict !== undefined) this.#decide(verdict);
+  }
+
+  #noteFailure({ error, atOnce }: PollFailure): void {
+    if (atOnce) this.#fail(error);
+    else this.#failure ??= error;
   }
 
   /** What is known for good. A wait succeeds by this alone. */
   #settled(): 'finished' | 'empty' | 'failed' | undefined {
-    const { target, failFast } = this.#settings;
-    const { pending, failed, watched } = this.#roster;
-    if (failed.size > 0 && (failFast || pending.size === 0)) return 'failed';
-    // Nothing pending says nothing about `all` where this look has not seen the list to its end.
-    if (pending.size > 0 || ('all' in target && !this.#listIsRead)) return undefined;
-    return 'all' in target && target.failOnEmpty && watched.length === 0 ? 'empty' : 'finished';
+    const { failFast, failOnEmpty } = this.#settings;
+    const hasFailed = this.#projects.some(({ roster }) => roster.failed.size > 0);
+    if (hasFailed && failFast) return 'failed';
+    if (!this.#projects.every(({ isSettled }) => isSettled)) return undefined;
+    if (hasFailed) return 'failed';
+    return failOnEmpty && this.#projects.every(({ roster }) => roster.isEmpty) ? 'empty' : 'finished';
   }
 
   #ended(verdict: Verdict, cause?: Waited['cause']): Waited {
+    const hasFailed = this.#projects.some(({ roster }) => roster.failed.size > 0);
     return {
-      // A failure that was seen is proof, whatever else came to pass.
-      verdict: verdict !== 'cancelled' && this.#roster.failed.size > 0 ? 'failed' : verdict,
-      watched: this.#roster.watched,
-      failedBefore: this.#roster.failedBefore,
+      // A failure that was seen is proof, whatever else happened.
+      verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
+      watched: this.#projects.flatMap(({ roster }) => roster.watched),
+      failedBefore: this.#projects.flatMap(({ roster }) => roster.failedBefore),
+      notAdmitted: this.#projects.reduce((sum, { roster }) => sum + roster.notAdmitted, 0),
+      unanswered: this.#projects.map(({ id }) => id).filter((id) => !this.#failures.isAnswered(id)),
       cause,
       took: this.#waited,
     };
   }
 
-  /** Looks at all that is pending: one that cannot be seen does not hide the others. */
-  async #look(limit: Limit, retry: RetryRule): Promise<void> {
-    this.#listIsRead = false;
-    this.#forbearance.beginLook();
-    const manner: Manner = { limit, retry, tell: (error) => this.#forbearance.hearOfRetry(error) };
-    let ends: unknown;
-    const asked = new Set(this.#roster.pending);
-    if ('all' in this.#settings.target || asked.size > fewEnoughToAskSingly) {
-      ends = await this.#lookAtNewest(asked, manner);
-    }
-    for (const id of asked) {
-      if (this.#settings.failFast && this.#roster.failed.size > 0) break;
-      ends = (await this.#lookAt(id, manner)) ?? ends;
-    }
-    if (ends !== undefined) throw ends;
-    this.#pace.accepted();
+  get #pending(): Watched[] {
+    return this.#projects.flatMap(({ roster }) => roster.watched.filter(({ id }) => roster.pending.has(id)));
   }
-
-  /** Takes out of `asked` what the newest operations show. Answers what ends the wait, if it does not throw it. */
-  async #lookAtNewest(asked: Set<string>, manner: Manner): Promise<unknown> {
-    const { projectId, target } = this.#settings;
-    const givenIds = 'ids' in target;
-    let read = 0;
-    try {
-      for await (const page of this.#api.operations(projectId, newest, manner)) {
-        this.#forbearance.heardOf(projectId);
-        read += page.length;
-        for (const operation of page) {
-          if (asked.delete(operation.id) || (!givenIds && this.#roster.takesUp(operation, this.#limit.clock.date())))
-            this.#see(operation);
-        }
-        if (givenIds && asked.size === 0) break;
-      }
-      this.#forbearance.heardOf(projectId);
-      this.#roster.listWasRead(read < newest);
-      this.#listIsRead = true;
-      return undefined;
-    } catch (error) {
-      // Where the list cannot be had, a request for each would not be what helps the service.
-      asked.clear();
-      const wasSeen = this.#forbearance.isAnswered;
-      return this.#bear({ id: projectId, name: `Project ${plain(projectId, 80)}`, wasSeen }, error, manner);
-    }
-  }
-
-  async #lookAt(id: string, manner: Manner): Promise<unknown> {
-    try {
-      this.#see(await this.#api.operation(this.#settings.projectId, id, manner));
-      return undefined;
-    } catch (error) {
-      const wasSeen = this.#roster.get(id) !== undefined;
-      return this.#bear({ id, name: `Operation ${plain(id, 80)}`, wasSeen }, error, manner);
-    }
-  }
-
-  #see(operation: Operation): void {
-    const from = this.#roster.get(operation.id)?.status;
-    this.#roster.see(operation);
-    if (from !== operation.status) this.#narrator.change(operation, from);
-    this.#forbearance.heardOf(operation.id);
-  }
-
-  #bear(asked: Asked, error: unknown, { retry }: Manner): unknown {
-    return this.#forbearance.bear(asked, error, retry !== this.#whileWaiting);
-  }
-
-  /** Patience is asked of the whole wait; a failure is tried again at once only until the service has answered. */
-  readonly #whileWaiting: RetryRule = (error, times) => {
-    if (!error.asksForPatience) return this.#forbearance.isAnswered ? undefined : this.#untilAnswered(error, times);
-    this.#pace.refused(error.retryAfter);
-    return this.#pace.next(this.#waited);
-  };
 
   get #waited(): number {
     return this.#limit.clock.now() - this.#began;

@@ -1,13 +1,13 @@
 import type { ApiError } from '../http/errors.js';
 
-/** What to do about an error of the control API, for the one who reads it at three in the morning. */
-export function adviceFor(error: ApiError): string {
+/** What to do about an error of the control API. `namesProject`: whether the mode takes `project-id`. */
+export function adviceFor(error: ApiError, namesProject: boolean): string {
   const { status } = error;
   if (status === 401)
     return 'The key is not accepted: it may be mistyped, of another account, or revoked. Put one that works into api-key.';
   if (status === 403) return 'The key may not do this. Use a key of the account that owns what the step is about.';
   if (status === 404)
-    return 'Look at base-url, and at the ids in the inputs (project-id). A key without access gets 404 too: is it of the right account?';
+    return `Check ${namesProject ? 'base-url and project-id' : 'base-url'}. A key without access gets 404 too: is it a key of the right account?`;
   if (status === 407)
     return 'Put user and password of the proxy into its variable (https_proxy), or the host into no_proxy.';
   if (status === 423 || status === 429)

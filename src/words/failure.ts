@@ -13,12 +13,18 @@ export interface Failure {
   readonly error: string | undefined;
 }
 
-/** `timeout`: of the step, in milliseconds. What is no way for a step to end, a defect, is thrown again. */
-export function failureIn(error: unknown, timeout: number): Failure {
+/**
+ * `timeout`: of the step, in milliseconds. `namesProject`: whether its mode takes `project-id`. What is no way for a step to
+ * end, a defect, is thrown again.
+ */
+export function failureIn(error: unknown, timeout: number, namesProject = false): Failure {
   if (error instanceof Cancelled) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
   if (error instanceof TimeUp) {
     const { cause } = error;
-    const met = cause instanceof ApiError ? `What was met last: ${cause.message}. ${adviceFor(cause)}` : raiseTimeout;
+    const met =
+      cause instanceof ApiError
+        ? `What was met last: ${cause.message}. ${adviceFor(cause, namesProject)}`
+        : raiseTimeout;
     return {
       status: 'error',
       headline: 'Not done in time',
@@ -26,7 +32,7 @@ export function failureIn(error: unknown, timeout: number): Failure {
     };
   }
   if (error instanceof ApiError) {
-    return { status: 'error', headline: 'Not done', error: sentences(error.message, adviceFor(error)) };
+    return { status: 'error', headline: 'Not done', error: sentences(error.message, adviceFor(error, namesProject)) };
   }
   if (error instanceof NoResult) return { status: 'error', headline: 'Not done', error: error.message };
   throw error;

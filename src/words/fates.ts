@@ -45,5 +45,5 @@ function whyNot(failure: unknown, timeout: number): string {
 
 function adviceOn(failure: unknown): string {
   const met = failure instanceof TimeUp ? failure.cause : failure;
-  return met instanceof ApiError ? adviceFor(met) : raiseTimeout;
+  return met instanceof ApiError ? adviceFor(met, false) : raiseTimeout;
 }

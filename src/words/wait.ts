@@ -2,7 +2,7 @@ import type { Operation } from '../api/records.js';
 import { AskedToWaitTooLong } from '../http/errors.js';
 import { failuresOf, lengthInWords, nameOf, statusOf } from '../modes/operations/describe.js';
 import { phaseOf } from '../modes/operations/status.js';
-import { NotFound } from '../modes/wait/forbearance.js';
+import { NotFound } from '../modes/wait/poll-failures.js';
 import type { Watched } from '../modes/wait/roster.js';
 import type { Verdict, Waited } from '../modes/wait-operation.js';
 import { firstOf, stories } from '../text/first-of.js';
@@ -20,11 +20,11 @@ export interface Words {
 }
 
 interface Circumstances {
-  readonly projectId: string;
+  readonly projectIds: readonly string[];
   readonly wasGivenIds: boolean;
-  /** Milliseconds; 0: one look. */
+  /** Milliseconds; 0: one poll. */
   readonly timeout: number;
-  /** Now, in milliseconds since 1970. */
+  /** Now on the service's clock, in milliseconds since 1970. */
   readonly date: number;
 }
 
@@ -40,44 +40,44 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
 
   empty: (waited, circumstances) => ({
     headline: 'Nothing to wait for',
-    error: `${nothingToWaitFor(waited, circumstances)} With fail-on: empty that fails the step. Is project-id right, and was the change made before this step?`,
+    error: sentences(
+      nothingToWaitFor(waited, circumstances),
+      'With fail-on: empty that fails the step',
+      circumstances.wasGivenIds
+        ? 'Check the step that made the list of ids'
+        : 'Check project-id and filter, and whether the change was made before this step',
+    ),
   }),
 
-  failed: (waited, { projectId, date }) => {
+  failed: (waited, circumstances) => {
     const failed = waited.watched.filter(isFailed);
     const pending = waited.watched.filter(isPending);
     return {
       headline: `${share(failed, waited.watched)} failed`,
       error: sentences(
-        `${share(failed, waited.watched)} in project ${plain(projectId, 80)} failed: ${firstOf(
-          failed.map((one) => standing(one, date)),
-          stories,
-        )}`,
-        pending.length > 0 &&
-          `Not awaited any longer: ${firstOf(
-            pending.map((one) => standing(one, date)),
-            stories,
-          )}`,
-        waited.cause !== undefined && `Besides: ${waited.cause.message}`,
-        'Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again',
+        `${share(failed, waited.watched)} in ${projectsOf(circumstances)} failed: ${stand(failed, circumstances)}`,
+        pending.length > 0 && `No longer waiting for: ${stand(pending, circumstances)}`,
+        waited.cause !== undefined && `Last error: ${waited.cause.message}`,
+        'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
       ),
     };
   },
 
-  timeout: ({ watched, cause }, { projectId, timeout, date }) => {
+  timeout: (waited, circumstances) => {
+    const { watched, cause } = waited;
     const pending = watched.filter(isPending);
-    const when = momentOf(timeout, cause);
+    const when = momentOf(circumstances.timeout, cause);
+    const where = projectsOf(circumstances);
     return {
-      headline: pending.length === 0 ? 'The list was not seen in time' : `${share(pending, watched)} not ended in time`,
+      headline:
+        pending.length === 0
+          ? 'Could not determine what is unfinished in time'
+          : `${share(pending, watched)} not finished in time`,
       error: sentences(
         pending.length === 0
-          ? `Which operations of project ${plain(projectId, 80)} are unfinished could not be seen ${when}`
-          : `${share(pending, watched)} in project ${plain(projectId, 80)} had not ended ${when}: ${firstOf(
-              pending.map((one) => standing(one, date)),
-              stories,
-            )}`,
-        cause !== undefined && `What was met last: ${cause.message}`,
-        cause === undefined ? whatToDoInTime(timeout) : adviceFor(cause instanceof NotFound ? cause.answer : cause),
+          ? `Could not determine which operations of ${where} are unfinished ${when}`
+          : `${share(pending, watched)} in ${where} had not finished ${when}: ${stand(pending, circumstances)}`,
+        ...whyLate(waited, circumstances),
       ),
     };
   },
@@ -87,26 +87,44 @@ const words: Record<Verdict, (waited: Waited, circumstances: Circumstances) => W
   }),
 
   error: ({ watched, cause }) => ({
-    headline: 'The end could not be seen',
+    headline: 'Could not determine the outcome',
     error: sentences(
       cause?.message ?? '',
       watched.length > 1 &&
-        `${watched.filter((one) => !isPending(one)).length} of ${count(watched.length)} had ended until then`,
-      cause !== undefined && adviceFor(cause instanceof NotFound ? cause.answer : cause),
+        `Until then ${watched.filter((one) => !isPending(one)).length} of ${count(watched.length)} had ended`,
+      cause !== undefined && adviceFor(cause instanceof NotFound ? cause.answer : cause, true),
     ),
   }),
 };
 
-function nothingToWaitFor({ failedBefore }: Waited, { projectId, wasGivenIds, date }: Circumstances): string {
-  if (wasGivenIds) return 'The list of operations is empty: nothing was waited for.';
+function nothingToWaitFor({ failedBefore, notAdmitted }: Waited, circumstances: Circumstances): string {
+  if (circumstances.wasGivenIds) return 'The list of operations is empty: nothing was waited for.';
+  const failed = failedBefore.map((one) => story(one, circumstances.date));
   return sentences(
-    `No unfinished operation among the newest 200 of project ${plain(projectId, 80)} that filter admits`,
-    failedBefore.length > 0 &&
-      `But in the last 5 minutes there failed: ${firstOf(
-        failedBefore.map((one) => story(one, date)),
-        stories,
-      )}`,
+    `No unfinished operation in ${projectsOf(circumstances)} matches`,
+    notAdmitted > 0 && `filter left out ${notAdmitted} unfinished operation${notAdmitted === 1 ? '' : 's'}`,
+    failed.length > 0 && `Failed in the last 5 minutes: ${firstOf(failed, stories)}`,
   );
+}
+
+/** What the service did, or did not do, and what to do now. */
+function whyLate({ cause, unanswered }: Waited, { projectIds, timeout }: Circumstances): string[] {
+  const advice = 'Check base-url, and the network and the proxy of the runner; then run the step again';
+  if (cause !== undefined)
+    return [`Last error: ${cause.message}`, adviceFor(cause instanceof NotFound ? cause.answer : cause, true)];
+  if (unanswered.length === projectIds.length) return ['The control API never responded', advice];
+  if (unanswered.length > 0)
+    return [`The control API never responded for project ${firstOf(unanswered.map((id) => plain(id, 80)))}`, advice];
+  if (timeout === 0) return ['Check again later, or set a timeout'];
+  return ['They may still finish: check them in the console, or raise timeout if they take longer'];
+}
+
+function projectsOf({ projectIds }: Circumstances): string {
+  const ids = firstOf(
+    projectIds.map((id) => plain(id, 80)),
+    { most: 5 },
+  );
+  return `${projectIds.length === 1 ? 'project' : 'projects'} ${ids}`;
 }
 
 export function isPending({ operation }: Watched): boolean {
@@ -120,17 +138,17 @@ export function isFailed({ operation }: Watched): boolean {
 function momentOf(timeout: number, cause: Waited['cause']): string {
   if (cause instanceof AskedToWaitTooLong) return 'when the service asked for more time than was left';
   return timeout === 0
-    ? 'at the one look that timeout: 0 allows'
+    ? 'at the one poll that timeout: 0 allows'
     : `when the timeout of ${formatDuration(timeout)} ended`;
 }
 
-function whatToDoInTime(timeout: number): string {
-  if (timeout === 0) return 'Look again later, or set a timeout';
-  return 'They may still finish: look at them in the console, and raise timeout if they take longer';
-}
-
-function standing({ id, operation }: Watched, date: number): string {
-  return operation === undefined ? `[${id}] not seen yet` : story(operation, date);
+/** How each of the first few stands, with its project if there are several. */
+function stand(some: readonly Watched[], { projectIds, date }: Circumstances): string {
+  const texts = some.map(({ id, projectId, operation }) => {
+    const text = operation === undefined ? `[${id}] not seen yet` : story(operation, date);
+    return projectIds.length === 1 ? text : `${text} in project ${plain(projectId, 80)}`;
+  });
+  return firstOf(texts, stories);
 }
 
 function story(operation: Operation, date: number): string {

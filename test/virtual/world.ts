@@ -3,6 +3,7 @@ import { type Log, silent } from '../../src/api/log.js';
 import type { Exchange } from '../../src/http/exchange.js';
 import { parseFilter } from '../../src/modes/lists/filter.js';
 import { type Waited, type WaitSettings, waitOperation } from '../../src/modes/wait-operation.js';
+import type { Clock } from '../../src/time/clock.js';
 import { Limit } from '../../src/time/limit.js';
 import { Stop } from '../../src/time/stop.js';
 import { type ControlPlaneOptions, type CreatedControlPlane, createControlPlane } from '../control-plane/index.js';
@@ -22,6 +23,10 @@ export interface WaitOptions extends Partial<WaitSettings> {
   /** Seed of the waiter's own chances. */
   readonly seed?: number;
   readonly cancel?: Stop;
+  /** How far the clock of the runner is ahead of the service's. */
+  readonly clockSkew?: number;
+  /** In place of a connection of its own. */
+  readonly exchange?: Exchange;
 }
 
 /** A service on a virtual clock, and those who wait for it. */
@@ -56,19 +61,27 @@ export class World {
 
   /** One wait; it gets on only while the clock runs. */
   begin(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<Waited> {
-    const { timeout = 600_000, requestTimeout = 30_000, log = silent, seed = 1, cancel, ...settings } = options;
-    const { clock, plane, projectId } = this;
+    const { timeout = 600_000, requestTimeout = 30_000, log = silent, seed = 1, cancel } = options;
+    const { clockSkew = 0, exchange = this.connect(), ...settings } = options;
+    const { plane, projectId } = this;
+    const { clock: serviceClock } = this;
+    const clock: Clock = {
+      now: () => serviceClock.now(),
+      date: () => serviceClock.date() + clockSkew,
+      at: (time, call) => serviceClock.at(time, call),
+    };
     const access = { baseUrl: new URL('https://control.test/v2'), apiKey: plane.apiKey, requestTimeout };
     return waitOperation(
       {
-        projectId,
-        target: ids === 'all' ? { all: parseFilter('', []), failOnEmpty: false } : { ids },
+        projectIds: [projectId],
+        target: ids === 'all' ? { all: parseFilter('', []) } : { ids },
+        failOnEmpty: false,
         pollInterval: 'auto',
         failFast: true,
         ...settings,
       },
       {
-        api: new ControlApi(this.connect(), access, log),
+        api: new ControlApi(exchange, access, log),
         limit: new Limit(clock, timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout, cancel ?? new Stop()),
         log,
         random: seededRandom(seed),

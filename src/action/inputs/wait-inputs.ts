@@ -7,17 +7,20 @@ import { filterOf } from './filter-input.js';
 import type { InputReader } from './input-reader.js';
 import { BadValue, boolean, duration, oneOf } from './input-values.js';
 import { operationIds } from './operation-ids.js';
-import { projectId } from './project-ids.js';
+import { projectId, projectIds } from './project-ids.js';
 import { operationIdsIn } from './response-file.js';
 
 export function waitSettings(reader: InputReader): WaitSettings | undefined {
-  const project = reader.parse('project-id', projectId);
-  const target = targetOf(reader, project);
+  const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
+  const projects = reader.parse('project-id', isAll ? projectIds : (text) => [projectId(text)]);
+  const target = targetOf(reader, projects?.[0]);
+  const failOn = reader.optional('fail-on', oneOf(['empty']));
   const interval = reader.parse('poll-interval', pollInterval);
   const failFast = reader.parse('fail-fast', boolean);
-  if (project === undefined || target === undefined || interval === undefined || failFast === undefined)
-    return undefined;
-  return { projectId: project, target, pollInterval: interval, failFast };
+  if (projects === undefined || target === undefined || failOn === undefined) return undefined;
+  if (interval === undefined || failFast === undefined) return undefined;
+  const failOnEmpty = failOn.value === 'empty';
+  return { projectIds: projects, target, failOnEmpty, pollInterval: interval, failFast };
 }
 
 function pollInterval(text: string): number | 'auto' {
@@ -45,8 +48,6 @@ function targetOf(reader: InputReader, project: string | undefined): Target | un
   if (ids === undefined) return undefined;
   if (ids !== 'all') return { ids };
   const filter = reader.parse('filter', filterOf(fieldsToWaitBy, fieldsUnderWay));
-  const failOn = reader.optional('fail-on', oneOf(['empty']));
-  return filter === undefined || failOn === undefined
-    ? undefined
-    : { all: filter, failOnEmpty: failOn.value === 'empty' };
+  const since = reader.optional('since', duration({ mostDays: 366 }));
+  return filter === undefined || since === undefined ? undefined : { all: filter, since: since.value };
 }

@@ -4,8 +4,8 @@ import { BadInputs } from '../inputs/input-reader.js';
 import { Untold } from '../publish.js';
 
 /** The end of a mode that came to no result. */
-export function failureReport(error: unknown, timeout: number): Ending {
-  return { ...failureIn(error, timeout), succeeded: false };
+export function failureReport(error: unknown, timeout: number, namesProject = false): Ending {
+  return { ...failureIn(error, timeout, namesProject), succeeded: false };
 }
 
 /** The end of a step that was not begun, could not be told, or met a defect. */

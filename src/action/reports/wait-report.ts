@@ -1,4 +1,5 @@
 import type { Waited, WaitSettings } from '../../modes/wait-operation.js';
+import { firstOf } from '../../text/first-of.js';
 import { printJson } from '../../text/json.js';
 import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
@@ -12,7 +13,7 @@ import { timeline } from './timeline.js';
 
 export function waitReport(waited: Waited, settings: WaitSettings, timeout: number, date: number): Ending {
   const words = inWords(waited, {
-    projectId: settings.projectId,
+    projectIds: settings.projectIds,
     wasGivenIds: 'ids' in settings.target,
     timeout,
     date,
@@ -34,13 +35,18 @@ export function waitReport(waited: Waited, settings: WaitSettings, timeout: numb
       printJson({
         mode: 'wait-operation',
         status: waited.verdict,
-        project_id: settings.projectId,
+        project_ids: settings.projectIds,
         operation_ids: ids,
         operations: records,
       }),
     ],
-    details: `<p>Project ${code(plain(settings.projectId, 80))}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
+    details: `<p>${projectsInCode(settings.projectIds)}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
   };
+}
+
+function projectsInCode(ids: readonly string[]): string {
+  const shown = firstOf(ids.map((id) => code(plain(id, 80))));
+  return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
 function tally(rows: readonly OperationRow[]): string {

@@ -6,7 +6,7 @@ import { formatDuration } from '../../time/duration.js';
 import type { Limit } from '../../time/limit.js';
 import { lengthInWords, nameOf, statusOf } from '../operations/describe.js';
 import { isKnown } from '../operations/status.js';
-import type { Roster } from './roster.js';
+import type { Watched } from './roster.js';
 
 const silence = 60_000;
 const namedAtOnce = 3;
@@ -15,31 +15,25 @@ const namedAtOnce = 3;
 export class Narrator {
   readonly #log: Log;
   readonly #limit: Limit;
-  readonly #roster: Roster;
+  readonly #pending: () => readonly Watched[];
   #warnedOfStatus = false;
   #trouble: string | undefined;
   #forget = (): void => undefined;
 
-  constructor(log: Log, limit: Limit, roster: Roster) {
+  constructor(log: Log, limit: Limit, pending: () => readonly Watched[]) {
     this.#log = log;
     this.#limit = limit;
-    this.#roster = roster;
+    this.#pending = pending;
   }
 
-  begin(projectId: string): void {
-    const { pending } = this.#roster;
-    const what =
-      pending.size === 0
-        ? 'the unfinished operations'
-        : pending.size === 1
-          ? '1 operation'
-          : `${pending.size} operations`;
-    const project = plain(projectId, 80);
-    if (this.#limit.endless) this.#say(`Looking once at ${what} of project ${project}.`);
+  begin(projectIds: readonly string[]): void {
+    const pending = this.#pending().length;
+    const what = pending === 0 ? 'the unfinished operations' : `${pending} operation${pending === 1 ? '' : 's'}`;
+    const [id = ''] = projectIds;
+    const where = projectIds.length === 1 ? `project ${plain(id, 80)}` : `${projectIds.length} projects`;
+    if (this.#limit.endless) this.#say(`Checking ${what} of ${where} once.`);
     else
-      this.#say(
-        `Waiting for ${what} of project ${project}, with a deadline ${formatDuration(this.#limit.at)} after the start.`,
-      );
+      this.#say(`Waiting for ${what} of ${where}, with a deadline ${formatDuration(this.#limit.at)} after the start.`);
   }
 
   change(operation: Operation, from: string | undefined): void {
@@ -89,13 +83,14 @@ export class Narrator {
   }
 
   #signOfLife(): string {
-    const { pending } = this.#roster;
-    const named = [...pending].slice(0, namedAtOnce).map((id) => {
-      const operation = this.#roster.get(id);
-      return operation === undefined ? `[${plain(id, 80)}]` : `${nameOf(operation)} ${statusOf(operation)}`;
-    });
-    const more = pending.size > named.length ? ` and ${pending.size - named.length} more` : '';
-    const what = named.length === 0 ? 'the first answer' : `${named.join(', ')}${more}`;
+    const pending = this.#pending();
+    const named = pending
+      .slice(0, namedAtOnce)
+      .map(({ id, operation }) =>
+        operation === undefined ? `[${plain(id, 80)}]` : `${nameOf(operation)} ${statusOf(operation)}`,
+      );
+    const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
+    const what = named.length === 0 ? 'the first response' : `${named.join(', ')}${more}`;
     return `Still waiting for ${what}${this.#limit.endless ? '' : `; ${formatDuration(this.#limit.left)} left`}.`;
   }
 }

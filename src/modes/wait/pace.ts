@@ -28,7 +28,12 @@ export class Pace {
     this.#fixed = interval === 'auto' ? undefined : interval;
   }
 
-  /** `waited`: since the first look. All in milliseconds. */
+  /** Whether responses that throttle have slowed it down. */
+  get isSlowed(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** `waited`: since the first poll. All in milliseconds. */
   next(waited: number): number {
     const usual = this.#fixed ?? Math.min(slow, Math.max(quick, waited / 4));
     if (this.#acceptedSince > 0 && this.#asked <= usual) {

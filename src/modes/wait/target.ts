@@ -1,4 +1,10 @@
 import type { Filter } from '../lists/filter.js';
 
-/** What is waited for: the ids that were given, or every unfinished operation that the filter admits. */
-export type Target = { readonly ids: readonly string[] } | { readonly all: Filter; readonly failOnEmpty: boolean };
+/** The ids that were given, or every unfinished operation that the filter admits. */
+export type Target =
+  | { readonly ids: readonly string[] }
+  | {
+      readonly all: Filter;
+      /** Milliseconds: operations that were created within them before the start count even if they have ended. */
+      readonly since?: number | undefined;
+    };

@@ -40,10 +40,11 @@ it('the report names what is still awaited, and takes no text for HTML', async (
   const ended = world.plane.startOperation({ lengthMs: 0 });
   const waited = await world.wait([ended.id, running.id], { timeout: 0 });
   const settings = {
-    projectId: '<b>&amp;',
+    projectIds: ['<b>&amp;'],
     target: { ids: [ended.id, running.id] },
     pollInterval: 'auto',
     failFast: true,
+    failOnEmpty: false,
   } as const;
   const { outputs, details } = waitReport(waited, settings, 0, world.clock.date());
   expect(outputs).toContainEqual({ name: 'operation-id', value: running.id });

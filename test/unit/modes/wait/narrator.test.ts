@@ -9,14 +9,14 @@ import { Stop } from '../../../../src/time/stop.js';
 import { VirtualClock } from '../../../virtual/clock.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => `${letter}07f8772-1877-4da9-a939-3a3ae62d1d8d`);
-const all: Target = { all: parseFilter('', []), failOnEmpty: false };
+const all: Target = { all: parseFilter('', []) };
 
 function scene(target: Target, timeout = 600_000) {
   const clock = new VirtualClock();
   const limit = new Limit(clock, timeout, new Stop());
-  const roster = new Roster(target);
+  const roster = new Roster(target, 'p');
   const lines: string[] = [];
-  const narrator = new Narrator({ ...silent, info: (line) => lines.push(line) }, limit, roster);
+  const narrator = new Narrator({ ...silent, info: (line) => lines.push(line) }, limit, () => roster.watched);
   const pass = (ms: number) => clock.run(new Promise<void>((resolve) => clock.at(clock.now() + ms, resolve)));
   const see = (id: string, status: string) => {
     const operation = { id, status, record: { id, status, action: 'create_branch', branch_id: 'br-1' } };
@@ -29,7 +29,7 @@ function scene(target: Target, timeout = 600_000) {
 
 test('where nothing changes there is a line a minute, with what is awaited and the time left', async () => {
   const { lines, narrator, pass, see } = scene({ ids: ids.slice(0, 1) });
-  narrator.begin('p');
+  narrator.begin(['p']);
   see(ids[0] ?? '', 'running');
   await pass(185_000);
   narrator.silence();
@@ -43,7 +43,7 @@ test('where nothing changes there is a line a minute, with what is awaited and t
 
 test('a change is a sign of life, and the minute begins anew', async () => {
   const { lines, narrator, pass, see } = scene({ ids: ids.slice(0, 1) });
-  narrator.begin('p');
+  narrator.begin(['p']);
   await pass(50_000);
   see(ids[0] ?? '', 'running');
   await pass(50_000);
@@ -55,7 +55,7 @@ test('a change is a sign of life, and the minute begins anew', async () => {
 
 test('of many that are awaited some are named and the others counted', async () => {
   const { lines, narrator, pass } = scene({ ids });
-  narrator.begin('p');
+  narrator.begin(['p']);
   await pass(61_000);
   narrator.silence();
   expect(lines[1]).toMatch(/Still waiting for \[a07.*\], \[b07.*\], \[c07.*\] and 2 more; 9m left\./);
@@ -63,7 +63,7 @@ test('of many that are awaited some are named and the others counted', async () 
 
 test('before anything was seen a sign of life says what it waits for', async () => {
   const { lines, narrator, pass } = scene(all);
-  narrator.begin('p');
+  narrator.begin(['p']);
   await pass(61_000);
   narrator.silence();
   expect(lines).toHaveLength(2);
@@ -72,7 +72,7 @@ test('before anything was seen a sign of life says what it waits for', async () 
 
 test('a look without an end has no time left to tell', async () => {
   const { lines, narrator, pass } = scene(all, Number.POSITIVE_INFINITY);
-  narrator.begin('p');
+  narrator.begin(['p']);
   await pass(61_000);
   narrator.silence();
   expect(lines.join('\n')).not.toMatch(/Infinity|NaN/);
@@ -80,7 +80,7 @@ test('a look without an end has no time left to tell', async () => {
 
 test('when it is over nothing more is said', async () => {
   const { lines, narrator, pass } = scene({ ids });
-  narrator.begin('p');
+  narrator.begin(['p']);
   narrator.silence();
   await pass(300_000);
   expect(lines).toHaveLength(1);

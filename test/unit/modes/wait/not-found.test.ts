@@ -8,6 +8,6 @@ test('an id that the list showed is text of the service, also where it is not fo
   world.faults.add({ endpoint: 'get-operation', fault: { kind: 'status', status: 404 } });
   const { verdict, cause } = await world.wait('all');
   expect(verdict).toBe('error');
-  expect(cause?.message).toMatch(/not found/);
+  expect(cause?.message).toMatch(/no longer has operation/);
   expect(cause?.message).not.toMatch(/\p{Cc}/u);
 });

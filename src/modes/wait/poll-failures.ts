@@ -1,0 +1,117 @@
+import type { ApiError } from '../../http/errors.js';
+import { plain } from '../../text/plain.js';
+import type { Limit } from '../../time/limit.js';
+import type { Narrator } from './narrator.js';
+
+/** How long a 404 is tolerated: before and after the operation was first seen. Promises of the contract. */
+const graceForNew = 5_000;
+const graceForSeen = 30_000;
+/** A longer `Retry-After` of a failure counts as this. A promise of the contract. */
+const maxRetryAfter = 60_000;
+
+/** The key of a request that is being retried, whichever it is. */
+const retried = '';
+
+/** A 404 for longer than a new operation may take to appear. */
+export class NotFound extends Error {
+  constructor(
+    message: string,
+    readonly answer: ApiError,
+  ) {
+    super(message, { cause: answer });
+  }
+}
+
+/** What a request asked for: the operations of a project, or one of them. */
+export interface Polled {
+  readonly projectId: string;
+  readonly operationId?: string;
+  readonly wasSeen: boolean;
+}
+
+/** How a failure ends the wait: at once, or after the other requests of the same poll. */
+export interface PollFailure {
+  readonly error: Error;
+  readonly atOnce: boolean;
+}
+
+/** The failures of polls: how long each is tolerated, and which of them end the wait. */
+export class PollFailures {
+  readonly #limit: Limit;
+  readonly #narrator: Narrator;
+  readonly #answered = new Set<string>();
+  /** Since when an operation, or a project, gets 404. */
+  readonly #missingSince = new Map<string, number>();
+  /** The last failure of each request that has not succeeded since. */
+  readonly #failures = new Map<string, ApiError>();
+  /** When a failed request may be repeated, as its `Retry-After` said. */
+  readonly #notBefore = new Map<string, number>();
+
+  constructor(limit: Limit, narrator: Narrator) {
+    this.#limit = limit;
+    this.#narrator = narrator;
+  }
+
+  /** Whether the project has ever given a usable response. */
+  isAnswered(projectId: string): boolean {
+    return this.#answered.has(projectId);
+  }
+
+  /** Whether its `Retry-After` allows another request. */
+  isDue(id: string): boolean {
+    return (this.#notBefore.get(id) ?? 0) <= this.#limit.clock.now();
+  }
+
+  get lastFailure(): ApiError | undefined {
+    return this.#failures.values().next().value;
+  }
+
+  recordSuccess(projectId: string, id: string): void {
+    this.#answered.add(projectId);
+    this.#missingSince.delete(id);
+    this.#failures.delete(retried);
+    this.#failures.delete(id);
+    if (this.#failures.size === 0) this.#narrator.answered();
+  }
+
+  recordRetry(error: ApiError): void {
+    this.#failures.set(retried, error);
+    this.#narrator.trouble(error);
+  }
+
+  /** Nothing: the next poll asks again. */
+  handleFailure(polled: Polled, error: ApiError, isLastPoll: boolean): PollFailure | undefined {
+    const id = polled.operationId ?? polled.projectId;
+    this.#failures.set(id, error);
+    if (error.asksForPatience) return { error, atOnce: true };
+    if (error.status === 404) return this.#handleNotFound(polled, error, isLastPoll);
+    if (error.refused) return { error, atOnce: true };
+    if (isLastPoll || !this.isAnswered(polled.projectId)) return { error, atOnce: false };
+    this.#narrator.trouble(error);
+    this.#notBefore.set(id, this.#limit.clock.now() + Math.min(error.retryAfter ?? 0, maxRetryAfter));
+    return undefined;
+  }
+
+  #handleNotFound(polled: Polled, error: ApiError, isLastPoll: boolean): PollFailure | undefined {
+    const now = this.#limit.clock.now();
+    const id = polled.operationId ?? polled.projectId;
+    const since = this.#missingSince.get(id) ?? now;
+    this.#missingSince.set(id, since);
+    if (this.#limit.endless || now - since >= (polled.wasSeen ? graceForSeen : graceForNew))
+      return { error: notFound(polled, error), atOnce: false };
+    if (!isLastPoll) this.#narrator.trouble(error);
+    return undefined;
+  }
+}
+
+function notFound({ projectId, operationId, wasSeen }: Polled, answer: ApiError): NotFound {
+  const project = `Project ${plain(projectId, 80)}`;
+  const operation = `operation ${plain(operationId ?? '', 80)}`;
+  const [what, hint] =
+    operationId === undefined
+      ? [`${project} is not found`, '']
+      : wasSeen
+        ? [`${project} no longer has ${operation}`, '']
+        : [`${project} has no ${operation}`, '. Does it belong to another project?'];
+  return new NotFound(`${what} (${answer.message})${hint}`, answer);
+}
