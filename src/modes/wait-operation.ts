@@ -103,9 +103,10 @@ class Wait {
   async run(): Promise<Waited> {
     const forget = this.#cancel.on(() => this.#requests.stop());
     try {
-      // The first request is on its way before anything is said.
-      const polling = this.#limit.endless ? this.#pollOnce() : this.#pollUntilDecided();
       this.#narrator.begin(this.#settings.projectIds);
+      // An empty list of ids is decided without a request.
+      this.#check();
+      const polling = this.#limit.endless ? this.#pollOnce() : this.#pollUntilDecided();
       return this.#ended(await Promise.race([this.#decision, polling]));
     } catch (error) {
       if (error instanceof Cancelled) return this.#ended('cancelled');

@@ -174,17 +174,60 @@ test.concurrent('one that was seen unfinished is followed to its end when the ne
   expect(result.outputs).toMatchObject({ status: 'failed', count: '1', 'operation-id': ours.id });
 });
 
-test.concurrent('only the newest 200 are looked at, 100 a page', async (context) => {
+test.concurrent('an empty list is believed only after 5 s, and its pages are 100 long', async (context) => {
   const { expect } = context;
   const { service, projectId, run } = await setStage(context);
-  service.plane.startOperation({ projectId, lengthMs: never });
-  for (let left = 200; left > 0; left--) service.plane.startOperation({ projectId, lengthMs: 0 });
-  const result = await run({ 'operation-id': 'all' });
+  for (let left = 250; left > 0; left--) service.plane.startOperation({ projectId, lengthMs: 0 });
+  const result = await run({ 'operation-id': 'all', 'poll-interval': '1h' });
   expect(result.conclusion).toBe('success');
   expect(result.outputs).toMatchObject({ count: '0' });
-  expect(noticesOf(result)[0]).toMatch(/newest 200/);
-  expect(service.requests.map(({ endpoint }) => endpoint)).toEqual(['list-operations', 'list-operations']);
-  for (const { path } of service.requests) expect(path).toMatch(/[?&]limit=100(&|$)/);
+  expect(noticesOf(result)[0]).toMatch(/No unfinished operation/);
+  expect(service.requests).toHaveLength(4 + 2);
+  for (const { endpoint, path } of service.requests) {
+    expect(endpoint).toBe('list-operations');
+    expect(path).toMatch(/[?&]limit=100(&|$)/);
+  }
+  expect((service.requests[4]?.at ?? 0) - (service.requests[0]?.at ?? 0)).toBeGreaterThanOrEqual(5_000);
+});
+
+test.concurrent('an operation that is listed 1.5 s late does not slip through the gate', async (context) => {
+  const { expect } = context;
+  const { service, projectId, run } = await setStage(context, { operations: 0 });
+  // The step starts within it, however slow the machine is.
+  const late = service.plane.startOperation({ projectId, lengthMs: 0, outcome: 'failed', appearsAfterMs: 2_500 });
+  const result = await run({ 'operation-id': 'all' });
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': late.id });
+});
+
+test.concurrent('with since an operation that failed before the step fails it', async (context) => {
+  const { expect } = context;
+  const { service, projectId, run } = await setStage(context);
+  const failed = service.plane.startOperation({ projectId, ageMs: minute, lengthMs: 0, outcome: 'failed' });
+  const result = await run({ 'operation-id': 'all', since: '10m' });
+  expect(result.conclusion).toBe('failure');
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': failed.id });
+});
+
+test.concurrent('a batch of list-projects can be waited for in one step, and the error names the project', async (context) => {
+  const { expect } = context;
+  const { service, run } = await setStage(context, { projects: 3, operations: 0 });
+  const [first = '', second = ''] = service.projectIds;
+  for (const projectId of [first, second]) service.plane.startOperation({ projectId, lengthMs: 0, ageMs: 1_000 });
+  const failing = service.plane.startOperation({ projectId: second, lengthMs: 0, outcome: 'failed', ageMs: 1_000 });
+  const input = { 'operation-id': 'all', 'project-id': JSON.stringify([first, second]), since: '5m' };
+  const result = await run(input);
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': failing.id });
+  expect(errorOf(result)).toContain(`in project ${second}`);
+  expect(new Set(service.requests.map(({ path }) => path.split('/')[3]))).toEqual(new Set([first, second]));
+});
+
+test.concurrent('a filter that leaves out all that is unfinished is named in the notice', async (context) => {
+  const { expect } = context;
+  const { service, projectId, run } = await setStage(context);
+  for (let left = 3; left > 0; left--) service.plane.startOperation({ projectId, lengthMs: never });
+  const result = await run({ 'operation-id': 'all', filter: 'branch_id=br-none', timeout: '0' });
+  expect(result.conclusion).toBe('success');
+  expect(noticesOf(result)[0]).toMatch(/filter left out 3 unfinished operations/);
 });
 
 test.concurrent('operations of other projects are no concern', async (context) => {

@@ -103,7 +103,7 @@ test.concurrent('a deadline that strikes says so, to which id, and what to do', 
   const result = await run({ 'operation-id': operation.id, timeout: '800ms' });
   expect(result.outputs).toMatchObject({ status: 'timeout' });
   const error = errorOf(result);
-  expect(error).toMatch(/1 operation in project \S+ had not ended when the timeout of 800ms ended/);
+  expect(error).toMatch(/1 operation in project \S+ had not finished when the timeout of 800ms ended/);
   expect(error).toContain(`create_branch on br-slow-1 [${operation.id}] running for 1m`);
   expect(error).toMatch(/raise timeout/);
 });
@@ -115,7 +115,7 @@ test.concurrent('what failed last is told when the deadline strikes', async (con
   service.faults.add({ from: 2, fault: { kind: 'status', status: 503 } });
   const result = await run({ 'operation-id': operation.id, timeout: '2s', 'poll-interval': '100ms' });
   expect(result.outputs).toMatchObject({ status: 'timeout' });
-  expect(errorOf(result)).toMatch(/What was met last: .*503.*code FAULT.*req-\d+/);
+  expect(errorOf(result)).toMatch(/Last error: .*503.*code FAULT.*req-\d+/);
 });
 
 test.concurrent('a service that asks for more time than there is ends the step at once, and is named', async (context) => {

@@ -3,10 +3,13 @@ import { errorOf, setStage } from './stage.js';
 
 test.concurrent('an operation that finishes turns the step green', async (context) => {
   const { expect } = context;
-  const { service, projectId, run } = await setStage(context);
-  const operation = service.plane.startOperation({ projectId, lengthMs: 700 });
+  const { service, projectId, start } = await setStage(context);
+  const operation = service.plane.startOperation({ projectId, lengthMs: Number.POSITIVE_INFINITY, schedulingMs: 0 });
 
-  const result = await run({ 'operation-id': operation.id });
+  const step = start({ 'operation-id': operation.id });
+  await step.waitForLine(/running/);
+  service.plane.endOperation(operation);
+  const result = await step.done;
 
   expect(result.conclusion).toBe('success');
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1', 'operation-id': operation.id });
@@ -23,5 +26,5 @@ test.concurrent('an operation that fails turns the step red, and the error says 
   expect(result.conclusion).toBe('failure');
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': operation.id });
   expect(errorOf(result)).toContain(operation.id);
-  expect(errorOf(result)).toMatch(/make the change again/);
+  expect(errorOf(result)).toMatch(/Do not deploy on top of this/);
 });

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { errorOf, noticesOf, setStage, warningsOf } from './stage.js';
+import { errorOf, noticesOf, setStage } from './stage.js';
 
 test.concurrent('ids stand between commas, blanks and lines, in any case, and each counts once', async (context) => {
   const { expect } = context;
@@ -16,10 +16,10 @@ test.concurrent('ids stand between commas, blanks and lines, in any case, and ea
   expect(array.outputs).toMatchObject({ count: '3', 'operation-ids': JSON.stringify([a, b, c]) });
 });
 
-test.concurrent('an empty list that is given is success with a notice, and fail-on has no say', async (context) => {
+test.concurrent('an empty list that is given is success with a notice', async (context) => {
   const { expect } = context;
   const { service, run } = await setStage(context);
-  const result = await run({ 'operation-id': '[]', 'fail-on': 'empty' });
+  const result = await run({ 'operation-id': '[]' });
   expect(result.conclusion).toBe('success');
   expect(result.outputs).toMatchObject({
     status: 'finished',
@@ -29,7 +29,16 @@ test.concurrent('an empty list that is given is success with a notice, and fail-
     operations: '[]',
   });
   expect(noticesOf(result)).toMatchObject([expect.stringMatching(/list of operations is empty/)]);
-  expect(warningsOf(result)).toMatchObject([expect.stringMatching(/fail-on/)]);
+  expect(service.requests).toEqual([]);
+});
+
+test.concurrent('an empty list that is given fails the step with fail-on: empty', async (context) => {
+  const { expect } = context;
+  const { service, run } = await setStage(context);
+  const result = await run({ 'operation-id': '[]', 'fail-on': 'empty' });
+  expect(result.conclusion).toBe('failure');
+  expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });
+  expect(errorOf(result)).toMatch(/The list of operations is empty.*fail-on: empty/);
   expect(service.requests).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ test.concurrent('a summary tells the verdict and a row an operation', async (con
     ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', good.id],
   ]);
   // What to do stands where somebody reads it first.
-  expect(html).toMatch(/make the change again/);
+  expect(html).toMatch(/Do not deploy on top of this/);
   const gantt = /<pre class="mermaid">([\s\S]*?)<\/pre>/.exec(html)?.[1] ?? '';
   expect(gantt).toMatch(/^gantt\n/);
   expect(gantt).toMatch(/1 create_branch br-good-1 :done, \d+, \d+/);
@@ -101,7 +101,7 @@ test.concurrent('a wait that met its deadline shows what is pending', async (con
   const { service, projectId, run } = await setStage(context);
   const ids = [never, 0].map((lengthMs) => service.plane.startOperation({ projectId, lengthMs }).id);
   const result = await run({ 'operation-id': ids.join(','), timeout: '0' });
-  expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations not ended in time/);
+  expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations not finished in time/);
   expect(result.summary).toMatch(/⏳(?: |&nbsp;)<code>(scheduling|running)<\/code>/);
   expect(result.summary).toMatch(/:active, \d+, \d+\n/);
 });

@@ -26,8 +26,8 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
   expect(transcript(await step.done)).toBe(
     written(`
       mask     <parent key>
-      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
       log      <time>  create_branch on br-main [<uuid>]: running, <time> old
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
@@ -56,8 +56,8 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
-      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
       log      <time>  create_branch on br-main [<uuid>]: failed, <time> old
       output   status = failed
@@ -67,7 +67,7 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
       output   operation-id = <uuid>
       output   operation-ids = ["<uuid>"]
       output   operations = <records>
-      error    1 operation in project shop-db failed: create_branch on br-main [<uuid>] failed after <time> (failures_count 1). Nothing that builds on this should go on: look at the operation in the console, mend the cause, and make the change again.
+      error    1 operation in project shop-db failed: create_branch on br-main [<uuid>] failed after <time> (failures_count 1). Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change.
       summary  ### ❌ wait-operation: 1 operation failed
       exit     1
     `),

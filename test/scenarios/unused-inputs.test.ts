@@ -5,11 +5,11 @@ test.concurrent('inputs that do nothing here are ignored with one warning, whate
   const { expect } = context;
   const { service, projectId, run } = await setStage(context);
   const operation = service.plane.startOperation({ projectId, lengthMs: 0 });
-  const result = await run({ 'operation-id': operation.id, filter: 'nonsense', 'fail-on': 'nonsense' });
+  const result = await run({ 'operation-id': operation.id, filter: 'nonsense', since: 'nonsense' });
   expect(result.conclusion).toBe('success');
   const warnings = warningsOf(result);
   expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toMatch(/ignored: (filter, fail-on|fail-on, filter)\./);
+  expect(warnings[0]).toMatch(/ignored: (filter, since|since, filter)\./);
 });
 
 test.concurrent('what is as by default was not set', async (context) => {

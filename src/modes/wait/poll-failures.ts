@@ -106,12 +106,13 @@ export class PollFailures {
 
 function notFound({ projectId, operationId, wasSeen }: Polled, answer: ApiError): NotFound {
   const project = `Project ${plain(projectId, 80)}`;
-  const operation = `operation ${plain(operationId ?? '', 80)}`;
-  const [what, hint] =
-    operationId === undefined
-      ? [`${project} is not found`, '']
-      : wasSeen
-        ? [`${project} no longer has ${operation}`, '']
-        : [`${project} has no ${operation}`, '. Does it belong to another project?'];
-  return new NotFound(`${what} (${answer.message})${hint}`, answer);
+  const said = `(${answer.message})`;
+  if (operationId === undefined) return new NotFound(`${project} is not found ${said}`, answer);
+  const id = plain(operationId, 80);
+  return new NotFound(
+    wasSeen
+      ? `${project} no longer has operation ${id} ${said}`
+      : `${project} has no operation ${id} ${said}. Does it belong to another project?`,
+    answer,
+  );
 }
