@@ -71,6 +71,7 @@ class Wait {
   /** Ends the wait after the poll in which it was seen. */
   #failure: Error | undefined;
   #changes = 0;
+  #polledAt = 0;
   /** Until when a response that throttles repeats the first one; until when a 429 holds all requests back. */
   #slowedUntil = 0;
   #throttledUntil = 0;
@@ -141,6 +142,7 @@ class Wait {
 
   /** Over when all requests have ended; without those that hang, if there is something else to ask for. */
   async #poll(): Promise<void> {
+    this.#polledAt = this.#limit.clock.now();
     const requests = Promise.all(this.#start((projectId) => this.#policy(projectId)));
     for (;;) {
       const before = this.#changes;
@@ -184,13 +186,13 @@ class Wait {
     }
   }
 
-  /** Usually as the pace says; but the poll that makes an empty list believed is not late. */
+  /** Usually as the pace says; but the poll that makes all empty lists believed is not late. */
   #pause(): number {
     const now = this.#limit.clock.now();
     const pause = this.#pace.next(this.#waited);
-    const untilBelieved = Math.min(...this.#projects.map(({ believedAt }) => believedAt)) - now;
-    const isSooner = untilBelieved > 0 && !this.#pace.isSlowed;
-    return Math.max(isSooner ? Math.min(pause, untilBelieved) : pause, this.#throttledUntil - now);
+    const believedAt = Math.max(...this.#projects.map((project) => project.believedAt));
+    const isAhead = believedAt > this.#polledAt && !this.#pace.isSlowed;
+    return Math.max(isAhead ? Math.min(pause, believedAt - now) : pause, this.#throttledUntil - now, 0);
   }
 
   #policy(projectId: string): PollPolicy {

@@ -108,7 +108,7 @@ function nothingToWaitFor({ failedBefore, notAdmitted }: Waited, circumstances: 
 }
 
 /** What the service did, or did not do, and what to do now. */
-function whyLate({ cause, unanswered }: Waited, { projectIds, timeout }: Circumstances): string[] {
+function whyLate({ watched, cause, unanswered }: Waited, { projectIds, timeout }: Circumstances): string[] {
   const advice = 'Check base-url, and the network and the proxy of the runner; then run the step again';
   if (cause !== undefined)
     return [`Last error: ${cause.message}`, adviceFor(cause instanceof NotFound ? cause.answer : cause, true)];
@@ -116,6 +116,7 @@ function whyLate({ cause, unanswered }: Waited, { projectIds, timeout }: Circums
   if (unanswered.length > 0)
     return [`The control API never responded for project ${firstOf(unanswered.map((id) => plain(id, 80)))}`, advice];
   if (timeout === 0) return ['Check again later, or set a timeout'];
+  if (!watched.some(isPending)) return ['An empty list is believed only after 5s: raise timeout'];
   return ['They may still finish: check them in the console, or raise timeout if they take longer'];
 }
 

@@ -64,9 +64,12 @@ export type Expectation =
   | {
       readonly mode: 'wait-operation';
       readonly ids: readonly string[] | 'all';
-      readonly projectId: string;
+      /** With ids: one. */
+      readonly projectIds: readonly string[];
       readonly failFast: boolean;
       readonly filter: Wish;
+      /** Of a wait for all. */
+      readonly sinceMs: number | undefined;
       readonly failOnEmpty: boolean;
     }
   | {

@@ -66,10 +66,9 @@ export class WatchedProject {
     return this.#isListRead && (this.#isEmptyBelieved || !this.roster.isEmpty);
   }
 
-  /** When an empty list can be believed, on the clock of the step. */
+  /** When an empty list can be believed, on the clock of the step; 0: there is none. */
   get believedAt(): number {
-    if (this.#firstReadAt === undefined || this.#isEmptyBelieved || !this.roster.isEmpty)
-      return Number.POSITIVE_INFINITY;
+    if (this.#firstReadAt === undefined || this.#isEmptyBelieved || !this.roster.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;
   }
 
@@ -93,9 +92,13 @@ export class WatchedProject {
   }
 
   get #dueIds(): string[] {
-    const { limit, failures } = this.#watcher;
+    const { limit } = this.#watcher;
     if (this.#usesList && limit.clock.now() - (this.#listingSince ?? Number.POSITIVE_INFINITY) < slowList) return [];
-    return [...this.roster.pending].filter((id) => !this.#asking.has(id) && failures.isDue(id));
+    return this.#askable(this.roster.pending);
+  }
+
+  #askable(ids: Iterable<string>): string[] {
+    return [...ids].filter((id) => !this.#asking.has(id) && this.#watcher.failures.isDue(id));
   }
 
   async #pollList(policy: PollPolicy): Promise<void> {
@@ -131,7 +134,7 @@ export class WatchedProject {
       this.#listingSince = undefined;
       onChange();
     }
-    return [...unseen].filter((id) => !this.#asking.has(id));
+    return this.#askable(unseen);
   }
 
   async #readPages(unseen: Set<string>, policy: PollPolicy): Promise<void> {

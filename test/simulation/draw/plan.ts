@@ -43,7 +43,7 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
   const stage = new Stage(
     {
       ...drawService(chance, mode.startsWith('list-')),
-      projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : 1,
+      projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : mode === 'wait-operation' ? 3 : 1,
       operations: isLong ? chance.pick([120, 230]) : chance.pick([0, 2, 9]),
     },
     drawTrip(chance),

@@ -60,21 +60,43 @@ export function drawWait(
   temp: string,
 ): { readonly inputs: Record<string, string>; readonly expects: Expectation; readonly acts: Act[] } {
   const { plane } = stage;
-  const projectId = plane.projectIds[0] ?? '';
   const failFast = chance.odds(0.6);
-  const isAll = chance.odds(0.35);
-  const operations = chance.times(chance.pick([1, 1, 2, 2, 3, 5, 8]), () =>
-    stage.start({ projectId, ...drawOperation(chance, timeoutMs) }),
+  const isAll = chance.odds(0.45);
+  const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1) as [string, ...string[]];
+  const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
+  const isQuiet = isAll && chance.odds(0.2);
+  // More than are asked for at once, behind the newest 200.
+  const isCrowd = !isAll && chance.odds(0.02);
+  const number = isQuiet ? 0 : isCrowd ? 40 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
+  const operations = chance.times(number, () =>
+    stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs) }),
   );
+  if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectIds[0], since)));
+  const [projectId] = projectIds;
+  if (isCrowd) for (let left = 210; left > 0; left--) plane.startOperation({ projectId, lengthMs: 0 });
+  // Not one of ours: a record that cannot be read makes the list unusable.
+  if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
+  // One of two hangs, and the failure of the other one is not to be held up by it.
+  if (!isAll && number === 1 && chance.odds(0.1)) {
+    const hanging = stage.start({ projectId: projectIds[0], lengthMs: Number.POSITIVE_INFINITY });
+    stage.faults.add({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
+    const failing = { projectId: projectIds[0], lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
+    operations.splice(0, 1, hanging, stage.start(failing));
+  }
   const acts: Act[] = [];
   if (isAll || chance.odds(0.2)) {
     for (let left = chance.pick([0, 1, 2, 3]); left > 0; left--) {
-      const plan = { projectId, ...drawOperation(chance, timeoutMs), appearsAfterMs: 0, ageMs: 0 };
+      const plan = {
+        projectId: chance.pick(projectIds),
+        ...drawOperation(chance, timeoutMs),
+        appearsAfterMs: 0,
+        ageMs: 0,
+      };
       acts.push({
-        atMs: startsAtMs + chance.upTo(Math.max(3_000, timeoutMs)),
+        atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
         what: `an operation is started: ${JSON.stringify(plan)}`,
         act: () => {
-          if (plane.hasProject(projectId)) stage.start(plan);
+          if (plane.hasProject(plan.projectId)) stage.start(plan);
         },
       });
     }
@@ -100,17 +122,36 @@ export function drawWait(
         isAsked,
       )
     : (['', isAsked] as const);
-  const failOnEmpty = isAll && chance.odds(0.2);
+  const failOnEmpty = chance.odds(0.2);
   const ids = isAll ? 'all' : idsOf(chance, operations);
   const inputs: Record<string, string> = {
-    'project-id': projectId,
+    'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
     'fail-fast': String(failFast),
     'poll-interval': chance.pick(['auto', 'auto', 'auto', '1s', '3s']),
     ...(filter === '' ? {} : { filter }),
+    ...(since === undefined ? {} : { since: `${since}s` }),
     ...(failOnEmpty ? { 'fail-on': 'empty' } : {}),
     ...given(chance, ids, operations, temp),
   };
-  return { inputs, expects: { mode: 'wait-operation', ids, projectId, failFast, filter: wish, failOnEmpty }, acts };
+  const sinceMs = since === undefined ? undefined : since * 1_000;
+  return {
+    inputs,
+    expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: wish, sinceMs, failOnEmpty },
+    acts,
+  };
+}
+
+/** One that ended before the step, a short time ago. */
+function drawEnded(chance: Chance, projectId: string, since: number): OperationPlan & { readonly projectId: string } {
+  const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
+  return {
+    projectId,
+    action: 'create_branch',
+    ageMs: chance.below(since * 1_200) + 10,
+    lengthMs: chance.below(10),
+    outcome,
+    failuresCount: outcome === 'failed' ? 1 : 0,
+  };
 }
 
 function idsOf(chance: Chance, operations: readonly Operation[]): string[] {

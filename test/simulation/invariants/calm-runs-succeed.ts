@@ -1,3 +1,4 @@
+import type { Expectation } from '../plan.js';
 import { type ProcessRecord, processesOf, type Run, type StepRecord, said } from '../record.js';
 import {
   asksForPatience,
@@ -14,11 +15,13 @@ import {
 import { alarms } from './status-agrees-with-exit.js';
 import { isGitHubClear } from './sweep.js';
 
+type Of<M extends Expectation['mode']> = Extract<Expectation, { mode: M }>;
+
 /** Where nothing goes wrong, the step does what it was asked for, and in good time. */
 export function calmRunsSucceed(run: Run): string[] {
   return run.steps.flatMap((step) => {
     const { main, post } = step;
-    const problems = [...impatient(run, step), ...hasty(step)];
+    const problems = [...impatient(run, step), ...hasty(step), ...heldUp(run, step)];
     if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return problems;
     problems.push(...calmMain(run, step));
     if (post !== undefined && isCalm(run, step, post) && alarms(post).length > 0)
@@ -47,7 +50,8 @@ const graceForSeen = 30_000;
 function hasty({ main, plan }: StepRecord): string[] {
   const last = main.sent.at(-1);
   const isGivenUp =
-    statusWord(main) === 'error' && said(main, 'error').some(({ text }) => text.startsWith('Operation '));
+    statusWord(main) === 'error' &&
+    said(main, 'error').some(({ text }) => /has no operation|no longer has operation/.test(text));
   if (plan.mode !== 'wait-operation' || plan.timeoutMs === 0 || !isGivenUp || last === undefined) return [];
   return [...new Set(main.sent.map(({ path }) => path))].every((path) => {
     const looks = main.sent.filter((sent) => sent.path === path && sent.answer !== undefined);
@@ -57,6 +61,37 @@ function hasty({ main, plan }: StepRecord): string[] {
   })
     ? ['an operation was given up too early']
     : [];
+}
+
+const silence = 1_000;
+
+/** A request for one operation that hangs does not delay the news that another has failed. */
+function heldUp({ stage }: Run, { main, plan }: StepRecord): string[] {
+  const { expects } = plan;
+  if (expects.mode !== 'wait-operation' || expects.ids === 'all' || expects.ids.length > 2) return [];
+  if (!expects.failFast || plan.timeoutMs === 0 || plan.runnerFault !== undefined) return [];
+  if (main.exit === 'killed' || main.signalledAt !== undefined || statusWord(main) === 'error') return [];
+  return expects.ids.flatMap((id) => {
+    const operation = stage.operations.find((one) => one.id === id);
+    const others = main.sent.filter(({ path }) => !path.includes(id));
+    const isClear = main.sent.every(({ path, fault }) => !path.includes(id) || fault === undefined);
+    // What throttles, holds up all.
+    const isHeldUp = others.every(({ fault }) => fault === undefined || /^(hang|delay|drip|cut)/.test(fault));
+    if (operation === undefined || !isClear || !isHeldUp || operation.appearsAfterMs > 0) return [];
+    if (!stage.plane.hasProject(operation.projectId)) return [];
+    const { at, phase } = endOf(operation);
+    if (
+      phase !== 'bad' ||
+      goneAt(operation) < Number.POSITIVE_INFINITY ||
+      at > deadlineOf({ plan, main } as StepRecord)
+    )
+      return [];
+    const from = Math.max(at, main.startedAt);
+    const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
+    const lag = interval || Math.min(5_000, Math.max(500, (from - main.startedAt) / 4));
+    const most = from + lag + silence + 8 * stage.tripMs + 10;
+    return main.endedAt > most ? [`heard of a failure ${Math.round(main.endedAt - from)} ms late`] : [];
+  });
 }
 
 function isCalm({ stage }: Run, step: StepRecord, process: ProcessRecord): boolean {
@@ -78,7 +113,11 @@ function calmMain(run: Run, step: StepRecord): string[] {
   const status = statusWord(main) ?? 'none';
   switch (expects.mode) {
     case 'wait-operation':
-      return expects.ids === 'all' ? [] : calmWait(run, step, expects.ids, expects.failFast);
+      if (expects.ids.length === 0 && expects.failOnEmpty)
+        return status === 'empty' ? [] : [`the list of ids is empty, but the status is ${status}`];
+      return expects.ids === 'all'
+        ? calmEmptyWait(run, step, expects)
+        : calmWait(run, step, expects.ids, expects.failFast);
     case 'revoke-key': {
       const named = run.stage.keys().filter(({ name }) => name === expects.name);
       const wanted = named.filter((key) => isAliveAt(key, main.startedAt)).length > 1 ? ['error'] : ['revoked', 'gone'];
@@ -92,6 +131,26 @@ function calmMain(run: Run, step: StepRecord): string[] {
     default:
       return ['ok', expects.failOn].includes(status) ? [] : [`nothing went wrong, but the status is ${status}`];
   }
+}
+
+/** Where no operation ever counts, a wait for all finds nothing, and says so 5 s after its first poll. */
+function calmEmptyWait(
+  { stage, plan }: Run,
+  { main, plan: step }: StepRecord,
+  expects: Of<'wait-operation'>,
+): string[] {
+  const mayCount = stage.operations.some(({ id, action, branchId, projectId }) => {
+    return expects.projectIds.includes(projectId) && expects.filter({ id, action, branch_id: branchId });
+  });
+  const hasChanged = plan.acts.some(({ what }) => what.includes('removed'));
+  const trips = 2 * stage.tripMs * (main.sent.length + 2);
+  if (mayCount || hasChanged || (step.timeoutMs > 0 && step.timeoutMs < 5_100 + trips)) return [];
+  const wanted = expects.failOnEmpty ? 'empty' : 'finished';
+  const status = statusWord(main) ?? 'none';
+  if (status !== wanted) return [`nothing is unfinished, but the status is ${status} instead of ${wanted}`];
+  return step.timeoutMs > 0 && main.endedAt - main.startedAt > 5_100 + trips
+    ? [`an empty list was believed only after ${Math.round(main.endedAt - main.startedAt)} ms`]
+    : [];
 }
 
 /** The lag after an operation ends stays under the larger of 500 ms and a quarter of its length, and under 5 s. */

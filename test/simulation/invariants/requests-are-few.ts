@@ -11,7 +11,11 @@ const longestLeftAlone = 60_000;
 export function requestsAreFew(run: Run): string[] {
   return run.steps.flatMap((step) => [
     ...repeatedPosts(step),
-    ...processesOf(step).flatMap((process) => [...tooMany(run, step, process), ...tooSoon(step, process)]),
+    ...processesOf(step).flatMap((process) => [
+      ...tooMany(run, step, process),
+      ...tooManyAtOnce(process),
+      ...tooSoon(step, process),
+    ]),
   ]);
 }
 
@@ -42,14 +46,25 @@ function tooMany(run: Run, step: StepRecord, process: ProcessRecord): string[] {
   return problems;
 }
 
+const mostAtOnce = 12;
+
+function tooManyAtOnce({ sent, part, endedAt }: ProcessRecord): string[] {
+  const crowd = sent.find(
+    ({ at }) => sent.filter((one) => one.at <= at && (one.endedAt ?? endedAt) > at).length > mostAtOnce,
+  );
+  return crowd === undefined ? [] : [`${part} had more than ${mostAtOnce} requests under way at ${crowd.at}`];
+}
+
 function sideBySide(run: Run, step: StepRecord): number {
   const { mode } = step.plan.expects;
+  if (mode === 'wait-operation') return mostAtOnce;
   return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, keysOf(run, step).length);
 }
 
 /** Of time waited, records and pages; each request is tried 5 times, what asks for patience apart. */
 function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): number {
   const { stage } = run;
+  const { plane } = stage;
   const { expects, inputs, timeoutMs } = step.plan;
   const lasted = process.endedAt - process.startedAt;
   const patience = process.sent.filter(asksForPatience).length;
@@ -59,10 +74,11 @@ function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): numbe
   switch (expects.mode) {
     case 'wait-operation': {
       const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
-      const pages = Math.ceil(Math.min(200, stage.operations.length + 10) / pageSize) + 1;
+      const listed = plane.projectIds.reduce((sum, id) => sum + listedOf(stage, id), 0);
+      const pages = Math.ceil(Math.min(200, listed) / pageSize) + 1;
       const aLook =
         expects.ids === 'all'
-          ? pages + stage.operations.length
+          ? pages * expects.projectIds.length + stage.operations.length
           : expects.ids.length + (expects.ids.length > 2 ? pages : 0);
       if (timeoutMs === 0) return aLook;
       const failed = process.sent.filter(wasFaulty).length;
@@ -89,6 +105,10 @@ function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): numbe
       return tries + 2 * tries * ids + 2 * patience;
     }
   }
+}
+
+function listedOf({ plane }: Run['stage'], projectId: string): number {
+  return plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items.length ?? 20;
 }
 
 function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
@@ -125,7 +145,7 @@ function isBound({ plan: { mode } }: StepRecord, first: Sent, next: Sent): boole
   const status = first.answer?.status;
   if (status === 423 || (status !== 429 && mode === 'wait-operation')) return false;
   // Of those who work side by side one may ask in the moment in which another is told.
-  return next.at !== first.endedAt || !['revoke-key', 'sweep-keys', 'create-key'].includes(mode);
+  return next.at !== first.endedAt || !['revoke-key', 'sweep-keys', 'create-key', 'wait-operation'].includes(mode);
 }
 
 function withoutQuery({ path }: Sent): string {

@@ -51,6 +51,7 @@ function waited(run: Run, step: StepRecord, expects: Of<'wait-operation'>): stri
   const green = main.exit === 0;
   const problems =
     expects.ids === 'all' ? waitedForAll(run, step, expects, green) : waitedFor(run, step, expects.ids, green);
+  if (green && expects.ids.length === 0 && expects.failOnEmpty) problems.push('green, but the list of ids is empty');
   if (
     status === 'timeout' &&
     step.plan.timeoutMs > 0 &&
@@ -77,10 +78,10 @@ function waitedFor({ stage }: Run, step: StepRecord, ids: readonly string[], gre
   const status = statusWord(main);
   if (status === 'failed' && !truths.some(({ phase }) => phase === 'bad'))
     problems.push('failed, but none of the operations has');
-  const { projectId } = step.plan.expects as Of<'wait-operation'>;
+  const { projectIds } = step.plan.expects as Of<'wait-operation'>;
   if (
     status === 'timeout' &&
-    stage.plane.hasProject(projectId) &&
+    projectIds.every((id) => stage.plane.hasProject(id)) &&
     wasCalledLate(
       step,
       truths.map(({ operation }) => operation),
@@ -125,6 +126,9 @@ function shownTo({ main }: StepRecord): Shown[] {
   });
 }
 
+/** Dates of the service are cut to the second, and the step measures from its start. */
+const sinceSlack = 1_100;
+
 function waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>, green: boolean): string[] {
   const { main } = step;
   const shown = shownTo(step);
@@ -133,8 +137,8 @@ function waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operat
   const unfinished = new Set<string>();
   const bad = new Set<string>();
   const perhapsBad = new Set<string>();
-  const firstLook = shown.find(({ sent }) => sent.endpoint === 'list-operations');
-  for (const { records } of shown) {
+  for (const { sent, records } of shown) {
+    const firstPoll = shown.find((one) => projectOf(one.sent) === projectOf(sent) && isFirstPage(one.sent))?.sent;
     for (const record of records.filter(counts)) {
       const id = String(record['id']);
       const phase = phaseOf(String(record['status']));
@@ -142,10 +146,13 @@ function waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operat
       const operation = truth(id);
       if (phase !== 'bad') continue;
       const made = operation === undefined ? Number.NaN : madeAt(operation);
-      if (unfinished.has(id) || made > (firstLook?.sent.endedAt ?? 0)) bad.add(id);
-      // While the first look was under way it may have come in time for it, or not.
+      const from = main.startedAt - (expects.sinceMs ?? Number.NEGATIVE_INFINITY);
+      const isSince = expects.sinceMs !== undefined && made >= from + stage.tripMs;
+      if (unfinished.has(id) || made > (firstPoll?.endedAt ?? 0) || isSince) bad.add(id);
+      // While the first poll was under way it may have come in time for it, or not.
       const seenFrom = made + (operation?.appearsAfterMs ?? 0);
-      if (unfinished.has(id) || seenFrom > (firstLook?.sent.at ?? 0)) perhapsBad.add(id);
+      const perhapsSince = expects.sinceMs !== undefined && made >= from - sinceSlack;
+      if (unfinished.has(id) || seenFrom > (firstPoll?.at ?? 0) || perhapsSince) perhapsBad.add(id);
     }
   }
   const problems: string[] = [];
@@ -156,29 +163,67 @@ function waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operat
         problems.push(`green, but operation ${id} was seen unfinished and is ${phaseAt(operation, main.endedAt)}`);
     }
     for (const id of bad) problems.push(`green, but operation ${id} was seen to have failed`);
-    problems.push(...missedByTheLastLook({ stage, main }, expects));
+    for (const projectId of expects.projectIds)
+      problems.push(
+        ...missedByTheLastPoll({ stage, main }, expects, projectId),
+        ...believedTooEarly(step, expects, projectId),
+      );
+    if (expects.failOnEmpty && output(main, 'count') === '0') problems.push('green, but nothing was found');
   }
+  if (statusWord(main) === 'empty' && (!expects.failOnEmpty || unfinished.size > 0))
+    problems.push('empty, but something was found, or that was no reason to fail');
   if (statusWord(main) === 'failed' && perhapsBad.size === 0)
     problems.push('failed, but nothing that counts was seen to fail');
   return problems;
 }
 
-/** Nothing that was there when the last look at the list began, and that counts, goes on when the step ends. */
-function missedByTheLastLook(
+function projectOf({ path }: Sent): string | undefined {
+  return /\/projects\/([^/?]+)/.exec(path)?.[1];
+}
+
+function isFirstPage({ endpoint, path }: Sent): boolean {
+  return endpoint === 'list-operations' && !path.includes('cursor=');
+}
+
+/** Nothing that was there when the last poll of a list began, and that counts, goes on when the step ends. */
+function missedByTheLastPoll(
   { stage, main }: { stage: Run['stage']; main: StepRecord['main'] },
   expects: Of<'wait-operation'>,
+  projectId: string,
 ): string[] {
-  const look = main.sent.findLast(({ endpoint, path }) => endpoint === 'list-operations' && !path.includes('cursor='));
-  const began = look?.arrived === undefined ? undefined : look.at + stage.tripMs;
-  if (began === undefined) return ['green, but the list was never looked at'];
+  // One that had not ended when the step did is not what it ended by.
+  const poll = main.sent.findLast(
+    (sent) => isFirstPage(sent) && projectOf(sent) === projectId && bodyOf(sent) !== undefined,
+  );
+  const began = poll?.arrived === undefined ? undefined : poll.at + stage.tripMs;
+  if (began === undefined) return [`green, but the list of project ${projectId} was never read`];
   return stage.operations.flatMap((operation) => {
     const { id, action, branchId } = operation;
     const wasThere = madeAt(operation) + operation.appearsAfterMs < began && goneAt(operation) > main.endedAt;
-    const counts = expects.filter({ id, action, branch_id: branchId });
+    const counts = operation.projectId === projectId && expects.filter({ id, action, branch_id: branchId });
     return wasThere && counts && phaseAt(operation, main.endedAt) === 'pending'
-      ? [`green, but operation ${id} was there at the last look and goes on`]
+      ? [`green, but operation ${id} was there at the last poll and goes on`]
       : [];
   });
+}
+
+const graceForUnlisted = 5_000;
+
+/** A project of which nothing was found was polled once more, 5 s after the first poll that came to its end. */
+function believedTooEarly(step: StepRecord, expects: Of<'wait-operation'>, projectId: string): string[] {
+  const { main, plan } = step;
+  if (plan.timeoutMs === 0) return [];
+  const found = (JSON.parse(output(main, 'operations') || '[]') as Record<string, unknown>[]).some(
+    (record) => record['project_id'] === projectId,
+  );
+  const polls = main.sent.filter(
+    (sent) => isFirstPage(sent) && projectOf(sent) === projectId && bodyOf(sent) !== undefined,
+  );
+  const [first, last] = [polls[0], polls.at(-1)];
+  if (found || first === undefined || last === undefined || expects.ids !== 'all') return [];
+  return last.at - (first.endedAt ?? 0) < graceForUnlisted - 1
+    ? [`green, but the empty list of project ${projectId} was believed after ${Math.round(last.at - first.at)} ms`]
+    : [];
 }
 
 function created(run: Run, step: StepRecord): string[] {

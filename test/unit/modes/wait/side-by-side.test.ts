@@ -142,3 +142,16 @@ describe('a service that never responds', () => {
     expect(waited).toMatchObject({ verdict: 'timeout', cause: undefined, unanswered: [world.projectId] });
   });
 });
+
+it('the Retry-After of one operation that failed holds for it alone, also where a list is read', async () => {
+  const world = new World();
+  const old = world.plane.startOperation(forever);
+  for (let n = 0; n < 250; n++) world.plane.startOperation({ lengthMs: 0 });
+  const others = [1, 2, 3].map(() => world.plane.startOperation(forever).id);
+  world.faults.add({ path: old.id, nth: 2, fault: { kind: 'status', status: 503, retryAfter: { seconds: 20 } } });
+  await world.wait([old.id, ...others], { timeout: 30 * second, pollInterval: second });
+  const asked = world.times.filter((_, n) => world.exchanges.log.exchanges[n]?.path.includes(old.id));
+  expect(asked[2]).toBeGreaterThanOrEqual(21 * second);
+  const lists = world.times.filter((_, n) => world.exchanges.log.exchanges[n]?.endpoint === 'list-operations');
+  expect(lists.filter((time) => time > second && time < 20 * second).length).toBeGreaterThan(30);
+});
