@@ -1,7 +1,8 @@
 import { ControlApi } from '../src/api/control-api.js';
 import { silent } from '../src/api/log.js';
 import type { Exchange } from '../src/http/exchange.js';
-import { waitOperation } from '../src/modes/wait-operation.js';
+import { parseFilter } from '../src/modes/lists/filter.js';
+import { type WaitSettings, waitOperation } from '../src/modes/wait-operation.js';
 import { Limit } from '../src/time/limit.js';
 import { Stop } from '../src/time/stop.js';
 import { seededRandom } from '../test/control-plane/random.js';
@@ -20,6 +21,7 @@ export async function waitFigures(seeds: number, crowds: number): Promise<Figure
     await lag(seeds),
     await requestsOfAMinute(seeds),
     await requestsOfALook(),
+    await hundredProjects(),
     await crowd('all at once', 0, crowds),
     await crowd('spread over 10 s', 10 * second, crowds),
     await lone(),
@@ -30,14 +32,20 @@ export async function waitFigures(seeds: number, crowds: number): Promise<Figure
 interface Begun {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
-  readonly ids: readonly string[];
   readonly seed: number;
   readonly pollInterval?: number | 'auto';
 }
 
-function wait({ clock, exchange, ids, seed, pollInterval = 'auto' }: Begun) {
+function wait({ ids, ...begun }: Begun & { readonly ids: readonly string[] }) {
+  return waitFor({ projectIds: ['p'], target: { ids } }, begun);
+}
+
+function waitFor(
+  what: Pick<WaitSettings, 'projectIds' | 'target'>,
+  { clock, exchange, seed, pollInterval = 'auto' }: Begun,
+) {
   return waitOperation(
-    { projectIds: ['p'], target: { ids }, failOnEmpty: false, pollInterval, failFast: true },
+    { ...what, failOnEmpty: false, pollInterval, failFast: true },
     {
       api: new ControlApi(exchange, access, silent),
       limit: new Limit(clock, 24 * 60 * minute, new Stop()),
@@ -108,6 +116,40 @@ async function requestsOfALook(): Promise<Figure> {
     mustReach: '2',
     reached: service.requests <= 2,
     beside: '100 one by one',
+  };
+}
+
+const projects = 100;
+const response = 150;
+const maxAtOnce = 12;
+
+/** All operations of 100 projects, where each response takes 150 ms. */
+async function hundredProjects(): Promise<Figure> {
+  const clock = new VirtualClock();
+  const length = 20 * second;
+  const service = new Service(clock, new Map([[id(1), length]]));
+  let open = 0;
+  let atOnce = 0;
+  const exchange: Exchange = async (request, onStop) => {
+    atOnce = Math.max(atOnce, ++open);
+    await new Promise<void>((resolve) => clock.at(clock.now() + response, resolve));
+    open--;
+    return service.exchange(request, onStop);
+  };
+  const projectIds = Array.from({ length: projects }, (_, n) => `p-${n}`);
+  const target = { all: parseFilter('', []) };
+  const pollInterval = 5 * second;
+  const { took } = await clock.run(waitFor({ projectIds, target }, { clock, exchange, seed: 1, pollInterval }));
+  // Of the last poll no request can begin before the interval is over, nor can more than 12 share a response time.
+  const aPoll = Math.ceil(projects / maxAtOnce) * response;
+  const polls = Math.ceil(length / (pollInterval + aPoll)) + 1;
+  const bound = length + pollInterval + 2 * aPoll;
+  return {
+    name: 'a wait for all operations of 100 projects, responses after 150 ms, poll-interval 5s, operations of 20 s',
+    measured: `${atOnce} requests at once, ${(service.requests / polls).toFixed(0)} a poll, told ${((took - length) / second).toFixed(1)} s after the end`,
+    mustReach: `${maxAtOnce}, ${projects}, ${((bound - length) / second).toFixed(1)} s`,
+    reached: atOnce <= maxAtOnce && service.requests <= projects * polls && took <= bound,
+    beside: `one by one a poll takes ${((projects * response) / second).toFixed(0)} s, 12 at a time ${(aPoll / second).toFixed(2)} s`,
   };
 }
 
