@@ -63,7 +63,7 @@ const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => 
   'list-operations': async (settings, { collaborators }) =>
     listedOperationsReport(await listOperations(settings, collaborators), collaborators.limit.clock.date()),
   'list-projects': async (settings, { collaborators }) =>
-    listedProjectsReport(await listProjects(settings, collaborators)),
+    listedProjectsReport(await listProjects(settings, collaborators), settings.maxBatches),
   'list-keys': async (settings, { collaborators }) => listedKeysReport(await listKeys(settings, collaborators)),
   'revoke-key': async (settings, { inputs, collaborators }) =>
     revokedReport(await revokeKeys(settings, collaborators), settings, inputs.timeout),

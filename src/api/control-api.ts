@@ -10,7 +10,7 @@ import { type Limit, TimeUp } from '../time/limit.js';
 import { read, type Take } from './answers.js';
 import { type Key, keysIn, type MintedKey, mintedIn, saysRevoked } from './keys.js';
 import type { Log } from './log.js';
-import { pages } from './paging.js';
+import { type Page, pageSize, pages } from './paging.js';
 import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
 import { forgetting } from './secrecy.js';
 
@@ -44,6 +44,7 @@ export class ControlApi {
   readonly #log: Log;
   /** How far the service's clock is ahead of the runner's, as the last response that had a `Date` showed. */
   #clockSkew = 0;
+  #warnedOfPages = false;
 
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#exchange = exchange;
@@ -77,8 +78,8 @@ export class ControlApi {
   /** The newest operations first, a page at a time, `most` in all. */
   operations(projectId: string, most: number, manner: Manner): AsyncGenerator<Operation[]> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
-    return pages(most, (cursor, limit) => {
-      const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
+    return this.#pages(most, (cursor) => {
+      const query = new URLSearchParams({ limit: String(pageSize), ...(cursor === undefined ? {} : { cursor }) });
       return this.#get(`${path}?${query}`, oneList, manner, (body) => ({
         records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
         cursor: cursorIn(body),
@@ -88,12 +89,26 @@ export class ControlApi {
 
   /** Projects of the account: bare, as documented; in pages, if the answer says that there are more. */
   projects(manner: Manner): AsyncGenerator<Recorded[]> {
-    return pages(Number.POSITIVE_INFINITY, (cursor, limit) => {
-      const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(limit), cursor })}`;
+    return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
+      const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
       return this.#get(`projects${query}`, allProjects, manner, (body) => ({
         records: listIn(body, 'projects').map((item, index) => projectOf(item, `projects[${index}]`)),
         cursor: cursorIn(body),
       }));
+    });
+  }
+
+  /** One warning a step, however many lists it reads. */
+  #pages<T extends Recorded>(
+    most: number,
+    fetch: (cursor: string | undefined) => Promise<Page<T>>,
+  ): AsyncGenerator<T[]> {
+    return pages(most, fetch, () => {
+      if (this.#warnedOfPages) return;
+      this.#warnedOfPages = true;
+      this.#log.warning(
+        'A list may be incomplete: the service sent a page without any new record, so it may ignore the cursor that leads to the next page. Compare the result with the console.',
+      );
     });
   }
 

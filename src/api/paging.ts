@@ -1,8 +1,8 @@
 import { ApiError } from '../http/errors.js';
 
-const largestPage = 100;
-/** Pages in a row that hold nothing new. */
-const mostBarren = 5;
+/** Records that a page is asked for. */
+export const pageSize = 100;
+const maxPagesWithoutNew = 5;
 
 export interface Page<T> {
   readonly records: T[];
@@ -11,20 +11,21 @@ export interface Page<T> {
 
 /**
  * A list, page by page, until `most` records, an empty page, or a cursor that is missing or was seen before. A record that
- * comes twice, because the list moved under the reader, is given once.
+ * comes twice, because the list moved under the reader, is given once. A page that has records but no new one is reported:
+ * the service may ignore the cursor, and the list go on unseen.
  */
 export async function* pages<T extends { readonly id: string }>(
   most: number,
-  fetch: (cursor: string | undefined, limit: number) => Promise<Page<T>>,
+  fetch: (cursor: string | undefined) => Promise<Page<T>>,
+  onPageWithoutNew: () => void,
 ): AsyncGenerator<T[]> {
   const seenCursors = new Set<string>();
   const seenIds = new Set<string>();
   let cursor: string | undefined;
-  let barren = 0;
+  let pagesWithoutNew = 0;
   do {
-    // What leads back to the beginning is walked through in large steps.
-    const limit = barren > 0 ? largestPage : Math.min(largestPage, most - seenIds.size);
-    const page = await fetch(cursor, limit);
+    const page = await fetch(cursor);
+    if (page.records.length === 0) return;
     const fresh: T[] = [];
     for (const record of page.records) {
       if (seenIds.size >= most || seenIds.has(record.id)) continue;
@@ -32,11 +33,11 @@ export async function* pages<T extends { readonly id: string }>(
       fresh.push(record);
     }
     if (fresh.length > 0) yield fresh;
-    if (page.records.length === 0) return;
+    else onPageWithoutNew();
     cursor = page.cursor;
     if (cursor === undefined || seenCursors.has(cursor)) return;
-    barren = fresh.length === 0 ? barren + 1 : 0;
-    if (barren > mostBarren)
+    pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;
+    if (pagesWithoutNew > maxPagesWithoutNew)
       throw new ApiError('The list goes on, but has nothing new on its pages', { status: 200, transient: false });
     seenCursors.add(cursor);
   } while (seenIds.size < most);

@@ -18,16 +18,21 @@ export async function listOperations(
   { projectId, since, ...wanted }: ListOperationsSettings,
   collaborators: Collaborators,
 ): Promise<FoundOperations> {
-  // How much of the list must be read for so many records of a filter cannot be known.
-  const most = wanted.limit === 0 || wanted.filter.isNarrow ? Number.POSITIVE_INFINITY : wanted.limit;
-  const pages = collaborators.api.operations(projectId, most, patiently(collaborators));
-  const begin = since === undefined ? undefined : collaborators.limit.clock.date() - since;
-  return collect(begin === undefined ? pages : createdFrom(pages, begin), wanted, collaborators);
+  const { api, limit } = collaborators;
+  const pages = api.operations(projectId, Number.POSITIVE_INFINITY, patiently(collaborators));
+  const recent = since === undefined ? pages : createdFrom(pages, () => api.epochMs(limit.clock) - since);
+  return collect(recent, wanted, collaborators);
 }
 
-/** The list is in order of creation: behind the first that is older all are. */
-async function* createdFrom(pages: AsyncIterable<Operation[]>, begin: number): AsyncGenerator<Operation[]> {
+/**
+ * The list is in order of creation: behind the first that is older all are. `beginMs` is called when the first page has come,
+ * as the service's clock is not known before.
+ */
+async function* createdFrom(pages: AsyncIterable<Operation[]>, beginMs: () => number): AsyncGenerator<Operation[]> {
+  let known: number | undefined;
   for await (const page of pages) {
+    known ??= beginMs();
+    const begin = known;
     const older = page.findIndex((operation) => (timeOf(operation, 'created_at') ?? begin) < begin);
     yield older < 0 ? page : page.slice(0, older);
     if (older >= 0) return;

@@ -14,6 +14,8 @@ export interface Shard {
 
 export interface ListProjectsSettings extends Wanted {
   readonly shard: Shard | undefined;
+  /** How many batches at most. */
+  readonly maxBatches: number;
 }
 
 export async function listProjects(
@@ -33,12 +35,10 @@ export function shareOf(id: string, shares: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % shares) + 1;
 }
 
-const mostJobs = 256;
-
-/** At most 256 batches of ids, their sizes differing by at most one: no more jobs than the fullest of them needs. */
-export function batchesOf<T>(ids: readonly T[]): T[][] {
-  const fullest = Math.ceil(ids.length / mostJobs);
-  const number = Math.ceil(ids.length / Math.max(1, fullest));
+/** Batches of ids, their sizes differing by at most one: no more of them than the size of the largest needs. */
+export function batchesOf(ids: readonly string[], maxBatches: number): string[][] {
+  const largest = Math.ceil(ids.length / maxBatches);
+  const number = Math.ceil(ids.length / Math.max(1, largest));
   return Array.from({ length: number }, (_, index) =>
     ids.slice(Math.floor((index * ids.length) / number), Math.floor(((index + 1) * ids.length) / number)),
   );

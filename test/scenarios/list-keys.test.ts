@@ -181,6 +181,10 @@ for (const [limit, count] of [
     const result = await runMode('list-keys', { limit });
     expect(result.outputs).toMatchObject({ status: 'ok', count: String(count) });
     expect(keysIn(result)).toHaveLength(count);
+    const isCut = limit === '1' || limit === '5';
+    expect(warningsOf(result)).toEqual(
+      isCut ? [`limit: ${limit} cut the list: more keys match. Raise limit, or set 0 for all.`] : [],
+    );
     expect(JSON.parse(result.outputs['key-ids'] ?? '')).toEqual(['1', '2', '3', '4', '5', '6'].slice(0, count));
   });
 }

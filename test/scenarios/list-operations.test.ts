@@ -91,24 +91,28 @@ test.concurrent('the operations of a project, newest first, with all their field
 
 // How many
 
-for (const [limit, count, requests] of [
-  ['', 100, ['100']],
-  ['1', 1, ['1']],
-  ['99', 99, ['99']],
-  ['100', 100, ['100']],
-  ['101', 101, ['100', '1 on']],
-  ['250', 250, ['100', '100 on', '50 on']],
-  ['300', 260, ['100', '100 on', '100 on', '40 on']],
-  ['0', 260, ['100', '100 on', '100 on', '100 on']],
+for (const [limit, count, pages, isToldToCut] of [
+  ['', 100, 1, false],
+  ['1', 1, 1, true],
+  ['99', 99, 1, true],
+  ['101', 101, 2, true],
+  ['250', 250, 3, true],
+  ['259', 259, 3, true],
+  ['260', 260, 3, false],
+  ['300', 260, 4, false],
+  ['0', 260, 4, false],
 ] as const) {
-  test.concurrent(`limit “${limit}” gives ${count} of 260, by exactly the requests that it needs`, async (context) => {
+  test.concurrent(`limit “${limit}” gives ${count} of 260 ${isToldToCut ? 'and a warning' : 'and no warning'}, in pages of 100`, async (context) => {
     const { service, projectId, runMode } = await setStage(context, { operations: 0 });
     const ids = many(service, 260);
     const result = await runMode('list-operations', { 'project-id': projectId, limit });
     expect(result.outputs).toMatchObject({ status: 'ok', count: String(count), 'operation-id': ids[0] });
     expect(idsOf(result)).toEqual(ids.slice(0, count));
     expect(inFile(result).operations).toHaveLength(count);
-    expect(asked(service)).toEqual(requests);
+    expect(asked(service)).toEqual(['100', '100 on', '100 on', '100 on'].slice(0, pages));
+    expect(warningsOf(result)).toEqual(
+      isToldToCut ? [`limit: ${limit} cut the list: more operations match. Raise limit, or set 0 for all.`] : [],
+    );
   });
 }
 
@@ -136,7 +140,7 @@ test.concurrent('a service whose pages are smaller than asked for', async (conte
   const ids = many(service, 150);
   const result = await runMode('list-operations', { 'project-id': projectId, limit: '110' });
   expect(idsOf(result)).toEqual(ids.slice(0, 110));
-  expect(asked(service)).toEqual(['100', '70 on', '30 on']);
+  expect(asked(service)).toEqual(['100', '100 on', '100 on']);
 });
 
 test.concurrent('a service that gives more than asked for', async (context) => {
@@ -145,7 +149,21 @@ test.concurrent('a service that gives more than asked for', async (context) => {
   const { baseUrl, paths } = await serve(context, JSON.stringify({ operations, pagination: { cursor: 'more' } }));
   const result = await runMode('list-operations', { 'base-url': baseUrl, 'project-id': 'p', limit: '7' });
   expect(result.outputs).toMatchObject({ status: 'ok', count: '7' });
+  expect(warningsOf(result)).toMatchObject([expect.stringContaining('limit: 7 cut the list')]);
   expect(paths).toHaveLength(1);
+});
+
+test.concurrent('a service that ignores the cursor gives a warning that the list may be incomplete', async (context) => {
+  const { runMode } = await setStage(context);
+  const operations = Array.from({ length: 10 }, (_, n) => record(n));
+  for (const cursor of ['same', undefined]) {
+    const { baseUrl } = await serve(context, (_, n) =>
+      JSON.stringify({ operations, pagination: { cursor: cursor ?? (n < 4 ? `c${n}` : '') } }),
+    );
+    const result = await runMode('list-operations', { 'base-url': baseUrl, 'project-id': 'p' });
+    expect(result.outputs).toMatchObject({ status: 'ok', count: '10' });
+    expect(warningsOf(result)).toMatchObject([expect.stringMatching(/list may be incomplete.*ignore the cursor/)]);
+  }
 });
 
 test.concurrent('a list that changes while it is read loses and doubles nothing that was there throughout', async (context) => {
@@ -261,7 +279,7 @@ test.concurrent('since together with limit and filter', async (context) => {
   expect(idsOf(limited)).toEqual(ids.slice(0, 120));
   const common = await runMode('list-operations', { 'project-id': projectId, since: '3h' });
   expect(idsOf(common)).toEqual(ids.slice(0, 100));
-  expect(asked(service)).toEqual(['100', '20 on', '100']);
+  expect(asked(service)).toEqual(['100', '100 on', '100']);
 
   const inputs = { 'project-id': projectId, filter: 'status=failed' };
   const none = await runMode('list-operations', { ...inputs, since: '9h' });
@@ -269,6 +287,26 @@ test.concurrent('since together with limit and filter', async (context) => {
   const one = await runMode('list-operations', { ...inputs, since: '11h' });
   expect(idsOf(one)).toEqual([older]);
 });
+
+for (const hoursAhead of [2, -2]) {
+  const runner = hoursAhead > 0 ? 'behind' : 'ahead of';
+  test.concurrent(`a runner whose clock is 2 h ${runner} that of the service finds the failures of the last hour, and no older one`, async (context) => {
+    const { runMode } = await setStage(context);
+    const service = Date.now() + hoursAhead * hour;
+    const failed = [10, 50, 70, 200].map((age, n) =>
+      record(n, { status: 'failed', created_at: new Date(service - age * minute).toISOString() }),
+    );
+    const { baseUrl } = await serve(context, JSON.stringify({ operations: failed }), {
+      'content-type': 'application/json',
+      date: new Date(service).toUTCString(),
+    });
+    const inputs = { 'base-url': baseUrl, 'project-id': 'p', filter: 'status=failed', since: '1h' };
+    const result = await runMode('list-operations', { ...inputs, 'fail-on': 'match' });
+    expect(result.conclusion).toBe('failure');
+    expect(result.outputs).toMatchObject({ status: 'match', count: '2' });
+    expect(idsOf(result)).toEqual([uuid(0), uuid(1)]);
+  });
+}
 
 for (const since of ['0', '0s', 'yesterday', '-1h', '1.5h', '367d', '2026-01-01', 'null']) {
   test.concurrent(`since ${since} is refused before anything is sent`, async (context) => {

@@ -23,6 +23,7 @@ export const defaults = {
   'fail-fast': 'true',
   since: '',
   limit: '',
+  'max-batches': '256',
   shard: '',
   'key-label': '',
   'key-name': '',

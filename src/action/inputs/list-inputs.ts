@@ -16,8 +16,10 @@ export function listKeysSettings(reader: InputReader): Wanted | undefined {
 
 export function listProjectsSettings(reader: InputReader): ListProjectsSettings | undefined {
   const wanted = wantedOf(reader, fieldsToListProjectsBy, all);
+  const maxBatches = reader.parse('max-batches', numberOfBatches);
   const shard = reader.optional('shard', shardOf);
-  return wanted === undefined || shard === undefined ? undefined : { ...wanted, shard: shard.value };
+  if (wanted === undefined || maxBatches === undefined || shard === undefined) return undefined;
+  return { ...wanted, maxBatches, shard: shard.value };
 }
 
 export function listOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
@@ -30,11 +32,19 @@ export function listOperationsSettings(reader: InputReader): ListOperationsSetti
 
 function wantedOf(reader: InputReader, fields: readonly string[], most: string): Wanted | undefined {
   const filter = reader.parse('filter', filterOf(fields));
-  const limit = reader.parse('limit', count, reader.text('limit') || most);
+  const limitText = reader.text('limit');
+  const limit = reader.parse('limit', count, limitText || most);
   const failOn = reader.optional('fail-on', oneOf(['empty', 'match'] as const));
   if (filter === undefined || limit === undefined || failOn === undefined) return undefined;
-  return { filter, limit, failOn: failOn.value };
+  return { filter, limit, isLimitSet: limitText !== '', failOn: failOn.value };
 }
+
+/** A matrix has at most 256 jobs. */
+const numberOfBatches: Parse<number> = (text) => {
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 256) throw new BadValue('is not a number of batches; expected 1 to 256');
+  return number;
+};
 
 const shardOf: Parse<Shard> = (text) => {
   const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);

@@ -43,9 +43,9 @@ export function listedOperationsReport(found: FoundOperations, date: number): En
   };
 }
 
-export function listedProjectsReport(found: Found): Ending {
-  // As they came, should an id be a number.
-  const ids = found.records.map(({ record }) => record['id']);
+export function listedProjectsReport(found: Found, maxBatches: number): Ending {
+  // As strings, should the service send numbers: fromJSON rounds large ones.
+  const ids = found.records.map(({ id }) => id);
   const projects = tableOfFirst(['Project', 'Name', 'Region', 'Version', 'Made'], found.records, (project) => {
     const { id, name, region, version, created } = projectRowOf(project);
     return [id, name, region, version, created].map(code);
@@ -57,7 +57,7 @@ export function listedProjectsReport(found: Found): Ending {
       { name: 'count', value: String(ids.length) },
       { name: 'project-ids', value: printJson(ids), rank: 2 },
       { name: 'projects', value: recordsForOutput(found.records), rank: 1, holdsRecords: true },
-      { name: 'batches', value: printJson(batchesOf(ids)), rank: 3 },
+      { name: 'batches', value: printJson(batchesOf(ids, maxBatches)), rank: 3 },
     ],
     details: `${tallies}${projects}`,
   };
@@ -70,7 +70,7 @@ function tallyLine(projects: Found['records'], by: 'region' | 'version'): string
   return `<p>By ${by}: ${shares.join(', ')}.</p>\n`;
 }
 
-function common({ verdict, records }: Found, mode: string, one: string, ids: readonly unknown[]) {
+function common({ verdict, records, cutAt }: Found, mode: string, one: string, ids: readonly string[]) {
   const number = `${records.length} ${one}${records.length === 1 ? '' : 's'}`;
   const head = { mode, status: verdict, count: records.length, [`${one}_ids`]: ids };
   return {
@@ -78,6 +78,8 @@ function common({ verdict, records }: Found, mode: string, one: string, ids: rea
     succeeded: verdict === 'ok',
     headline: number,
     error: verdict === 'ok' ? undefined : whyItFails(verdict, number),
+    warnings:
+      cutAt === undefined ? [] : [`limit: ${cutAt} cut the list: more ${one}s match. Raise limit, or set 0 for all.`],
     result: printedResult(head, `${one}s`, records),
   };
 }

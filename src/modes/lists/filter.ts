@@ -20,11 +20,6 @@ export class Filter {
     });
   }
 
-  /** Whether it leaves out anything at all. */
-  get isNarrow(): boolean {
-    return this.lines.length > 0;
-  }
-
   names(field: string): boolean {
     return this.lines.some((line) => line.field === field);
   }

@@ -331,7 +331,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'a cursor that leads back is not noticed',
     file: 'src/api/paging.ts',
     replace:
-      'if (cursor === undefined || seenCursors.has(cursor)) return;\n    barren = fresh.length === 0 ? barren + 1 : 0;',
+      'if (cursor === undefined || seenCursors.has(cursor)) return;\n    pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;',
     by: 'if (cursor === undefined) return;',
   },
   {
@@ -345,8 +345,8 @@ export const mutants: readonly Mutant[] = [
     name: 'limit-off-by-one',
     defect: 'a list holds one record more than its limit',
     file: 'src/modes/lists/listing.ts',
-    replace: 'if ((most === 0 || records.length < most) && filter',
-    by: 'if ((most === 0 || records.length <= most) && filter',
+    replace: 'records: admitted.slice(0, most),',
+    by: 'records: admitted.slice(0, most + 1),',
   },
   {
     name: 'since-inverted',
@@ -366,15 +366,15 @@ export const mutants: readonly Mutant[] = [
     name: 'failed-page-is-the-end',
     defect: 'a page of a list that cannot be had is taken for the last',
     file: 'src/api/paging.ts',
-    replace: 'const page = await fetch(cursor, limit);',
-    by: 'const page = await fetch(cursor, limit).catch((error: unknown): Page<T> => { if (cursor === undefined) throw error; return { records: [], cursor: undefined }; });',
+    replace: 'const page = await fetch(cursor);',
+    by: 'const page = await fetch(cursor).catch((error: unknown): Page<T> => { if (cursor === undefined) throw error; return { records: [], cursor: undefined }; });',
   },
   {
     name: 'fail-on-ignored',
     defect: 'fail-on: empty does not fail an empty list',
     file: 'src/modes/lists/listing.ts',
-    replace: "return { verdict: found === failOn ? found : 'ok', records };",
-    by: "return { verdict: found === failOn && found === 'match' ? found : 'ok', records };",
+    replace: "verdict: found === failOn ? found : 'ok',",
+    by: "verdict: found === failOn && found === 'match' ? found : 'ok',",
   },
   {
     name: 'html-is-an-empty-list',

@@ -7,20 +7,21 @@ interface Item {
 
 interface Asked {
   readonly cursor: string | undefined;
-  readonly limit: number;
 }
 
 /** Reads them all, at most so many pages: a reader that does not end is told apart. */
 async function read(most: number, answer: (asked: Asked, n: number) => Partial<Page<Item>>) {
   const asked: Asked[] = [];
   const ids: string[] = [];
-  const fetch = async (cursor: string | undefined, limit: number): Promise<Page<Item>> => {
-    asked.push({ cursor, limit });
+  let withoutNew = 0;
+  const fetch = async (cursor: string | undefined): Promise<Page<Item>> => {
+    asked.push({ cursor });
     if (asked.length > 50) throw new Error('no end');
-    return { records: [], cursor: undefined, ...answer({ cursor, limit }, asked.length) };
+    return { records: [], cursor: undefined, ...answer({ cursor }, asked.length) };
   };
-  for await (const page of pages(most, fetch)) ids.push(...page.map(({ id }) => id));
-  return { asked, ids };
+  const list = pages(most, fetch, () => withoutNew++);
+  for await (const page of list) ids.push(...page.map(({ id }) => id));
+  return { asked, ids, withoutNew };
 }
 
 function items(from: number, count: number): Item[] {
@@ -28,16 +29,9 @@ function items(from: number, count: number): Item[] {
 }
 
 describe('paging', () => {
-  it('asks for pages of 100, or of what is left of the most', async () => {
-    const { asked, ids } = await read(250, ({ limit }, n) => ({
-      records: items(n * 1_000, limit),
-      cursor: `c${n}`,
-    }));
-    expect(asked).toEqual([
-      { cursor: undefined, limit: 100 },
-      { cursor: 'c1', limit: 100 },
-      { cursor: 'c2', limit: 50 },
-    ]);
+  it('gives no more records than the most, and asks for no page behind them', async () => {
+    const { asked, ids } = await read(250, (_, n) => ({ records: items(n * 1_000, 100), cursor: `c${n}` }));
+    expect(asked).toEqual([{ cursor: undefined }, { cursor: 'c1' }, { cursor: 'c2' }]);
     expect(ids).toHaveLength(250);
   });
 
@@ -69,16 +63,32 @@ describe('paging', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('ends where the cursor of the only page leads back to it, however few records are left to be asked for', async () => {
-    const list = items(0, 40);
-    const { ids, asked } = await read(41, ({ cursor = '0', limit }) => {
-      const from = Number(cursor);
-      const records = list.slice(from, from + limit);
-      const isLast = from + limit >= list.length;
-      return { records, cursor: isLast ? cursor : String(from + limit) };
-    });
+  it('reports a service that ignores the cursor: its second page has nothing new', async () => {
+    const { ids, asked, withoutNew } = await read(1_000, () => ({ records: items(0, 10), cursor: 'same' }));
+    expect(ids).toHaveLength(10);
+    expect(asked).toHaveLength(2);
+    expect(withoutNew).toBe(1);
+  });
+
+  it('reports a last page whose cursor leads back to the beginning', async () => {
+    const { ids, withoutNew } = await read(1_000, ({ cursor = '0' }) => ({
+      records: items(Number(cursor), 20),
+      cursor: cursor === '20' ? '0' : '20',
+    }));
     expect(ids).toHaveLength(40);
-    expect(asked.length).toBeLessThan(5);
+    expect(withoutNew).toBe(1);
+  });
+
+  it('reports neither an empty page nor one that has a new record among old ones', async () => {
+    const { withoutNew } = await read(1_000, (_, n) => ({ records: n < 5 ? items(n, 2) : [], cursor: `c${n}` }));
+    expect(withoutNew).toBe(0);
+  });
+
+  it('fails at the sixth page in a row without a new record, and not at the fifth', async () => {
+    const withOld = (old: number) =>
+      read(1_000, (_, n) => ({ records: n > 1 + old ? [] : items(0, 10), cursor: `c${n}` }));
+    expect(await withOld(5)).toMatchObject({ withoutNew: 5 });
+    await expect(withOld(6)).rejects.toThrow('nothing new on its pages');
   });
 
   it('gives no more than the most, though the service sends more', async () => {

@@ -2,33 +2,37 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { batchesOf, shareOf } from '../../../src/modes/list-projects.js';
 
-test('batches cover all in order, are at most 256, and differ in size by at most one', () => {
+test('batches cover all in order, are at most as many as asked for, and differ in size by at most one', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 5_000 }), (count) => {
-      const ids = Array.from({ length: count }, (_, index) => index);
-      const batches = batchesOf(ids);
+    fc.property(fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 1, max: 256 }), (count, maxBatches) => {
+      const ids = Array.from({ length: count }, (_, index) => String(index));
+      const batches = batchesOf(ids, maxBatches);
       const sizes = batches.map(({ length }) => length);
       expect(batches.flat()).toEqual(ids);
-      expect(batches.length).toBeLessThanOrEqual(256);
+      expect(batches.length).toBeLessThanOrEqual(maxBatches);
       expect(sizes.every((size) => size > 0)).toBe(true);
       if (count > 0) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
     }),
-    { numRuns: 200, examples: [[0], [1], [255], [256], [257], [300], [511], [512], [513], [1_000]] },
+    { numRuns: 400, examples: [0, 1, 255, 256, 257, 300, 511, 512, 513, 1_000].map((count) => [count, 256]) },
   );
 });
 
 test.each([
-  [0, 0, 0],
-  [1, 1, 1],
-  [256, 256, 1],
-  [257, 129, 2],
-  [512, 256, 2],
-  [513, 171, 3],
-  [100_000, 256, 391],
-])('%i ids are %i batches, the fullest of %i', (count, number, fullest) => {
-  const sizes = batchesOf(Array.from({ length: count }, (_, index) => index)).map(({ length }) => length);
+  [0, 256, 0, 0],
+  [1, 256, 1, 1],
+  [256, 256, 256, 1],
+  [257, 256, 129, 2],
+  [512, 256, 256, 2],
+  [513, 256, 171, 3],
+  [100_000, 256, 256, 391],
+  [9, 1, 1, 9],
+  [9, 4, 3, 3],
+  [10, 4, 4, 3],
+])('%i ids in at most %i batches are %i, the largest of %i', (count, maxBatches, number, largest) => {
+  const ids = Array.from({ length: count }, (_, index) => String(index));
+  const sizes = batchesOf(ids, maxBatches).map(({ length }) => length);
   expect(sizes).toHaveLength(number);
-  expect(Math.max(0, ...sizes)).toBe(fullest);
+  expect(Math.max(0, ...sizes)).toBe(largest);
 });
 
 test('each id is in one share of as many as there are, and always in the same', () => {
