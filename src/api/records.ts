@@ -24,6 +24,18 @@ export const operationFields = [
   'updated_at',
 ] as const;
 
+/** Those that the API documents; services may have more. */
+export const operationActions = [
+  'apply_config',
+  'apply_storage_config',
+  'check_availability',
+  'create_branch',
+  'create_timeline',
+  'delete_tenant',
+  'start_compute',
+  'suspend_compute',
+] as const;
+
 export const projectFields = [
   'id',
   'name',

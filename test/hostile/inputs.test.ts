@@ -66,7 +66,8 @@ test('whatever the inputs hold, what is wrong with them is told as text, and not
 test.each(Object.entries(attacks))('%s as project, pattern and name is sent and told as text', async (_, written) => {
   const odd = asVariable(written);
   const asId = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
-  const pattern = odd.replace(/[\n\r]/g, ' ').slice(0, 200);
+  // Without =, as one behind the name of a field would begin a second condition.
+  const pattern = odd.replace(/[\n\r=]/g, ' ').slice(0, 200);
   const calls = [
     { mode: 'wait-operation', 'project-id': asId, 'operation-id': 'all', filter: `branch_id=${pattern}x` },
     { mode: 'list-operations', 'project-id': asId, filter: `branch_id!=${pattern}x` },

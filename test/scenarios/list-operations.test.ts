@@ -236,6 +236,19 @@ for (const [filter, expected] of filters) {
   });
 }
 
+test.concurrent('a filter that can never match is refused, and an unknown status gets a warning', async (context) => {
+  const { service, projectId, runMode } = await setStage(context);
+  for (const filter of ['status=failed action=create_branch', 'status=Failed']) {
+    const result = await runMode('list-operations', { 'project-id': projectId, filter, 'fail-on': 'match' });
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(errorOf(result)).toContain('filter: line 1');
+  }
+  expect(service.requests).toEqual([]);
+  const result = await runMode('list-operations', { 'project-id': projectId, filter: 'status=paused' });
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '0' });
+  expect(warningsOf(result)).toMatchObject([expect.stringMatching(/^filter: line 1: “paused” is no known status/)]);
+});
+
 test.concurrent('with a filter pages are read on, of 100, until there are as many as the limit', async (context) => {
   const { service, projectId, runMode } = await setStage(context, { operations: 0 });
   const [wanted = ''] = past(service, [{ ageMs: 10 * hour, outcome: 'failed' }]);

@@ -49,6 +49,7 @@ export class InputReader {
   readonly #input: (name: string) => string;
   readonly #secrets: Secrets;
   readonly #problems: string[] = [];
+  readonly #warnings: string[] = [];
   readonly #used = new Set<string>();
   /** Those that hold a secret: nothing of them is read, or shown. */
   readonly #withheld = new Set<string>();
@@ -114,6 +115,15 @@ export class InputReader {
   problem(name: InputName, message: string): void {
     this.#used.add(name);
     this.#note(name, message);
+  }
+
+  /** For what is odd, but no error. */
+  warn(name: InputName, message: string): void {
+    this.#warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
   }
 
   #note(name: string, message: string): void {

@@ -78,7 +78,10 @@ export function readInputs(input: (name: string) => string, environment: Environ
     settings: mode === undefined ? undefined : settingsOf[mode](reader),
   };
   const complete = reader.complete<Omit<Inputs, 'warnings'>>(values);
-  return { ...complete, warnings: () => [...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)] };
+  return {
+    ...complete,
+    warnings: () => [...reader.warnings, ...unusedInputs(reader, complete.mode), ...oddUrl(complete.baseUrl)],
+  };
 }
 
 function unusedInputs(reader: InputReader, mode: Mode): string[] {

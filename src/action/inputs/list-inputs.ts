@@ -36,6 +36,7 @@ function wantedOf(reader: InputReader, fields: readonly string[], most: string):
   const limit = reader.parse('limit', count, limitText || most);
   const failOn = reader.optional('fail-on', oneOf(['empty', 'match'] as const));
   if (filter === undefined || limit === undefined || failOn === undefined) return undefined;
+  for (const warning of filter.warnings) reader.warn('filter', warning);
   return { filter, limit, isLimitSet: limitText !== '', failOn: failOn.value };
 }
 

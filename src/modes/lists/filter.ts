@@ -1,6 +1,8 @@
+import { operationActions } from '../../api/records.js';
 import { isAbsent, type JsonObject, textOf } from '../../text/json.js';
 import { nearest } from '../../text/nearest.js';
 import { visible } from '../../text/plain.js';
+import { knownStatuses } from '../operations/status.js';
 
 interface Line {
   readonly field: string;
@@ -10,7 +12,11 @@ interface Line {
 
 /** Lines of `field=pattern` or `field!=pattern`, all of which a record must satisfy. */
 export class Filter {
-  constructor(private readonly lines: readonly Line[]) {}
+  constructor(
+    private readonly lines: readonly Line[],
+    /** What is odd about it, but no error. */
+    readonly warnings: readonly string[] = [],
+  ) {}
 
   admits(record: JsonObject): boolean {
     return this.lines.every(({ field, pattern, admits }) => {
@@ -36,6 +42,8 @@ export function parseFilter(
   fields: readonly string[],
   refused: Readonly<Record<string, string>> = {},
 ): Filter {
+  const warnings: string[] = [];
+  const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(refused)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const { field, sign, pattern, column } = split(line);
@@ -50,10 +58,38 @@ export function parseFilter(
       throw bad(line.search(/\S/), `no such field${hint}; the fields are ${fields.join(', ')}`);
     }
     if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
+    const folded = secondCondition.exec(line.slice(column));
+    if (folded !== null)
+      throw bad(
+        column + folded.index + 1,
+        `${folded[1]} begins a second condition. Write each on a line of its own, in YAML below “filter: |”: “filter: >” joins lines. For a blank within a value write ?`,
+      );
     if (pattern.length > longestPattern) throw bad(column, `the pattern is longer than ${longestPattern} characters`);
+    const otherCase = wordInOtherCase(field, pattern);
+    if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
+    if (isUnknownStatus(field, pattern))
+      warnings.push(
+        `line ${index + 1}: “${visible(pattern)}” is no known status, so this line may ${sign === '=' ? 'match nothing' : 'exclude nothing'}. Known are ${knownStatuses.join(', ')}`,
+      );
     return [{ field, pattern, admits: sign === '=' }];
   });
-  return new Filter(lines);
+  return new Filter(lines, warnings);
+}
+
+/** Only operations have these fields. */
+const documentedWords = new Map<string, readonly string[]>([
+  ['status', knownStatuses],
+  ['action', operationActions],
+]);
+
+function wordInOtherCase(field: string, pattern: string): string | undefined {
+  const words = documentedWords.get(field) ?? [];
+  return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
+}
+
+/** Services add actions, but few statuses. */
+function isUnknownStatus(field: string, pattern: string): boolean {
+  return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
 }
 
 function split(line: string): { field: string; sign: '' | '=' | '!='; pattern: string; column: number } {

@@ -12,6 +12,8 @@ const phases: Readonly<Record<string, Phase>> = {
   cancelled: 'failed',
 };
 
+export const knownStatuses: readonly string[] = Object.keys(phases);
+
 export function isKnown(status: string): boolean {
   return Object.hasOwn(phases, status);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { operationFields, projectFields } from '../../../../src/api/records.js';
 import { BadFilter, matches, parseFilter } from '../../../../src/modes/lists/filter.js';
 import { fieldsToWaitBy, fieldsUnderWay } from '../../../../src/modes/wait/fields.js';
 
@@ -42,7 +43,7 @@ test.each([
   ['', true],
   ['action=create_branch', true],
   ['action=create', false],
-  ['action=Create_branch', false],
+  ['branch_id=BR-green-sun-1', false],
   ['action=create_*', true],
   ['action=create?branch', true],
   ['action!=create_*', false],
@@ -62,9 +63,9 @@ test.each([
   expect(parseFilter(text, fieldsToWaitBy, fieldsUnderWay).admits(record)).toBe(admits);
 });
 
-function errorOf(text: string): string {
+function errorOf(text: string, fields: readonly string[], refused?: Readonly<Record<string, string>>): string {
   try {
-    parseFilter(text, fieldsToWaitBy, fieldsUnderWay);
+    parseFilter(text, fields, refused);
   } catch (error) {
     if (error instanceof BadFilter) return error.message;
     throw error;
@@ -85,12 +86,76 @@ test.each([
   ['failures_count', 'failures_count=0', /failures_count cannot be used here/],
   ['updated_at', 'updated_at!=x', /updated_at cannot be used here/],
 ])('%s is refused', (_, line, message) => {
-  expect(errorOf(line)).toMatch(message);
-  expect(errorOf(`action=*\n${line}`)).toMatch(/line 2/);
+  expect(errorOf(line, fieldsToWaitBy, fieldsUnderWay)).toMatch(message);
+  expect(errorOf(`action=*\n${line}`, fieldsToWaitBy, fieldsUnderWay)).toMatch(/line 2/);
 });
 
 test.each(['colour=red', 'brach_id=x'])('an unknown field gets the list of all: %s', (line) => {
-  const said = errorOf(line);
+  const said = errorOf(line, fieldsToWaitBy, fieldsUnderWay);
   for (const name of fieldsToWaitBy) expect(said).toContain(name);
   expect(said, 'a sentence ends before the next begins').not.toMatch(/field The/);
+});
+
+describe('lines that YAML has folded into one are refused', () => {
+  test.each([
+    ['status=failed action=create_branch', 'action', 15],
+    ['status!=failed action!=create_branch', 'action', 16],
+    ['branch_id=br-1  status = failed', 'status', 17],
+    ['action=*\tid=x', 'id', 10],
+    [`branch_id=${'x'.repeat(300)} status=failed`, 'status', 312],
+  ])('%.40s', (line, field, column) => {
+    const said = errorOf(line, operationFields);
+    expect(said).toContain(`line 1, column ${column}: ${field} begins a second condition`);
+    expect(said).toContain('“filter: |”');
+  });
+
+  test('a field that cannot be used here counts, too', () => {
+    expect(errorOf('branch_id=br-1 status=failed', fieldsToWaitBy, fieldsUnderWay)).toMatch(/second condition/);
+  });
+
+  test.each(['name=my project', 'name=a=b', 'name=rename=x', 'name=x colour=red', 'name=x id', 'name=x?id=y'])(
+    '%j is one condition',
+    (line) => {
+      expect(() => parseFilter(line, projectFields)).not.toThrow();
+    },
+  );
+});
+
+describe('words that the API documents', () => {
+  test.each([
+    ['status=Failed', 'failed'],
+    ['status!=FINISHED', 'finished'],
+    ['status=Cancelled', 'cancelled'],
+    ['action=Create_Branch', 'create_branch'],
+    ['action!=START_COMPUTE', 'start_compute'],
+  ])('%s is refused, and the word is named', (line, word) => {
+    expect(errorOf(line, operationFields)).toContain(`write ${word}`);
+  });
+
+  test('an action in capitals is refused in a wait, too', () => {
+    expect(errorOf('action=Create_Branch', fieldsToWaitBy, fieldsUnderWay)).toContain('write create_branch');
+  });
+
+  test.each([
+    ['status=paused', 'match nothing'],
+    ['status!=paused', 'exclude nothing'],
+    ['status=OK', 'match nothing'],
+  ])('%s gets a warning: it may %s', (line, what) => {
+    expect(parseFilter(`id=*\n${line}`, operationFields).warnings).toMatchObject([
+      expect.stringMatching(new RegExp(`^line 2: .* is no known status, .* ${what}.*skipped`)),
+    ]);
+  });
+
+  test.each([
+    ...['scheduling', 'running', 'finished', 'failed', 'skipped', 'error', 'cancelled', 'cancelling'].map(
+      (word) => `status=${word}`,
+    ),
+    'status=Fail*',
+    'status=?aused',
+    'action=of_tomorrow',
+    'action=create_branch',
+    'branch_id=Failed',
+  ])('%s is accepted without a warning', (line) => {
+    expect(parseFilter(line, operationFields).warnings).toEqual([]);
+  });
 });
