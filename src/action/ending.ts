@@ -26,7 +26,7 @@ export type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {
   readonly name: string;
-  /** None where it is too large for any output. */
+  /** JSON, or text without `##[`; none where it is too large for any output. */
   readonly value: string | undefined;
   /** Large ones are left empty where they do not fit, those of the lowest rank first. */
   readonly rank?: number;

@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ending, Output, Pieces } from './ending.js';
+import { harmlessJson } from './harmless.js';
 import { fitting } from './output-limits.js';
 import { code } from './reports/markdown.js';
 import type { Secrets } from './secrets.js';
@@ -30,11 +31,11 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
   ];
   const file: Output[] =
     ending.result === undefined ? [] : [{ name: 'result-file', value: resultFile(ending, ending.result, place) }];
-  const { outputs, dropped } = fitting(
-    [...common, ...file, ...(ending.outputs ?? [])].map((output) =>
-      output.isSecret || output.value === undefined ? output : { ...output, value: clean(output.value) },
-    ),
+  // After the secrets are out: the escape could split one.
+  const own = (ending.outputs ?? []).map((output) =>
+    output.isSecret || output.value === undefined ? output : { ...output, value: harmlessJson(clean(output.value)) },
   );
+  const { outputs, dropped } = fitting([...common, ...file, ...own]);
   for (const { name, value } of outputs) toolkit.output(name, value);
   if (ending.variable !== undefined) toolkit.variable(ending.variable.name, ending.variable.value);
   ending.whenHandedOn?.();
@@ -72,7 +73,7 @@ function writeResult(pieces: Pieces, { environment, mode, secrets }: Place): str
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
     const file = openSync(path, 'wx', 0o600);
-    for (const piece of pieces) writeSync(file, secrets.redact(piece));
+    for (const piece of pieces) writeSync(file, harmlessJson(secrets.redact(piece)));
     writeSync(file, '\n');
     closeSync(file);
   } catch (error) {

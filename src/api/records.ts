@@ -60,13 +60,16 @@ export function projectOf(value: Json | undefined, place: string): Recorded {
   return { id: textOf(id), record: value };
 }
 
-/** It becomes a part of a URL, which has no place for half a pair of UTF-16, or for a megabyte. */
-const mayBeAskedFor = /^\P{Cs}{1,4096}$/u;
+/**
+ * It becomes a part of a URL, which has no place for half a pair of UTF-16, or for a megabyte; and an output that is no
+ * JSON, which the runner must not take for a command when a later step prints it.
+ */
+const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
 export function operationOf(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw misshapen(place, 'an object', value);
   const { id, status, project_id } = value;
-  if (!isText(id) || !mayBeAskedFor.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
+  if (!isText(id) || !usableId.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
   if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
   if (!isAbsent(project_id) && project_id !== projectId) {
     throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);

@@ -30,14 +30,13 @@ test.concurrent('a record that is nested more deeply than a printer goes is no c
 
 test.concurrent('a text of the service in an output is that output, and no other', async (context) => {
   const { expect } = context;
-  const { runMode, projectId } = await setStage(context);
+  const { runMode } = await setStage(context);
   const odd = `${id}\nEOF\nstatus=HACKED\nghadelimiter_1\nstatus<<EOF\nHACKED\nEOF\n::set-output name=status::HACKED`;
-  const body = JSON.stringify({ operations: [{ id: odd, status: 'finished', ['__proto__']: { status: 'failed' } }] });
+  const body = JSON.stringify({ projects: [{ id: odd, ['__proto__']: { status: 'failed' } }] });
   const { baseUrl } = await serve(context, body);
-  const inputs = { 'base-url': baseUrl, 'project-id': projectId };
-  const result = await runMode('list-operations', inputs, { debug: true });
+  const result = await runMode('list-projects', { 'base-url': baseUrl }, { debug: true });
   expect(harm(result, true)).toEqual([]);
-  expect(result.outputs).toMatchObject({ status: 'ok', count: '1', 'operation-id': odd.toLowerCase() });
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '1', 'project-ids': JSON.stringify([odd]) });
 });
 
 test.concurrent('what is no UTF-8 in an input, and what is no JSON in a body, is told as text', async (context) => {

@@ -2,7 +2,8 @@ import { test } from 'vitest';
 import type { Fault } from '../control-plane/index.js';
 import { harm } from '../hostile/harm.js';
 import { attacks } from '../hostile/texts.js';
-import { setStage } from './stage.js';
+import { serve } from './service-of-own.js';
+import { errorOf, setStage } from './stage.js';
 
 const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
@@ -64,13 +65,40 @@ test.concurrent('all of it in other places where a service can put text', async 
 test.concurrent('ids of a list are text of the service, too', async (context) => {
   const { expect } = context;
   const { service, projectId, run } = await setStage(context);
-  // Others are refused: they cannot be asked for.
-  const ids = Object.values(attacks).filter((text) => /^\P{Cs}{1,4096}$/u.test(text));
+  const isUsable = (text: string) =>
+    text.length <= 4_096 && !/[\p{Cs}\p{Cc}]/u.test(text) && !text.startsWith('::') && !text.includes('##[');
+  const ids = Object.values(attacks).filter(isUsable);
   for (const text of ids)
     service.plane.startOperation({ projectId, lengthMs: Number.POSITIVE_INFINITY, fields: { id: text } });
   const result = await run({ 'operation-id': 'all', timeout: '0' }, { debug: true });
   expect(result.outputs).toMatchObject({ status: 'timeout', count: String(ids.length) });
   expect(harm(result, false)).toEqual([]);
+});
+
+test.concurrent('an id that a later step could print as a command, or that cannot be asked for, is an error', async (context) => {
+  const { expect } = context;
+  const { runMode } = await setStage(context);
+  for (const text of ['::error::HACKED', '##[error]HACKED', 'a\n::error::HACKED', 'a\u0000b', 'a\uD800b']) {
+    const { baseUrl } = await serve(context, JSON.stringify({ operations: [{ id: text, status: 'finished' }] }));
+    const result = await runMode('list-operations', { 'base-url': baseUrl, 'project-id': 'p' }, { debug: true });
+    expect(errorOf(result)).toContain('`operations[0].id` should be the id of an operation');
+    expect(result.outputs).not.toHaveProperty('operation-id');
+    expect(harm(result, false)).toEqual([]);
+  }
+});
+
+test.concurrent('##[ in a record is escaped in outputs and in the file, and says the same', async (context) => {
+  const { expect } = context;
+  const { runMode } = await setStage(context);
+  const projects = [{ id: 'p ##[error]x', name: '###[group]', ['##[debug]']: ['##[set-output name=status]x'] }];
+  const { baseUrl } = await serve(context, JSON.stringify({ projects }));
+  const result = await runMode('list-projects', { 'base-url': baseUrl }, { debug: true });
+  const file = result.readFile(result.outputs['result-file'] ?? '');
+  for (const text of [...Object.values(result.outputs), file]) expect(text).not.toContain('##[');
+  expect(JSON.parse(result.outputs['projects'] ?? '')).toEqual(projects);
+  expect(JSON.parse(result.outputs['batches'] ?? '')).toEqual([['p ##[error]x']]);
+  expect(JSON.parse(file)).toMatchObject({ project_ids: ['p ##[error]x'], projects });
+  expect(harm(result, true)).toEqual([]);
 });
 
 test.concurrent('text of megabytes is cut to a sane length', async (context) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cursorIn, Misshapen, timeOf } from '../../../src/api/records.js';
+import { cursorIn, Misshapen, operationOf, timeOf } from '../../../src/api/records.js';
 import { parseJson } from '../../../src/text/json.js';
 
 it('finds the cursor, whatever it is written as', () => {
@@ -32,4 +32,25 @@ it('a timestamp without a time zone is UTC, whatever the zone of the runner is',
     if (zone === undefined) delete process.env['TZ'];
     else process.env['TZ'] = zone;
   }
+});
+
+it.each([
+  '::error::x',
+  ' ::error::x',
+  'a ##[error]x',
+  '##[group]',
+  'a\nb',
+  'a\u0000',
+  'a\u0085',
+  'a\u2028##[x]',
+  '\uD800',
+  '',
+])('an operation with the id %j is unusable, as a later step could print a command of the runner', (id) => {
+  expect(() => operationOf({ id, status: 'finished' }, 'operations[3]', 'p')).toThrow(
+    /`operations\[3\]\.id` should be/,
+  );
+});
+
+it.each(['a::b', '#[x]', '## [x]', '🙂', 'op-1'])('an operation may have the id %j', (id) => {
+  expect(operationOf({ id, status: 'finished' }, 'operations[3]', 'p').id).toBe(id);
 });
