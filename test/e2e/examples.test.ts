@@ -244,7 +244,7 @@ example('fan-out-in-shares.yml', 'runs its script once for each project', async 
 
 example('failed-operations.yml', 'is red where one has failed, and names it', async (file, context) => {
   const { service, run } = await setStage(context, { operations: 5 });
-  const failed = service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 3_600_000 });
+  const failed = service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 5 * 3_600_000 });
 
   const { succeeded, log } = await run(file, { event: 'schedule' });
 
@@ -256,7 +256,7 @@ example('failed-operations.yml', 'is red where one has failed, and names it', as
 example('failed-operations.yml', 'is green where none has, of late', async (file, context) => {
   const { service, run, story } = await setStage(context);
   service.plane.startOperation({ lengthMs: 0 });
-  service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 3 * 3_600_000 });
+  service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 7 * 3_600_000 });
 
   const { succeeded } = await run(file, { event: 'schedule' });
 

@@ -40,7 +40,7 @@ function read(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        'does not exist; did an earlier step of this job write it? A relative path starts at the workspace',
+        'does not exist. Did an earlier step of this job write it? A relative path starts at the workspace. In a job with container:, and in a container action, paths of the host and of the container differ: write the file below the workspace (in a script GITHUB_WORKSPACE, not an absolute path of the host), and name it by its relative path',
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a file`);
   }

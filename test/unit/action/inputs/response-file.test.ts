@@ -67,7 +67,9 @@ test.each<[string, string, RegExp]>([
 });
 
 test('a file that is not there, and a folder', () => {
-  expect(refusal(() => operationIdsIn(join(folder, 'nowhere'), 'p'))).toMatch(/does not exist.*workspace/);
+  expect(refusal(() => operationIdsIn(join(folder, 'nowhere'), 'p'))).toMatch(
+    /does not exist.*workspace.*container:.*paths .* differ.*GITHUB_WORKSPACE/,
+  );
   expect(refusal(() => operationIdsIn(folder, 'p'))).toMatch(/no regular file.*expected the file/);
   expect(refusal(() => operationIdsIn('a\u0000b', 'p'))).toMatch(/cannot be read|does not exist/);
 });
