@@ -153,6 +153,15 @@ test.concurrent('a service that gives more than asked for', async (context) => {
   expect(paths).toHaveLength(1);
 });
 
+test.concurrent('the default of 100 operations cuts a list without a warning', async (context) => {
+  const { runMode } = await setStage(context);
+  const operations = Array.from({ length: 101 }, (_, n) => record(n));
+  const { baseUrl } = await serve(context, JSON.stringify({ operations }));
+  const result = await runMode('list-operations', { 'base-url': baseUrl, 'project-id': 'p' });
+  expect(result.outputs).toMatchObject({ count: '100' });
+  expect(warningsOf(result)).toEqual([]);
+});
+
 test.concurrent('a service that ignores the cursor gives a warning that the list may be incomplete', async (context) => {
   const { runMode } = await setStage(context);
   const operations = Array.from({ length: 10 }, (_, n) => record(n));

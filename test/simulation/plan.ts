@@ -55,6 +55,8 @@ export interface StepPlan {
   readonly requestTimeoutMs: number;
   readonly interruption: Interruption | undefined;
   readonly runnerFault: RunnerFault | undefined;
+  /** Milliseconds that the runner's clock is ahead of the service's. */
+  readonly clockAheadMs: number;
   readonly post: PostPlan;
   readonly expects: Expectation;
 }
@@ -76,6 +78,9 @@ export type Expectation =
       readonly mode: 'list-operations';
       readonly projectId: string;
       readonly limit: number;
+      readonly isLimitSet: boolean;
+      /** Whether each operation has an id that can be used. */
+      readonly areIdsUsable: boolean;
       readonly sinceMs: number | undefined;
       readonly filter: Wish;
       readonly failOn: string;
@@ -83,11 +88,19 @@ export type Expectation =
   | {
       readonly mode: 'list-projects';
       readonly limit: number;
+      readonly isLimitSet: boolean;
+      readonly maxBatches: number;
       readonly shard: string;
       readonly filter: Wish;
       readonly failOn: string;
     }
-  | { readonly mode: 'list-keys'; readonly limit: number; readonly filter: Wish; readonly failOn: string }
+  | {
+      readonly mode: 'list-keys';
+      readonly limit: number;
+      readonly isLimitSet: boolean;
+      readonly filter: Wish;
+      readonly failOn: string;
+    }
   | { readonly mode: 'create-key'; readonly revokes: boolean; readonly fails: boolean; readonly exportsTo: string }
   | { readonly mode: 'revoke-key'; readonly ids: readonly string[] | undefined; readonly name: string | undefined }
   | { readonly mode: 'sweep-keys'; readonly dryRun: boolean; readonly olderThanMs: number; readonly ownRun: string };

@@ -20,6 +20,8 @@ export interface ProcessPlan {
   readonly random: () => number;
   readonly interruption: Interruption | undefined;
   readonly runnerFault: RunnerFault | undefined;
+  /** Milliseconds that the runner's clock is ahead of the service's. */
+  readonly clockAheadMs: number;
   /** When it counts as hung; milliseconds of the run. */
   readonly patience: number;
 }
@@ -93,7 +95,7 @@ class Process {
       cancel: this.#cancel,
       clock: {
         now: () => clock.now() - began,
-        date: () => clock.date(),
+        date: () => clock.date() + this.#plan.clockAheadMs,
         at: (time, call) => clock.at(time + began, () => this.#guarded(call)),
       },
       exchange: async (request, onStop) => {

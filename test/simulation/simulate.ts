@@ -39,7 +39,7 @@ async function play(plan: Plan, stage: Stage): Promise<StepRecord[]> {
 
 async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage): Promise<StepRecord> {
   await stage.sleep(step.startsAtMs);
-  const { inputs, environment, interruption, runnerFault, timeoutMs, requestTimeoutMs } = step;
+  const { inputs, environment, interruption, runnerFault, clockAheadMs, timeoutMs, requestTimeoutMs } = step;
   const github = virtualGitHub(
     plan.runs,
     ownRun,
@@ -59,6 +59,7 @@ async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage)
     random: new Chance(plan.seed * 4 + index).random,
     interruption,
     runnerFault,
+    clockAheadMs,
     patience: stage.now + (timeoutMs === 0 ? 30 * requestTimeoutMs : timeoutMs) + patience,
   });
   return { plan: step, main, post: undefined, state: stateOf(main) };
@@ -92,6 +93,7 @@ async function playPost(
     random: new Chance(plan.seed * 4 + 2 + index).random,
     interruption,
     runnerFault: step.runnerFault?.word === 'summary' ? step.runnerFault : undefined,
+    clockAheadMs: step.clockAheadMs,
     patience: stage.now + postTakes + patience,
   });
 }

@@ -101,7 +101,7 @@ export class Stage {
           sent.arrived = this.#arrivalOf(sent, begun);
           sent.fault = sent.arrived?.fault;
         });
-        sent.answer = echoing(answer, sent.authorization.slice('Bearer '.length));
+        sent.answer = withNumbers(echoing(answer, sent.authorization.slice('Bearer '.length)));
         return sent.answer;
       } catch (error) {
         sent.broken = error instanceof Error ? error.message : String(error);
@@ -173,6 +173,13 @@ function echoing(answer: Answer, secret: string): Answer {
       .replaceAll('@escaped@', [...secret].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(''));
   const headers = location === undefined ? answer.headers : { ...answer.headers, location: filled(location) };
   return { ...answer, headers, body: filled(answer.body) };
+}
+
+/** Some services have ids that are numbers. */
+function withNumbers(answer: Answer): Answer {
+  return answer.body.includes('"id":"9')
+    ? { ...answer, body: answer.body.replace(/"id":"(9\d+)"/g, '"id":$1') }
+    : answer;
 }
 
 /** What stands where nothing of ours should be sent says yes to all. */

@@ -7,7 +7,14 @@ interface Drawn {
   readonly inputs: Record<string, string>;
   readonly expects: Expectation;
   readonly acts: Act[];
+  readonly clockAheadMs?: number;
 }
+
+/** What the runner would obey in a line that a later step prints. */
+const command = '##[error]';
+
+/** The stage sends such an id as a number. */
+const ofDigits = '9007199254740993';
 
 function drawFailOn(chance: Chance): string {
   return chance.pick(['', '', '', 'empty', 'match']);
@@ -42,12 +49,18 @@ export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: num
     what: 'an operation is started',
     act: () => void plane.startOperation({ projectId }),
   }));
+  const areIdsUsable = chance.odds(0.95);
+  if (!areIdsUsable)
+    plane.startOperation({ projectId, fields: { id: chance.pick(['::error::x', `x ${command}`, 'a\nb']) } });
   return {
+    clockAheadMs: chance.pick([0, 0, 7_200_000, -7_200_000, 100_000]),
     inputs: whereSet({ 'project-id': projectId, filter, limit, since, 'fail-on': failOn }),
     expects: {
       mode: 'list-operations',
       projectId,
       limit: limit === '' ? 100 : Number(limit),
+      isLimitSet: limit !== '',
+      areIdsUsable,
       sinceMs: since === '' ? undefined : since === '1h' ? 3_600_000 : 90_000,
       filter: wish,
       failOn,
@@ -63,7 +76,9 @@ export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: numbe
     ['pg_version!=14', (record) => record['pg_version'] !== 14],
     ['name=nobody', () => false],
   ]);
+  if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits, name: command });
   const limit = shard === '' ? chance.pick(['', '', '0', '1', '5']) : '';
+  const maxBatches = chance.pick(['', '', '1', '2', '5', '256']);
   const failOn = shard === '' ? drawFailOn(chance) : '';
   const acts = chance.times(chance.pick([0, 0, 1, 3]), () => {
     const others = plane.projectIds;
@@ -76,15 +91,25 @@ export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: numbe
     };
   });
   return {
-    inputs: whereSet({ filter, limit, shard, 'fail-on': failOn }),
-    expects: { mode: 'list-projects', limit: Number(limit), shard, filter: wish, failOn },
+    inputs: whereSet({ filter, limit, shard, 'max-batches': maxBatches, 'fail-on': failOn }),
+    expects: {
+      mode: 'list-projects',
+      limit: Number(limit),
+      isLimitSet: limit !== '',
+      maxBatches: Number(maxBatches || 256),
+      shard,
+      filter: wish,
+      failOn,
+    },
     acts,
   };
 }
 
 export function drawListKeys(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
   const { plane } = stage;
-  chance.times(chance.pick([0, 1, 3, 8]), (index) => plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`])));
+  chance.times(chance.pick([0, 1, 3, 8]), (index) =>
+    plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`, `docs ${command}`])),
+  );
   const [filter, wish] = drawFilter(chance, [
     ['name=ci', (record) => text(record, 'name') === 'ci'],
     ['name!=shop-*', (record) => !text(record, 'name').startsWith('shop-')],
@@ -104,7 +129,7 @@ export function drawListKeys(chance: Chance, stage: Stage, startsAtMs: number): 
   });
   return {
     inputs: whereSet({ filter, limit, 'fail-on': failOn }),
-    expects: { mode: 'list-keys', limit: Number(limit), filter: wish, failOn },
+    expects: { mode: 'list-keys', limit: Number(limit), isLimitSet: limit !== '', filter: wish, failOn },
     acts,
   };
 }

@@ -93,7 +93,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
   const timeoutMs = looksOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s'] as const);
   const startsAtMs = chance.from(1, 50);
-  const drawn = drawMatter(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
+  const { clockAheadMs = 0, ...drawn } = drawMatter(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {
@@ -128,6 +128,7 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       requestTimeoutMs: requestTimeouts[requestTimeout],
       interruption: drawInterruption(chance, 0.4, span),
       runnerFault,
+      clockAheadMs,
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
       expects: drawn.expects,
     },
@@ -148,7 +149,13 @@ function drawMatter(
   mode: Mode,
   stage: Stage,
   { timeoutMs, startsAtMs, temp, shard }: Circumstances,
-): { inputs: Record<string, string>; expects: Expectation; acts: Act[]; runs?: ReadonlyMap<string, Known> } {
+): {
+  inputs: Record<string, string>;
+  expects: Expectation;
+  acts: Act[];
+  runs?: ReadonlyMap<string, Known>;
+  clockAheadMs?: number;
+} {
   switch (mode) {
     case 'wait-operation':
       return drawWait(chance, stage, timeoutMs, startsAtMs, temp);

@@ -5,9 +5,11 @@ import { listsAreWhole } from './lists-are-whole.js';
 import { noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
 import { oneKeyAtATime } from './one-key-at-a-time.js';
+import { outputsAreSafe } from './outputs-are-safe.js';
 import { requestsAreFew } from './requests-are-few.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
+import { warningsAreTrue } from './warnings-are-true.js';
 
 const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'success is true': successIsTrue,
@@ -18,6 +20,8 @@ const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'requests are few': requestsAreFew,
   'status agrees with exit': statusAgreesWithExit,
   'lists are whole': listsAreWhole,
+  'warnings are true': warningsAreTrue,
+  'outputs are safe': outputsAreSafe,
   'calm runs succeed': calmRunsSucceed,
 };
 

@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson, textOf } from '../../../src/text/json.js';
 import { operationJson } from '../../control-plane/operation.js';
 import type { Expectation } from '../plan.js';
-import type { Run, StepRecord } from '../record.js';
+import { output, type Run, type StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt } from '../truth.js';
 
@@ -22,7 +22,13 @@ export function listsAreWhole(run: Run): string[] {
     if (!isListing(expects) || step.main.exit !== 0 || step.main.resultFile === undefined) return [];
     const listed = idsIn(step.main.resultFile, expects.mode);
     if ('shard' in expects && expects.shard !== '') shares.set(expects.shard, listed);
-    return [...doubled(listed), ...missing(run, step, expects, listed), ...badBatches(step, expects, listed)];
+    return [
+      ...doubled(listed),
+      ...missing(run, step, expects, listed),
+      ...tooOld(run, step, expects, listed),
+      ...badIds(step, expects, listed),
+      ...badBatches(step, expects, listed),
+    ];
   });
   return [...problems, ...badShares(run, shares)];
 }
@@ -80,14 +86,40 @@ function thereThroughout({ stage }: Run, { main }: StepRecord, expects: Listing)
     }));
 }
 
-/** At most 256 arrays, their sizes differing by at most one, covering all. */
-function badBatches({ main }: StepRecord, { mode }: Listing, listed: readonly string[]): string[] {
-  if (mode !== 'list-projects') return [];
-  const text = main.words.findLast(({ kind, name }) => kind === 'output' && name === 'batches')?.text ?? '';
-  const batches = JSON.parse(text) as string[][];
+/** `since` counts on the service's clock, as the Date of the first page shows it, in seconds. */
+function tooOld({ stage }: Run, { main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
+  if (expects.mode !== 'list-operations' || expects.sinceMs === undefined) return [];
+  const begin = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
+  const operations = stage.plane.operationTimeline(expects.projectId)?.page(undefined, Number.POSITIVE_INFINITY).items;
+  const old = (operations ?? []).filter(({ id, createdMicros }) => createdMicros < begin && listed.includes(id));
+  return old.map(({ id }) => `${id} is older than since`);
+}
+
+const outputOfIds = {
+  'list-operations': 'operation-ids',
+  'list-projects': 'project-ids',
+  'list-keys': 'key-ids',
+} as const;
+
+/** Ids are strings, whatever the service sends: others lose their digits in fromJSON. */
+function badIds({ main }: StepRecord, { mode }: Listing, listed: readonly string[]): string[] {
+  const name = outputOfIds[mode];
+  const ids = JSON.parse(output(main, name) ?? '[]') as unknown[];
+  return ids.join() === listed.join() && ids.every((id) => typeof id === 'string')
+    ? []
+    : [`${name} is not the ids of the list as strings`];
+}
+
+/** At most `max-batches` arrays, their sizes differing by at most one, covering all. */
+function badBatches({ main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
+  if (expects.mode !== 'list-projects') return [];
+  const batches = JSON.parse(output(main, 'batches') ?? '') as unknown[][];
   const sizes = batches.map(({ length }) => length);
   if (batches.flat().join() !== listed.join()) return ['the batches do not cover the list'];
-  return batches.length > 256 || Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1 ? ['the batches are uneven'] : [];
+  if (batches.flat().some((id) => typeof id !== 'string')) return ['an id in the batches is no string'];
+  if (batches.length > expects.maxBatches)
+    return [`${batches.length} batches, though ${expects.maxBatches} are the most`];
+  return Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1 ? ['the batches are uneven'] : [];
 }
 
 /** The shares of a matrix hold each project once. */
