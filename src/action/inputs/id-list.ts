@@ -37,7 +37,7 @@ function idAt(word: Json, index: number, { id, jq, areNumbers }: Kind): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`holds at place ${index + 1} something that is no id; expected ids alone (jq: ${jq})`, true);
   // Integers of any size keep their digits; what is written in another way was rounded, to the id of another.
-  if (typeof word === 'number' && !Number.isSafeInteger(word))
+  if (Number.isInteger(word) && !Number.isSafeInteger(word))
     throw new BadValue(
       `holds at place ${index + 1} a number that is not written as an integer; expected its digits`,
       true,

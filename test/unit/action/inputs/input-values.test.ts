@@ -10,16 +10,7 @@ import {
   operationId,
   urlWithoutSecrets,
 } from '../../../../src/action/inputs/input-values.js';
-
-function refusal(parse: () => unknown): string {
-  try {
-    parse();
-  } catch (error) {
-    if (error instanceof BadValue) return error.message;
-    throw error;
-  }
-  throw new Error('it was taken');
-}
+import { refusal } from './refusal.js';
 
 describe('durations', () => {
   test.each([
