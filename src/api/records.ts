@@ -71,7 +71,7 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
   const { id, status, project_id } = value;
   if (!isText(id) || !usableId.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
   if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
-  if (!isAbsent(project_id) && project_id !== projectId) {
+  if (!isAbsent(project_id) && textOf(project_id) !== projectId) {
     throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };

@@ -54,3 +54,9 @@ it.each([
 it.each(['a::b', '#[x]', '## [x]', '🙂', 'op-1'])('an operation may have the id %j', (id) => {
   expect(operationOf({ id, status: 'finished' }, 'operations[3]', 'p').id).toBe(id);
 });
+
+it('an operation may name its project by a number, with all its digits', () => {
+  const operation = (json: string) => operationOf(parseJson(json), 'operation', '9007199254740993');
+  expect(operation('{"id":"a","status":"finished","project_id":9007199254740993}').id).toBe('a');
+  expect(() => operation('{"id":"a","status":"finished","project_id":9007199254740992}')).toThrow(Misshapen);
+});
