@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAbsent, isObject, type Json, parseJson } from '../../text/json.js';
+import { isAbsent, isObject, type Json, parseJson, textOf } from '../../text/json.js';
 import { BadValue, operationId } from './input-values.js';
 
 const largestFile = 256 * 1024 * 1024;
@@ -75,6 +75,6 @@ function idAt(place: string, value: Json, projectId: string | undefined): string
 }
 
 function refuseOther(found: Json | undefined, place: string, projectId: string | undefined): void {
-  if (projectId === undefined || isAbsent(found) || found === projectId) return;
+  if (projectId === undefined || isAbsent(found) || textOf(found) === projectId) return;
   throw new BadValue(`holds operations of another project than project-id says (${place})`);
 }

@@ -23,13 +23,15 @@ function ofLimit({ main, plan: { expects } }: StepRecord): string[] {
 /** A page that has records but no new one; one warning a step. */
 function ofPages({ main }: StepRecord): string[] {
   const warnings = said(main, 'warning').filter(({ text }) => text.includes('may be incomplete'));
-  let seen = new Set<string>();
+  // The lists of several projects come side by side.
+  const seenOf = new Map<string, Set<string>>();
   let withoutNew: Sent | undefined;
   for (const { sent, records } of pagesOf(main.sent)) {
-    if (!sent.path.includes('cursor=')) seen = new Set();
+    const list = sent.path.replace(/\?.*/, '');
+    const seen = sent.path.includes('cursor=') ? seenOf.get(list) : undefined;
     const ids = records.map(idOf);
-    if (ids.length > 0 && ids.every((id) => seen.has(id))) withoutNew ??= sent;
-    for (const id of ids) seen.add(id);
+    if (ids.length > 0 && ids.every((id) => seen?.has(id))) withoutNew ??= sent;
+    seenOf.set(list, new Set([...(seen ?? []), ...ids]));
   }
   if (warnings.length > 1) return [`${warnings.length} warnings that a list may be incomplete`];
   if (withoutNew === undefined) return warnings.length > 0 ? ['a list that is whole is said to be incomplete'] : [];

@@ -93,3 +93,9 @@ test('any bytes give ids or a refusal', () => {
     { numRuns: 50 },
   );
 });
+
+test('a project that is named by a number is the one that project-id names by its digits', () => {
+  const text = `{"operations":[{"id":"${one}","project_id":12345678901234567890}],"project":{"id":12345678901234567890}}`;
+  expect(idsIn(text, '12345678901234567890')).toEqual([one]);
+  expect(refusal(() => idsIn(text, '12345678901234567000'))).toMatch(/another project/);
+});
