@@ -228,7 +228,12 @@ class Wait {
 
   async #whenNotThrottled<T>(attempt: () => Promise<T>): Promise<T> {
     const { clock } = this.#limit;
-    while (this.#throttledUntil > clock.now()) await this.#limit.sleep(this.#throttledUntil - clock.now());
+    let waitedUntil = 0;
+    // Another response can put it off meanwhile.
+    while (this.#throttledUntil > Math.max(waitedUntil, clock.now())) {
+      waitedUntil = this.#throttledUntil;
+      await this.#limit.sleep(waitedUntil - clock.now());
+    }
     return attempt();
   }
 

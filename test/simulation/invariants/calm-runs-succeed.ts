@@ -36,7 +36,9 @@ function impatient({ stage }: Run, step: StepRecord): string[] {
   const wasAsked = main.sent.some(asksForPatience);
   const isAllElseCalm = main.sent.every((sent) => sent.fault === undefined || asksForPatience(sent));
   if (!wasAsked || !isAllElseCalm || plan.timeoutMs === 0 || stage.revokedByOthers.size > 0) return [];
-  if (plan.runnerFault !== undefined) return [];
+  // A record that cannot be read is an error of its own.
+  const isUnusable = said(main, 'error').some(({ text }) => text.includes('unusable answer'));
+  if (plan.runnerFault !== undefined || isUnusable) return [];
   if (statusWord(main) !== 'error' || main.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent))) return [];
   const hasNoResult = plan.expects.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET');
   const isEarly = main.endedAt < deadlineOf(step) && !wasPutOff(main, deadlineOf(step));
