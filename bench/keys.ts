@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runAndAttempt } from '../src/action/run-and-attempt.js';
 import { fingerprintOf, keyName } from '../src/modes/keys/key-name.js';
-import { fingerprintOfKey, printTrace } from '../src/modes/keys/trace.js';
+import { serializePostState } from '../src/modes/keys/post-state.js';
 import { type RunningControlPlane, startControlPlane } from '../test/control-plane/index.js';
 import { startGitHub } from '../test/github/index.js';
 import { runStep } from '../test/runner/step.js';
@@ -36,7 +37,7 @@ async function postFigure(rounds: number, folder: string): Promise<Figure> {
   const theirs: number[] = [];
   for (let round = -1; round < rounds; round++) {
     const post = await toExit(resolve('dist/post/index.js'), {
-      STATE_key: traceOf(service),
+      STATE_key: stateOf(service),
       'INPUT_API-KEY': service.apiKey,
     });
     const { id, key } = service.plane.addKey('bench');
@@ -57,19 +58,22 @@ async function postFigure(rounds: number, folder: string): Promise<Figure> {
   };
 }
 
-function traceOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
+function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
   const { id, key } = plane.addKey('bench');
-  return printTrace({
-    baseUrl,
-    name: 'bench',
-    unclear: false,
-    minted: { id, secret: key },
-    since: 0,
-    parent: fingerprintOfKey(apiKey),
-    revoke: true,
-    onFailure: 'fail',
-    summary: false,
-  });
+  return serializePostState(
+    {
+      baseUrl,
+      name: keyName('bench', { id: '1', attempt: 1, fingerprint: '0' }, Math.random),
+      unclear: false,
+      minted: { id, secret: key },
+      since: 0,
+      revoke: true,
+      onFailure: 'fail',
+      summary: false,
+    },
+    apiKey,
+    runAndAttempt({}),
+  );
 }
 
 async function revokeFigure(folder: string): Promise<Figure> {

@@ -1,6 +1,6 @@
 import type { Ending } from './action/ending.js';
 import { BadInputs } from './action/inputs/input-reader.js';
-import { type Inputs, type Mode, readInputs, type SettingsOf } from './action/inputs/inputs.js';
+import { type Inputs, type Mode, maskParentKey, readInputs, type SettingsOf } from './action/inputs/inputs.js';
 import { publish } from './action/publish.js';
 import { createdReport } from './action/reports/created-report.js';
 import { failureReport, noResultReport } from './action/reports/failure-report.js';
@@ -8,11 +8,12 @@ import { listedKeysReport, listedOperationsReport, listedProjectsReport } from '
 import { revokedReport } from './action/reports/revoked-report.js';
 import { sweptReport } from './action/reports/swept-report.js';
 import { waitReport } from './action/reports/wait-report.js';
+import { runAndAttempt } from './action/run-and-attempt.js';
 import { ControlApi } from './api/control-api.js';
 import type { Collaborators } from './modes/collaborators.js';
-import { createKey, handedOn, type Keeper } from './modes/create-key.js';
-import { fingerprintOfKey, printTrace } from './modes/keys/trace.js';
-import { traceName } from './modes/keys/trace-name.js';
+import { createKey, handedOn, type PostStateStore } from './modes/create-key.js';
+import { serializePostState } from './modes/keys/post-state.js';
+import { nothingToRevoke, postStateName } from './modes/keys/post-state-name.js';
 import { listKeys } from './modes/list-keys.js';
 import { listOperations } from './modes/list-operations.js';
 import { listProjects } from './modes/list-projects.js';
@@ -27,10 +28,14 @@ export type LoadWorkflowRuns = () => Promise<(token: string, repository: string,
 
 /** Answers whether what the step was asked for is true, and was told. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
-  const inputs = readInputs(world.toolkit.input, world.environment, world.secrets);
+  const { toolkit, environment, secrets } = world;
+  maskParentKey(toolkit.input, environment, secrets);
+  // Before anything can fail: if a step saved no state, post would read one that another step forged.
+  toolkit.state(postStateName, nothingToRevoke);
+  const inputs = readInputs(toolkit.input, environment, secrets);
   const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
   const working = work(inputs.mode, inputs.settings, means);
-  for (const warning of inputs.warnings()) world.toolkit.warning(warning);
+  for (const warning of inputs.warnings()) toolkit.warning(warning);
   const ending = await working.catch((error: unknown) =>
     failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
   );
@@ -53,11 +58,11 @@ const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => 
     return waitReport(waited, settings, inputs.timeout, api.epochMs(limit.clock));
   },
   'create-key': async (settings, { inputs, world, collaborators }) => {
-    const keeper = keeperOf(settings, inputs, world);
-    const created = await createKey(settings, collaborators, keeper);
+    const store = postStateStore(settings, inputs, world);
+    const created = await createKey(settings, collaborators, store);
     return {
       ...createdReport(created, settings, inputs.timeout),
-      whenHandedOn: () => handedOn(created, settings, keeper),
+      whenHandedOn: () => handedOn(created, settings, store),
     };
   },
   'list-operations': async (settings, { collaborators }) =>
@@ -92,22 +97,21 @@ function collaboratorsOf(
   };
 }
 
-/** Where `create-key` leaves what post needs. */
-function keeperOf(
+/** Where `create-key` saves what post needs. */
+function postStateStore(
   { onRevokeFailure }: SettingsOf['create-key'],
   { apiKey, baseUrl, summary }: Inputs,
-  { toolkit, secrets, clock }: World,
-): Keeper {
-  const known = {
-    baseUrl: baseUrl.href,
-    parent: fingerprintOfKey(apiKey),
-    since: clock.date(),
-    onFailure: onRevokeFailure,
-    summary,
-  };
+  { toolkit, secrets, environment, clock }: World,
+): PostStateStore {
+  const known = { baseUrl: baseUrl.href, since: clock.date(), onFailure: onRevokeFailure, summary };
+  const run = runAndAttempt(environment);
   return {
     mask: (secret) => secrets.addForOthers(secret),
-    leave: (left) => toolkit.state(traceName, left === undefined ? '' : printTrace({ ...known, ...left })),
+    save: (state) =>
+      toolkit.state(
+        postStateName,
+        state === undefined ? nothingToRevoke : serializePostState({ ...known, ...state }, apiKey, run),
+      ),
   };
 }
 

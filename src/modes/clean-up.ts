@@ -7,8 +7,8 @@ import { TimeUp } from '../time/limit.js';
 import type { Collaborators } from './collaborators.js';
 import { fewAtATime } from './few-at-a-time.js';
 import { MintedEnd } from './keys/minted-end.js';
+import type { PostState } from './keys/post-state.js';
 import { type Gone, keysNamed, Revocation, shows } from './keys/revocation.js';
-import type { Trace } from './keys/trace.js';
 
 /** The pauses between rounds. */
 const shortestPause = 250;
@@ -21,7 +21,7 @@ const forItsLastLook = 500;
 const nearlyOver = 1_500;
 
 /** What main has left. */
-type Remains = Pick<Trace, 'name' | 'unclear' | 'revoke' | 'since'>;
+type Remains = Pick<PostState, 'name' | 'unclear' | 'revoke' | 'since'>;
 
 export interface Credentials {
   /** With the minted key, and with the parent key: each where it is at hand. */

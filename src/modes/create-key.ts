@@ -4,8 +4,8 @@ import { type Manner, withRetries } from '../http/retry.js';
 import type { Collaborators } from './collaborators.js';
 import { revokeEach } from './keys/fates.js';
 import { keyName, type Run } from './keys/key-name.js';
+import type { OnFailure, PostState } from './keys/post-state.js';
 import { keysNamed, Revoker } from './keys/revocation.js';
-import type { OnFailure, Trace } from './keys/trace.js';
 import { patiently } from './patience.js';
 
 export interface CreateKeySettings {
@@ -17,32 +17,36 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-/** What is to be known after this process, whatever becomes of it. */
-export type Left = Pick<Trace, 'name' | 'unclear' | 'minted' | 'revoke'>;
+/** What post must know of the key, whatever becomes of this process. */
+export type KeyState = Pick<PostState, 'name' | 'unclear' | 'minted' | 'revoke'>;
 
 /** Where a secret and the way back are kept, before anything else happens. */
-export interface Keeper {
+export interface PostStateStore {
   /** From now on nothing prints it. */
   mask(secret: string): void;
   /** Nothing: there is nothing to be undone. */
-  leave(left: Left | undefined): void;
+  save(state: KeyState | undefined): void;
 }
 
-export type Created = Pick<Left, 'name' | 'unclear'> &
+export type Created = Pick<KeyState, 'name' | 'unclear'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-export function createKey(settings: CreateKeySettings, collaborators: Collaborators, keeper: Keeper): Promise<Created> {
-  return new Minting(settings, collaborators, keeper).run();
+export function createKey(
+  settings: CreateKeySettings,
+  collaborators: Collaborators,
+  store: PostStateStore,
+): Promise<Created> {
+  return new Minting(settings, collaborators, store).run();
 }
 
 /** The outputs are out. A key that was not handed on would be nobody's: until then post revokes it in any case. */
 export function handedOn(
   { name, minted, unclear }: Created,
   { revokeInPost }: CreateKeySettings,
-  keeper: Keeper,
+  store: PostStateStore,
 ): void {
   if (minted === undefined || revokeInPost) return;
-  keeper.leave(unclear ? { name, unclear, minted, revoke: false } : undefined);
+  store.save(unclear ? { name, unclear, minted, revoke: false } : undefined);
 }
 
 /**
@@ -61,14 +65,14 @@ class LeftUnclear extends ApiError {
 
 class Minting {
   readonly #collaborators: Collaborators;
-  readonly #keeper: Keeper;
+  readonly #store: PostStateStore;
   readonly #manner: Manner;
   readonly #name: string;
   #unclear = false;
 
-  constructor(settings: CreateKeySettings, collaborators: Collaborators, keeper: Keeper) {
+  constructor(settings: CreateKeySettings, collaborators: Collaborators, store: PostStateStore) {
     this.#collaborators = collaborators;
-    this.#keeper = keeper;
+    this.#store = store;
     this.#manner = patiently(collaborators);
     this.#name = keyName(settings.label, settings.run, collaborators.random);
   }
@@ -76,14 +80,14 @@ class Minting {
   async run(): Promise<Created> {
     const name = this.#name;
     // Before the request: a process that is killed while it is under way has left its name.
-    this.#keeper.leave({ name, unclear: true, minted: undefined, revoke: true });
+    this.#store.save({ name, unclear: true, minted: undefined, revoke: true });
     const minted = await withRetries(() => this.#try(), this.#manner).catch((failure: unknown) => ({ failure }));
     if ('failure' in minted) {
-      if (!this.#unclear) this.#keeper.leave(undefined);
+      if (!this.#unclear) this.#store.save(undefined);
       return { name, unclear: this.#unclear, minted: undefined, failure: minted.failure };
     }
-    this.#keeper.mask(minted.secret);
-    this.#keeper.leave({ name, unclear: this.#unclear, minted, revoke: true });
+    this.#store.mask(minted.secret);
+    this.#store.save({ name, unclear: this.#unclear, minted, revoke: true });
     return { name, unclear: this.#unclear, minted };
   }
 

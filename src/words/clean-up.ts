@@ -1,6 +1,6 @@
 import { ApiError } from '../http/errors.js';
 import { type CleanedUp, NoCredential } from '../modes/clean-up.js';
-import type { Trace } from '../modes/keys/trace.js';
+import { type PostState, UnreadablePostState } from '../modes/keys/post-state.js';
 import { firstOf } from '../text/first-of.js';
 import { TimeUp } from '../time/limit.js';
 
@@ -9,7 +9,7 @@ const unrevoked = 'Until it is revoked it can do all that the account can; sweep
 /** Which keys may be alive, why, and how to revoke them. */
 export function whyNotCleanedUp(
   { left, isUnseen, failure }: Omit<CleanedUp, 'revoked'>,
-  { name, minted }: Trace,
+  { name, minted }: PostState,
 ): string {
   const why = reason(failure);
   const ids = firstOf(left);
@@ -36,5 +36,5 @@ function reason(failure: unknown): string {
     return cause === undefined ? 'not done in time' : `not done in time; met last: ${reason(cause)}`;
   }
   const said = failure instanceof Error ? failure.message : String(failure);
-  return failure instanceof ApiError ? said : `${said} (a defect)`;
+  return failure instanceof ApiError || failure instanceof UnreadablePostState ? said : `${said} (a defect)`;
 }

@@ -90,11 +90,12 @@ function ofGitHub(often: Often, faults: readonly [string, GitHubFault][]): Blow[
 /** Where main can be with a key that the network does not show. */
 const steps = [
   'before state 1',
+  'before state 2',
   'before request 1',
   'after request 1',
   'after answer 1',
-  'before state 2',
-  'after state 2',
+  'before state 3',
+  'after state 3',
   'before output 1',
   'after output 3',
   'after output 5',

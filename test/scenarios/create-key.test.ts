@@ -546,7 +546,7 @@ test.concurrent('where the state of the key cannot be saved, the intent is not f
   const main = await runMode(
     'create-key',
     {},
-    { nodeArgs: fixture(folder, 'full', whenWriting('save_state', full, 2)) },
+    { nodeArgs: fixture(folder, 'full', whenWriting('save_state', full, 3)) },
   );
   const post = await runPost(main, { nodeArgs: [] });
 

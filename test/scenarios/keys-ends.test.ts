@@ -92,7 +92,7 @@ const kept = { 'revoke-in-post': false };
 
 test.concurrent('a key that is to be kept is revoked where main is killed before it was handed on', async (context) => {
   const { expect } = context;
-  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'before state 3') });
+  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'before state 4') });
 
   expect(life.aliveBetween).toHaveLength(1);
   expectNothingLeft(expect, life);
@@ -100,7 +100,7 @@ test.concurrent('a key that is to be kept is revoked where main is killed before
 
 test.concurrent('a key that is to be kept is kept where main is killed after it was handed on', async (context) => {
   const { expect } = context;
-  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'after state 3') });
+  const life = await live(context, { inputs: kept, options: signalAt('SIGKILL', 'after state 4') });
 
   expect(life.main.outputs['key-id']).toBe(life.alive[0]);
   expect(life.alive).toHaveLength(1);

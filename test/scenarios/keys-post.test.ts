@@ -28,7 +28,7 @@ const leavings: Readonly<Record<string, Leaving>> = {
   'made a key': { hasKey: true },
   'was killed with its key in state': {
     hasKey: true,
-    options: { nodeArgs: sabotage('signal-at'), env: { SIGNAL_AT: 'SIGKILL after state 2' } },
+    options: { nodeArgs: sabotage('signal-at'), env: { SIGNAL_AT: 'SIGKILL after state 3' } },
   },
   'made a key after an unclear create': {
     hasKey: true,

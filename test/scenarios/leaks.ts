@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nothingToRevoke } from '../../src/modes/keys/post-state-name.js';
 import type { Exchange } from '../control-plane/index.js';
 import type { StepResult } from '../runner/step.js';
+import { readSaved } from './saved-state.js';
 
 export interface KnownSecrets {
   /** Those that a step may hand on. */
@@ -121,10 +123,11 @@ function withoutEntry(text: string, name: string, isAllowed: (value: string) => 
 
 function withoutMinted(text: string, isAllowed: (value: string) => boolean): string {
   return changeEntry(text, 'key', (value) => {
-    if (value === '') return value;
-    const trace = JSON.parse(value) as { minted?: { secret?: string } };
-    if (trace.minted?.secret !== undefined && isAllowed(trace.minted.secret)) trace.minted.secret = '';
-    return JSON.stringify(trace);
+    if (value === nothingToRevoke) return value;
+    const { seal, object } = readSaved(value);
+    const { minted } = object as { minted?: { secret?: string } };
+    if (minted?.secret !== undefined && isAllowed(minted.secret)) minted.secret = '';
+    return seal + JSON.stringify(object);
   });
 }
 

@@ -92,7 +92,7 @@ const rules: readonly (readonly [value: RegExp, name: string])[] = [
   // Other tests look into records; but one with a secret in it, which has its name by now, is shown.
   [/\[\{[^<\n]*\}\]$/gm, '<records>'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>'],
-  [/\b[0-9a-f]{32}:[0-9a-f]{64}\b/g, '<fingerprint>'],
+  [/\b[0-9a-f]{64}(?=\{)/g, '<hmac>'],
   [/(?<=-run\d+-\d+-)[a-z0-9]{10}-[a-z0-9]{12}\b/g, '<seal>'],
   [/(?<=cursor=)[^,&]+/g, '<cursor>'],
   [/(?<=duration-ms = |"since":)\d+/g, '<ms>'],

@@ -26,6 +26,7 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
   expect(transcript(await step.done)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
@@ -56,6 +57,7 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
@@ -88,6 +90,7 @@ test.concurrent('list-operations with fail-on: match is red where one matches', 
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
       answer   200
       request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
@@ -115,6 +118,7 @@ test.concurrent('list-projects', async (context) => {
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       request  GET /v2/projects, Bearer <parent key>
       answer   200
       output   status = ok
@@ -140,6 +144,7 @@ test.concurrent('list-keys', async (context) => {
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       request  GET /v2/api_keys, Bearer <parent key>
       answer   200
       output   status = ok
@@ -155,24 +160,25 @@ test.concurrent('list-keys', async (context) => {
   );
 });
 
-test.concurrent('create-key keeps the name, asks, masks, keeps the key, and hands it on; its post revokes it', async (context) => {
+test.concurrent('create-key saves the name before its request, masks and saves the key before it hands it on, and its post revokes it', async (context) => {
   const { run, runPost, transcript } = await setScene(context);
 
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
   const post = await runPost(main);
 
-  const known = '"baseUrl":"<base-url>","parent":"<fingerprint>","since":<ms>,"onFailure":"warn","summary":true';
+  const known = '"baseUrl":"<base-url>","since":<ms>,"onFailure":"warn","summary":true';
   const name = 'shop-run9876543210-1-<seal>';
   expect(transcript(main, post)).toBe(
     written(`
       mask     <parent key>
-      state    key = {${known},"name":"${name}","unclear":true,"revoke":true}
+      state    key = nothing-to-revoke
+      state    key = <hmac>{${known},"name":"${name}","unclear":true,"revoke":true}
       request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
       answer   200
       mask     <minted key>
       mask     <minted key in hex>
       mask     <minted key in base64url>
-      state    key = {${known},"name":"${name}","unclear":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+      state    key = <hmac>{${known},"name":"${name}","unclear":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
       output   status = ok
       output   duration-ms = <ms>
       output   key = <minted key>
@@ -205,6 +211,7 @@ test.concurrent('revoke-key finds the id of a name', async (context) => {
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       request  GET /v2/api_keys, Bearer <parent key>
       answer   200
       request  DELETE /v2/api_keys/2, Bearer <parent key>
@@ -236,6 +243,7 @@ test.concurrent('sweep-keys revokes the key of a run that is over, and no other'
   expect(transcript(step)).toBe(
     written(`
       mask     <parent key>
+      state    key = nothing-to-revoke
       mask     <token>
       request  GET /v2/api_keys, Bearer <parent key>
       answer   200

@@ -1,5 +1,5 @@
 import { CleanUpStep } from '../../src/clean-up-step.js';
-import { traceName } from '../../src/modes/keys/trace-name.js';
+import { nothingToRevoke, postStateName } from '../../src/modes/keys/post-state-name.js';
 import { runStep, tellOfError } from '../../src/step.js';
 import { Chance } from './chance.js';
 import { ownRun } from './draw/keys.js';
@@ -66,7 +66,7 @@ async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage)
 }
 
 function stateOf({ words }: ProcessRecord): string {
-  return words.findLast(({ kind, name }) => kind === 'state' && name === traceName)?.text ?? '';
+  return words.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
 }
 
 async function playPost(
@@ -76,7 +76,7 @@ async function playPost(
   stage: Stage,
 ): Promise<ProcessRecord | undefined> {
   // As src/post.ts: nothing was left, nothing is to be done.
-  if (state === '') return undefined;
+  if (state === '' || state === nothingToRevoke) return undefined;
   await stage.sleep(step.post.afterMs);
   const { inputs, environment, interruption } = step.post;
   const cleanUp = new CleanUpStep();
@@ -89,7 +89,7 @@ async function playPost(
       onSignal: () => undefined,
     },
     inputs,
-    environment: { ...environment, [`STATE_${traceName}`]: state },
+    environment: { ...environment, [`STATE_${postStateName}`]: state },
     random: new Chance(plan.seed * 4 + 2 + index).random,
     interruption,
     runnerFault: step.runnerFault?.word === 'summary' ? step.runnerFault : undefined,

@@ -129,6 +129,16 @@ export const baseUrl: Parse<URL> = (text) => {
   return url;
 };
 
+/** Whether `base-url` may hold it. */
+export function isBaseUrl(text: string): boolean {
+  try {
+    baseUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A URL as it may be shown: no user, no password, no query. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');

@@ -48,17 +48,20 @@ export interface Inputs {
   warnings(): string[];
 }
 
-/** The parent key: from its input, else from the environment. */
+/** Where the parent key can stand: in its input, else in the environment. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Reads every input once, or throws one `BadInputs` that tells all that is wrong. */
-export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
-  // Before anything else: nothing may print the key that is not masked yet.
+/** Comes before anything else: nothing may print the key that is not masked yet. */
+export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   secrets.add(key);
+}
 
+/** Reads every input once, or throws one `BadInputs` that tells all that is wrong. The parent key is masked by now. */
+export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
+  const [key = ''] = apiKeys(input, environment);
   const reader = new InputReader(input, environment, secrets);
   // Read already, for the mask.
   reader.text('api-key');

@@ -1,6 +1,6 @@
 import type { CreateKeySettings } from '../../modes/create-key.js';
 import { fingerprintOf, labelLength, type Run } from '../../modes/keys/key-name.js';
-import { onFailureWords } from '../../modes/keys/trace.js';
+import { onFailureWords } from '../../modes/keys/post-state.js';
 import type { RevokeKeySettings } from '../../modes/revoke-key.js';
 import type { SweepKeysSettings } from '../../modes/sweep-keys.js';
 import { idsIn } from './id-list.js';

@@ -1,5 +1,5 @@
 import type { CleanedUp } from '../../modes/clean-up.js';
-import type { Trace } from '../../modes/keys/trace.js';
+import type { PostState } from '../../modes/keys/post-state.js';
 import { firstOf } from '../../text/first-of.js';
 import { formatDuration } from '../../time/duration.js';
 import { whyNotCleanedUp, whyNothingIsKnown } from '../../words/clean-up.js';
@@ -7,7 +7,7 @@ import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 
 /** `date`: now, in milliseconds since 1970. */
-export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number): Ending {
+export function cleanedUpReport(cleanedUp: CleanedUp, trace: PostState, date: number): Ending {
   const ends = cleanedUp.revoked.map(({ id, gone, since }) => ({
     id,
     fate: gone === 'revoked' ? 'revoked' : 'gone already',
@@ -29,7 +29,7 @@ export function cleanedUpReport(cleanedUp: CleanedUp, trace: Trace, date: number
 }
 
 /** An error that nobody foresaw. What it left alive is not known, unless all was known to be gone before. */
-export function crashReport(error: unknown, trace: Trace | undefined, isAllGone: boolean): Ending {
+export function crashReport(error: unknown, trace: PostState | undefined, isAllGone: boolean): Ending {
   if (isAllGone) {
     const said = error instanceof Error ? error.message : String(error);
     const warnings = [`The key is revoked, but the post step ended early: ${said}.`];
@@ -40,7 +40,7 @@ export function crashReport(error: unknown, trace: Trace | undefined, isAllGone:
   return notAllGone(whyNotCleanedUp({ left, isUnseen: trace.unclear, failure: error }, trace), trace, '');
 }
 
-function notAllGone(message: string, trace: Trace | undefined, details: string): Ending {
+function notAllGone(message: string, trace: PostState | undefined, details: string): Ending {
   const ending = { status: 'error', headline: 'A key may be alive', details };
   return trace?.onFailure === 'fail'
     ? { ...ending, succeeded: false, error: message }

@@ -7,7 +7,6 @@ const trace = {
   unclear: true,
   minted: undefined,
   since: 0,
-  parent: '',
   revoke: true,
   onFailure: 'warn',
   summary: true,
