@@ -73,6 +73,31 @@ test.concurrent('no key gets its own message, and no mask of nothing', async (co
   expect(service.requests).toEqual([]);
 });
 
+test.concurrent.for(['input', 'environment'])(
+  'a key of 7 characters from the %s is refused, and not masked, which would hide ordinary text',
+  async (from, context) => {
+    const { expect } = context;
+    const { service, run } = await setStage(context);
+    const given = from === 'input' ? { 'api-key': ' timeout ' } : { 'api-key': '' };
+    const options = from === 'input' ? {} : { env: { CTL_API_KEY: ' timeout ' } };
+    const result = await run({ ...given, 'operation-id': id, timeout: 'soon' }, options);
+    expect(errorOf(result)).toMatch(
+      /^- api-key: has fewer than 8 characters, and masking it would hide ordinary text/m,
+    );
+    expect(errorOf(result)).toMatch(/^- timeout: “soon”/m);
+    expect(result.masks).toEqual([]);
+    expect(service.requests).toEqual([]);
+  },
+);
+
+test.concurrent('a key of 8 characters is masked and used', async (context) => {
+  const { expect } = context;
+  const { service, run } = await setStage(context, { apiKey: 'eight-ch' });
+  const result = await run({ 'operation-id': '[]' });
+  expect(result.conclusion).toBe('success');
+  expect(result.masks).toEqual([service.apiKey]);
+});
+
 test.concurrent('key and base-url may come from the environment, and an input wins', async (context) => {
   const { expect } = context;
   const { service, projectId, run } = await setStage(context);

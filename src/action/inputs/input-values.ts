@@ -144,10 +144,19 @@ export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }
 
+/** A shorter one is not masked, because that would hide ordinary text; so it is not accepted. */
+export const shortestApiKey = 8;
+
 export const apiKey: Parse<string> = (text) => {
   if (text === '') {
     throw new BadValue(
       'is empty. A workflow of a fork or of Dependabot sees no secrets; else look at the name of the secret, and whether this job may read it. The environment variable CTL_API_KEY will do too',
+    );
+  }
+  if (text.length < shortestApiKey) {
+    throw new BadValue(
+      `has fewer than ${shortestApiKey} characters, and masking it would hide ordinary text in the log; expected the whole API key`,
+      true,
     );
   }
   if (!/^[\x21-\x7e]+$/.test(text)) {

@@ -6,7 +6,7 @@ import type { RevokeKeySettings } from '../../modes/revoke-key.js';
 import type { WaitSettings } from '../../modes/wait-operation.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import { apiKey, baseUrl, boolean, duration, oneOf, urlWithoutSecrets } from './input-values.js';
+import { apiKey, baseUrl, boolean, duration, oneOf, shortestApiKey, urlWithoutSecrets } from './input-values.js';
 import { createKeySettings, revokeKeySettings, type SweepKeysInputs, sweepKeysSettings } from './key-inputs.js';
 import { listKeysSettings, listOperationsSettings, listProjectsSettings } from './list-inputs.js';
 import { waitSettings } from './wait-inputs.js';
@@ -56,7 +56,7 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
 /** Comes before anything else: nothing may print the key that is not masked yet. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
-  secrets.add(key);
+  if (key.length >= shortestApiKey) secrets.add(key);
 }
 
 /** Reads every input once, or throws one `BadInputs` that tells all that is wrong. The parent key is masked by now. */
