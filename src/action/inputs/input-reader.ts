@@ -58,20 +58,26 @@ export class InputReader {
     this.environment = environment;
     this.#input = input;
     this.#secrets = secrets;
-    for (const name of Object.keys(defaults) as InputName[]) {
-      if (name === 'api-key' || !secrets.standIn(input(name))) continue;
-      this.#withheld.add(name);
-      this.problem(
-        name,
-        'holds the key; expected it in api-key alone, since other inputs are shown and sent as they are',
-      );
-    }
+    for (const name of Object.keys(defaults) as InputName[])
+      if (name !== 'api-key' && !isExpression(defaults[name])) this.#withholdKey(name);
   }
 
   text(name: InputName): string {
     this.#used.add(name);
     const standard = defaults[name];
-    return this.#input(name) || (isExpression(standard) ? '' : standard);
+    if (!isExpression(standard)) return this.#input(name) || standard;
+    // The token of the job: a mode that does not use it does not look at it.
+    this.#withholdKey(name);
+    return this.#input(name);
+  }
+
+  #withholdKey(name: InputName): void {
+    if (!this.#secrets.standIn(this.#input(name))) return;
+    this.#withheld.add(name);
+    this.problem(
+      name,
+      'holds the key; expected it in api-key alone, since other inputs are shown and sent as they are',
+    );
   }
 
   /** The value, or nothing where it is bad: `complete()` then throws. */
@@ -133,8 +139,9 @@ export class InputReader {
   /** Those that this step does not use, but that the workflow set. */
   unused(): string[] {
     return Object.entries(defaults).flatMap(([name, standard]) => {
+      if (this.#used.has(name) || isExpression(standard)) return [];
       const set = this.#input(name);
-      return this.#used.has(name) || set === '' || set === standard || isExpression(standard) ? [] : [name];
+      return set === '' || set === standard ? [] : [name];
     });
   }
 
