@@ -90,7 +90,7 @@ function collaboratorsOf(
   { toolkit, exchange, clock, random, cancel }: World,
 ): Collaborators {
   return {
-    api: new ControlApi(exchange, access, toolkit),
+    api: new ControlApi(exchange, { ...access, requestTimeoutInput: 'request-timeout' }, toolkit),
     limit: new Limit(clock, timeout === 0 ? Number.POSITIVE_INFINITY : timeout, cancel),
     log: toolkit,
     random,

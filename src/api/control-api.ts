@@ -24,6 +24,8 @@ export interface Access {
   readonly apiKey: string;
   /** Milliseconds for one exchange, its body included. */
   readonly requestTimeout: number;
+  /** The input that sets it, where one does. */
+  readonly requestTimeoutInput?: string | undefined;
 }
 
 interface Call {
@@ -159,7 +161,7 @@ export class ControlApi {
     try {
       answer = await own.run((onStop) => this.#ask(request, onStop));
     } catch (error) {
-      const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(requestTimeout) : error;
+      const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(this.#access) : error;
       tell(failure instanceof Error ? failure.message : String(failure));
       if (!(failure instanceof Broken)) throw failure;
       throw new ApiError(`${method} ${plain(request.url.pathname)}: ${failure.message}`, failure, { cause: error });
@@ -175,6 +177,7 @@ export class ControlApi {
   }
 }
 
-function tooSlow(requestTimeout: number): Broken {
-  return new Broken(`No whole answer within ${formatDuration(requestTimeout)} (request-timeout)`);
+function tooSlow({ requestTimeout, requestTimeoutInput }: Access): Broken {
+  const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
+  return new Broken(`No complete response within ${formatDuration(requestTimeout)}${input}`);
 }
