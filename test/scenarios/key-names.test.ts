@@ -241,6 +241,6 @@ test.concurrent('inputs of other modes are ignored, with one warning', async (co
 function expectNothingDone(service: Stage['service'], main: StepResult, post: StepResult): void {
   expect(main).toMatchObject({ conclusion: 'failure', exitCode: 1 });
   expect(service.requests).toEqual([]);
-  expect(main.state).toEqual({});
+  expect(main.state).toEqual({ key: 'nothing-to-revoke' });
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
 }

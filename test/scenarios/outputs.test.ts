@@ -26,7 +26,7 @@ test.concurrent('a wait that succeeds sets all outputs, and masks no id', async 
   });
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(ids.map((one) => ({ id: one })));
   expect(result.masks).toEqual([service.apiKey]);
-  expect(result.state).toEqual({});
+  expect(result.state).toEqual({ key: 'nothing-to-revoke' });
   expect(result.env).toEqual({});
 
   const path = result.outputs['result-file'] ?? '';

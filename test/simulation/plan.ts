@@ -43,6 +43,16 @@ export interface PostPlan {
   readonly inputs: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly interruption: Interruption | undefined;
+  readonly forgery: Forgery | undefined;
+}
+
+/** A state that another step of the job sets for post through `GITHUB_ENV`. */
+export interface Forgery {
+  readonly text: string;
+  /** The key in it. */
+  readonly secret: string | undefined;
+  /** The origin of its address, if main would accept that address. */
+  readonly mayBeSentTo: string | undefined;
 }
 
 export interface StepPlan {

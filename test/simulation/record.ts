@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/http/exchange.js';
 import type { Endpoint, Exchange, Fault } from '../control-plane/index.js';
-import type { Plan, StepPlan } from './plan.js';
+import type { Forgery, Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
 /** A request that a process sent, and what became of it. Times are milliseconds of the run. */
@@ -74,6 +74,16 @@ export interface Run {
   readonly plan: Plan;
   readonly stage: Stage;
   readonly steps: readonly StepRecord[];
+}
+
+/** The forged state that post was given, because main saved none. */
+export function forgeryIn({ state, plan }: StepRecord): Forgery | undefined {
+  return state === '' ? plan.post.forgery : undefined;
+}
+
+/** All but a post whose state was forged: what that does is not of this step. */
+export function ownProcessesOf(step: StepRecord): ProcessRecord[] {
+  return forgeryIn(step) === undefined ? processesOf(step) : [step.main];
 }
 
 export function output({ words }: ProcessRecord, name: string): string | undefined {

@@ -6,7 +6,7 @@ import { ownRun } from './draw/keys.js';
 import { drawPlan } from './draw/plan.js';
 import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
-import type { ProcessRecord, Run, StepRecord } from './record.js';
+import { forgeryIn, type ProcessRecord, type Run, type StepRecord } from './record.js';
 import type { Stage } from './stage.js';
 import { virtualGitHub } from './virtual-github.js';
 
@@ -71,10 +71,13 @@ function stateOf({ words }: ProcessRecord): string {
 
 async function playPost(
   plan: Plan,
-  { plan: step, state }: StepRecord,
+  record: StepRecord,
   index: number,
   stage: Stage,
 ): Promise<ProcessRecord | undefined> {
+  const { plan: step } = record;
+  // As the runner: what main saved comes before what another step set.
+  const state = record.state || (forgeryIn(record)?.text ?? '');
   // As src/post.ts: nothing was left, nothing is to be done.
   if (state === '' || state === nothingToRevoke) return undefined;
   await stage.sleep(step.post.afterMs);

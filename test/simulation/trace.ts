@@ -65,11 +65,8 @@ export function traceOf({ plan, stage, steps }: Run): string {
   ].join('\n');
 }
 
-/** Salts and names of files are new each time, and change nothing. */
+/** Names of files are new each time, and change nothing. */
 function short(text: string, most = 160): string {
-  const line = text
-    .replaceAll('\n', '⏎')
-    .replace(/[0-9a-f]{32}:[0-9a-f]{64}/g, '…')
-    .replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
+  const line = text.replaceAll('\n', '⏎').replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }

@@ -44,16 +44,18 @@ export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number):
   };
 }
 
+type PostDrawn = Omit<StepPlan['post'], 'interruption' | 'forgery'>;
+
 /** What post has for its inputs: those of main, or of another step, as in nested composites. */
 export function drawPost(
   chance: Chance,
   stage: Stage,
   inputs: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>>,
-): Omit<StepPlan['post'], 'interruption'> {
+): PostDrawn {
   const { 'api-key': parent = '', ...rest } = inputs;
   const afterMs = 1 + chance.upTo(8_000);
-  return chance.pick<() => Omit<StepPlan['post'], 'interruption'>>([
+  return chance.pick<() => PostDrawn>([
     () => ({ afterMs, inputs, environment }),
     () => ({ afterMs, inputs, environment }),
     () => ({ afterMs, inputs, environment }),

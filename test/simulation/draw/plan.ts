@@ -5,6 +5,7 @@ import { type Act, type Expectation, type Mode, modes, type Plan, type StepPlan 
 import { Stage } from '../stage.js';
 import type { Known } from '../virtual-github.js';
 import { drawFaults, drawKeyFaults, drawOutages } from './faults.js';
+import { drawForgery, killedBeforeItsState } from './forgery.js';
 import { drawInterruption, drawRunnerFault } from './interruption.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawSweep, ownRun } from './keys.js';
 import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
@@ -117,6 +118,8 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
   const span = Math.max(2_000, Math.min(timeoutMs, 30_000));
+  const forgery = drawForgery(chance.apart(), stage, environment);
+  const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { ...inputs, 'api-key': stage.plane.apiKey }, environment);
   return {
     step: {
@@ -126,10 +129,10 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       environment,
       timeoutMs,
       requestTimeoutMs: requestTimeouts[requestTimeout],
-      interruption: drawInterruption(chance, 0.4, span),
+      interruption: isKilledAtOnce ? killedBeforeItsState(chance) : drawInterruption(chance, 0.4, span),
       runnerFault,
       clockAheadMs,
-      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
+      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
       expects: drawn.expects,
     },
     acts: drawn.acts,

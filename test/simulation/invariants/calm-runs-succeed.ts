@@ -1,5 +1,5 @@
 import type { Expectation } from '../plan.js';
-import { type ProcessRecord, processesOf, type Run, type StepRecord, said } from '../record.js';
+import { forgeryIn, type ProcessRecord, processesOf, type Run, type StepRecord, said } from '../record.js';
 import {
   asksForPatience,
   deadlineOf,
@@ -24,7 +24,7 @@ export function calmRunsSucceed(run: Run): string[] {
     const problems = [...impatient(run, step), ...hasty(step), ...heldUp(run, step)];
     if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return problems;
     problems.push(...calmMain(run, step));
-    if (post !== undefined && isCalm(run, step, post) && alarms(post).length > 0)
+    if (post !== undefined && forgeryIn(step) === undefined && isCalm(run, step, post) && alarms(post).length > 0)
       problems.push(`a false alarm: ${alarms(post)[0]}`);
     return problems;
   });

@@ -6,6 +6,7 @@ import { noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
 import { oneKeyAtATime } from './one-key-at-a-time.js';
 import { outputsAreSafe } from './outputs-are-safe.js';
+import { postIsNotMisled } from './post-is-not-misled.js';
 import { requestsAreFew } from './requests-are-few.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
@@ -16,6 +17,7 @@ const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'no key is left': noKeyIsLeft,
   'one key at a time': oneKeyAtATime,
   'no secret leaves': noSecretLeaves,
+  'post is not misled': postIsNotMisled,
   'ends in time': endsInTime,
   'requests are few': requestsAreFew,
   'status agrees with exit': statusAgreesWithExit,

@@ -1,5 +1,5 @@
 import { githubToken } from '../draw/keys.js';
-import { type ProcessRecord, processesOf, type Run, type StepRecord, type Word } from '../record.js';
+import { ownProcessesOf, type ProcessRecord, processesOf, type Run, type StepRecord, type Word } from '../record.js';
 import { origin } from '../stage.js';
 import { keysOf } from '../truth.js';
 
@@ -23,7 +23,7 @@ export function noSecretLeaves(run: Run): string[] {
     return processesOf(step).flatMap((process) => [
       ...leaks(process, needles, own),
       ...unmasked(process, own, run.stage.plane.apiKey),
-      ...astray(process, step, own),
+      ...(ownProcessesOf(step).includes(process) ? astray(process, step, own) : []),
     ]);
   });
 }

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { output, processesOf, type Run, type StepRecord, said } from '../record.js';
+import { output, ownProcessesOf, type Run, type StepRecord, said } from '../record.js';
 import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate, wasSaidToBeGone } from '../truth.js';
 import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
 
@@ -26,7 +26,7 @@ function many(run: Run, step: StepRecord): string[] {
 function foreign(run: Run, step: StepRecord): string[] {
   const { mode } = step.plan;
   const keys = run.stage.keys();
-  const sent = processesOf(step).flatMap((process) => process.sent);
+  const sent = ownProcessesOf(step).flatMap((process) => process.sent);
   const touched = sent.flatMap((one) => idOfDelete(one) ?? []);
   const problems =
     new Set(touched).size === 0

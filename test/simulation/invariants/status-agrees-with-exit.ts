@@ -1,4 +1,4 @@
-import { output, type ProcessRecord, type Run, type StepRecord, said } from '../record.js';
+import { forgeryIn, output, type ProcessRecord, type Run, type StepRecord, said } from '../record.js';
 import { deadlineOf, endedFreely, statusWord, wasPutOff } from '../truth.js';
 
 const good = ['finished', 'ok', 'revoked', 'gone'];
@@ -43,8 +43,13 @@ function ofMain(step: StepRecord): string[] {
   return problems;
 }
 
-function ofPost({ post, plan: { expects } }: StepRecord): string[] {
-  if (post === undefined || expects.mode !== 'create-key' || !endedFreely(post)) return [];
+function ofPost(step: StepRecord): string[] {
+  const {
+    post,
+    plan: { expects },
+  } = step;
+  if (post === undefined || forgeryIn(step) !== undefined || expects.mode !== 'create-key' || !endedFreely(post))
+    return [];
   const errors = said(post, 'error');
   const warnings = said(post, 'warning').filter(({ text }) => isAlarm(text));
   const problems: string[] = [];
@@ -53,8 +58,10 @@ function ofPost({ post, plan: { expects } }: StepRecord): string[] {
     problems.push(`post is red with ${errors.length} errors`);
   if (post.exit === 0 && errors.length > 0) problems.push('post is green with an error');
   if (expects.fails && warnings.length > 0) problems.push('post warns where it is to fail');
-  for (const { text } of [...errors, ...warnings])
+  for (const { text } of [...errors, ...warnings]) {
     if (!advice.test(text)) problems.push(`nothing on what to do: ${text}`);
+    if (text.includes('request-timeout')) problems.push(`post speaks of an input that it has no use for: ${text}`);
+  }
   return problems;
 }
 
