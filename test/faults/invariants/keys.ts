@@ -1,4 +1,4 @@
-import { type Account, type Made, processesOf } from '../account.js';
+import { type Account, type Made, processesOf, type Ran } from '../account.js';
 import { asksForLong, isBenign, isRefusal } from '../fault-sorts.js';
 
 /** No key is left untold, none that post could have revoked is left at all, never are there two, and none of others is touched. */
@@ -14,6 +14,9 @@ export function keys(account: Account): string[] {
       ? []
       : left.map(({ key }) => `key ${key.id} is left, though post could revoke it`)),
     ...(main.result.signal !== null || hasNoTwin(made) ? [] : ['two keys of the step were alive at once']),
+    ...(mayHaveNoState(main) || main.result.state['key']
+      ? []
+      : ['main saved no state, and post would take a forged one']),
     ...(hasMaskOfAllThatItHolds(account) ? [] : ['a key was kept before it was masked']),
   ];
 }
@@ -65,6 +68,11 @@ function hasNoTwin(made: readonly Made[]): boolean {
       (other) => other.id === id || other.createdAt > createdAt || (other.revokedAt ?? Infinity) <= createdAt,
     ),
   );
+}
+
+/** Killed before it could save one; it has not sent a request by then. */
+function mayHaveNoState({ result, exchanges }: Ran): boolean {
+  return result.signal === 'SIGKILL' && exchanges.length === 0;
 }
 
 function hasMaskOfAllThatItHolds({ main: { result }, made }: Account): boolean {
