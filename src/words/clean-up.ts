@@ -30,7 +30,7 @@ export function whyNothingIsKnown(error: unknown): string {
 }
 
 function reason(failure: unknown): string {
-  if (failure instanceof NoCredential) return 'the key that main had is not at hand here';
+  if (failure instanceof NoCredential) return 'the API key of the main step is not available in the post step';
   if (failure instanceof TimeUp) {
     const { cause } = failure;
     return cause === undefined ? 'not done in time' : `not done in time; met last: ${reason(cause)}`;

@@ -56,8 +56,7 @@ const isBoolean: Check = (value) => typeof value === 'boolean';
 /** Where dates end, in milliseconds from 1970. */
 const longestTime = 8.64e15;
 
-const checks: Readonly<Record<keyof PostState, Check>> = {
-  baseUrl: matches(/./),
+const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   name: (value) => typeof value === 'string' && runOf(value) !== undefined,
   unclear: isBoolean,
   minted: (value) =>
@@ -79,15 +78,11 @@ export class UnreadablePostState extends Error {
   }
 }
 
-/**
- * Checks every part, because another step can forge a state, or throws `UnreadablePostState`.
- * `isBaseUrl`: whether main would take this for its `base-url`.
- */
+/** Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const state = parseJson(split(saved).text);
-  const isBad = ([part, check]: [string, Check]) => !check(partOf(state, part));
-  const bad = Object.entries(checks).flatMap((entry) => (isBad(entry) ? [entry[0]] : []));
-  if (!bad.includes('baseUrl') && !isBaseUrl((state as PostState).baseUrl)) bad.push('baseUrl');
+  const all = { baseUrl: (value: unknown) => typeof value === 'string' && isBaseUrl(value), ...checks };
+  const bad = Object.entries(all).flatMap(([part, check]) => (check(partOf(state, part)) ? [] : [part]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
   return state as PostState;
 }

@@ -140,8 +140,8 @@ export const mutants: readonly Mutant[] = [
     name: 'url-rules-not-applied',
     defect: 'post sends a key to an address that main would not accept',
     file: 'src/modes/keys/post-state.ts',
-    replace: '!isBaseUrl((state as PostState).baseUrl)',
-    by: '!URL.canParse((state as PostState).baseUrl)',
+    replace: '&& isBaseUrl(value)',
+    by: '&& URL.canParse(value)',
   },
   {
     name: 'id-not-checked',
