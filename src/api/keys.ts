@@ -29,8 +29,10 @@ function keyOf(value: Json, place: string): Key {
   return { id: idIn(value, place), name: isText(value['name']) ? value['name'] : undefined, record };
 }
 
-/** More is no key, and no state that a post step could be started with. */
-const mostSecret = 4_096;
+/** The runner would mask a shorter one wherever it occurs: a key `o` turns every `o` of the job's log into `***`. */
+const minSecretLength = 8;
+/** A longer one could not be handed to the post step as state. */
+const maxSecretLength = 4_096;
 const mostDigits = 100;
 
 /** Nothing of an unusable answer is shown: it can hold the secret. */
@@ -38,7 +40,11 @@ export function mintedIn(body: Json): MintedKey {
   if (!isObject(body)) throw misshapen('the answer', 'an object', undefined);
   const secret = body['key'];
   // Stars stand where a known secret was taken out.
-  const isUsable = isText(secret) && secret.length <= mostSecret && /^[\x21-\x7e]+$/.test(secret);
+  const isUsable =
+    isText(secret) &&
+    secret.length >= minSecretLength &&
+    secret.length <= maxSecretLength &&
+    /^[\x21-\x7e]+$/.test(secret);
   if (!isUsable || secret.includes('***')) throw new Misshapen('`key` is not a new key');
   const id = digitsOf(body['id']);
   if (id === undefined) throw new Misshapen('`id` is not an integer');

@@ -151,6 +151,14 @@ test('a create makes a key of what is one, and nothing else becomes its secret',
   );
 });
 
+test.each(['o', 'a', '-', '1234567'])('a minted key “%s” is never masked, and is no key', async (short) => {
+  const service: Service = ({ method }) => ({ body: method === 'POST' ? `{"id":7,"key":"${short}"}` : '[]' });
+  const told = await step({ mode: 'create-key' }, service);
+  expect(harm(told, false)).toEqual([]);
+  expect(told.outputs).toMatchObject({ status: 'error', key: '' });
+  expect(told.masks).not.toContain(short);
+});
+
 test('a key is gone only where the service says so, or shows a list without it', async () => {
   const gone = record({ id: '7', name: '"a key"', revoked: 'true' });
   const answer = fc.record({ status: ok, body: body(gone, (one) => one) });

@@ -324,6 +324,7 @@ const unusable: Readonly<Record<string, string>> = {
   'an id that is a word': `{"id":"../5","key":"${secret}"}`,
   'an id that is an object': `{"id":{"$":5},"key":"${secret}"}`,
   'an empty key': '{"id":5,"key":""}',
+  'a key of 7 characters': '{"id":5,"key":"1234567"}',
   'a key of null': '{"id":5,"key":null}',
   'a key that is a number': '{"id":5,"key":12345678901234567890}',
   'a key with a blank inside': `{"id":5,"key":"${secret} ${secret}"}`,

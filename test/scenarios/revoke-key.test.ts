@@ -521,11 +521,10 @@ test.concurrent('what one of many is told holds for those that come after it', a
   const result = await runMode('revoke-key', { 'key-id': ids.join() });
 
   expectEnd(result, 'revoked', { revoked: ids });
-  const [told, ...others] = service.requests;
-  const end = told?.endedAt ?? Number.NaN;
-  const later = others.filter(({ at }) => at > end + 50);
-  expect(later).toHaveLength(4);
-  for (const { at } of later) expect(at - end).toBeGreaterThanOrEqual(990);
+  // Six are sent at once, before anything is told: on a busy machine some of them arrive long after the first is answered.
+  const end = service.requests[0]?.endedAt ?? Number.NaN;
+  expect(service.requests).toHaveLength(10);
+  for (const { at } of service.requests.slice(6)) expect(at - end).toBeGreaterThanOrEqual(990);
 });
 
 test.concurrent('and where it outlasts the deadline, none of them is asked for', async (context) => {
