@@ -63,7 +63,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
   return serializePostState(
     {
       baseUrl,
-      name: keyName('bench', { id: '1', attempt: 1, fingerprint: '0' }, Math.random),
+      name: keyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
       unclear: false,
       minted: { id, secret: key },
       since: 0,
@@ -102,7 +102,7 @@ async function sweepFigure(folder: string): Promise<Figure> {
   const fingerprint = fingerprintOf('https://github.com', '123456789');
   for (let index = 0; index < keys; index++) {
     const id = String(1_000 + (index % runs));
-    service.plane.addKey(keyName('shop', { id, attempt: 1, fingerprint }, Math.random));
+    service.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
   }
   const step = await runStep({
     inputs: { ...accessTo(service), mode: 'sweep-keys' },

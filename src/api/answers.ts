@@ -6,7 +6,7 @@ import { plain } from '../text/plain.js';
 import { Misshapen } from './records.js';
 
 /** Takes what is needed out of a body; throws `Misshapen` where it is not there. */
-export type Take<T> = (body: Json, status: number) => T;
+export type Take<T> = (body: Json, answer: Answer) => T;
 
 /** What `take` finds in a whole answer, or the error that the answer is. */
 export function read<T>(request: Request, answer: Answer, date: number, take: Take<T>): T {
@@ -42,7 +42,7 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
     throw told(`status ${status} with ${unusable}`, !isNested);
   }
   try {
-    return take(body, status);
+    return take(body, answer);
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
     // The same question gets the same answer; but each POST makes a thing of its own.

@@ -8,7 +8,7 @@ import type { Clock } from '../time/clock.js';
 import { formatDuration } from '../time/duration.js';
 import { type Limit, TimeUp } from '../time/limit.js';
 import { read, type Take } from './answers.js';
-import { type Key, keysIn, type MintedKey, mintedIn, saysRevoked } from './keys.js';
+import { type KeyList, type MintedKey, mintedIn, parseKeyList, saysRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { type Page, pageSize, pages } from './paging.js';
 import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
@@ -120,8 +120,8 @@ export class ControlApi {
     return this.#try({ method: 'POST', path: 'api_keys', mostBytes: oneRecord, body }, limit, mintedIn);
   }
 
-  keys(manner: Manner): Promise<Key[]> {
-    return this.#get('api_keys', oneList, manner, keysIn);
+  keys(manner: Manner): Promise<KeyList> {
+    return this.#get('api_keys', oneList, manner, parseKeyList);
   }
 
   /** One try. Answers whether the service says in so many words that the key is revoked. */

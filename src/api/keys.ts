@@ -1,9 +1,18 @@
+import type { Answer } from '../http/exchange.js';
 import { isAbsent, isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
+import { announcesMore } from './announces-more.js';
 import { Misshapen, misshapen, type Recorded } from './records.js';
 
 /** A key as the service lists it: never with its secret. */
 export interface Key extends Recorded {
   readonly name: string | undefined;
+}
+
+/** The keys of the account, as one response lists them. */
+export interface KeyList {
+  readonly keys: readonly Key[];
+  /** The response announces no more keys. Only a complete list proves that a key is missing. */
+  readonly isComplete: boolean;
 }
 
 /** A key just made: the only time that its secret is shown. */
@@ -14,12 +23,12 @@ export interface MintedKey {
 
 export const keyFields = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'] as const;
 
-/** A key that is not in it is taken for gone: only the whole list will do. */
-export function keysIn(body: Json, status: number): Key[] {
+/** The documented response alone will do: a key that is missing from it is taken for gone. */
+export function parseKeyList(body: Json, { status, headers }: Answer): KeyList {
   if (status !== 200) throw misshapen('the status of the list of keys', '200', status);
   if (!Array.isArray(body)) throw misshapen('the list of keys', 'an array', body);
   const keys = new Map(body.map((item, index) => keyOf(item, `[${index}]`)).map((key) => [key.id, key]));
-  return [...keys.values()];
+  return { keys: [...keys.values()], isComplete: !announcesMore(headers) };
 }
 
 function keyOf(value: Json, place: string): Key {

@@ -1,7 +1,7 @@
 import { getOctokit } from '@actions/github';
 import { isTransientStatus } from '../http/errors.js';
 import { retryAfter } from '../http/retry-after.js';
-import type { RunSeen, Unseen, WorkflowRuns } from '../modes/sweep-keys.js';
+import type { RunSeen, Unseen, WorkflowRuns } from '../modes/keys/run-lookups.js';
 import { plain } from '../text/plain.js';
 
 /** What octokit throws: without a `response` where none came. */

@@ -1,5 +1,5 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { Key } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import { timeOf } from '../api/records.js';
 import { ApiError, AskedToWaitTooLong } from '../http/errors.js';
 import { once } from '../http/retry.js';
@@ -8,7 +8,7 @@ import type { Collaborators } from './collaborators.js';
 import { fewAtATime } from './few-at-a-time.js';
 import { MintedEnd } from './keys/minted-end.js';
 import type { PostState } from './keys/post-state.js';
-import { type Gone, keysNamed, Revocation, shows } from './keys/revocation.js';
+import { type Gone, type IsListed, includesKey, incompleteKeyList, Revocation } from './keys/revocation.js';
 
 /** The pauses between rounds. */
 const shortestPause = 250;
@@ -94,8 +94,14 @@ class CleanUp {
     const { minted, parent } = credentials;
     if (minted === undefined || !trace.revoke) return;
     const { limit } = collaborators;
-    this.#mintedEnd = new MintedEnd({ minted, parent, limit, isListedFor: (api) => this.#isListedFor(api) });
-    this.#open.set(minted.id, { since: trace.since, revocation: new Revocation(minted.id) });
+    const key = { id: minted.id, name: trace.name };
+    this.#mintedEnd = new MintedEnd({
+      minted: { ...key, api: minted.api },
+      parent,
+      limit,
+      isListedFor: (api) => this.#isListedFor(api),
+    });
+    this.#open.set(minted.id, { since: trace.since, revocation: new Revocation(key) });
   }
 
   /** Round by round: what failed is tried again, and an answer that was given up can still be carried out. */
@@ -205,7 +211,10 @@ class CleanUp {
     if (looking.struck) return;
     for (let api = this.#looker; api !== undefined; api = this.#looker) {
       try {
-        for (const key of await keysNamed(name, api, { limit: looking, retry: once })) this.#see(key);
+        const list = await api.keys({ limit: looking, retry: once });
+        this.#dropReusedIds(list, api);
+        for (const key of list.keys) if (key.name === name) this.#see(key);
+        if (!list.isComplete) throw incompleteKeyList();
         this.#isSeen = true;
         return;
       } catch (error) {
@@ -233,6 +242,18 @@ class CleanUp {
     if (this.#collaborators.limit.struck) throw error;
   }
 
+  /** An id that the list shows under another name is that of another key. Ours is gone, and that one is not touched. */
+  #dropReusedIds({ keys }: KeyList, reader: ControlApi): void {
+    const { minted } = this.#credentials;
+    for (const [id, { since, revocation }] of this.#open) {
+      const listed = keys.find((key) => key.id === id)?.name ?? this.#trace.name;
+      // A key that reads the list is alive, whatever the list calls it.
+      if (listed === this.#trace.name || (reader === minted?.api && id === minted.id)) continue;
+      this.#open.delete(id);
+      this.#revoked.set(id, { id, gone: revocation.how, since, revocation });
+    }
+  }
+
   #see(key: Key): void {
     const { revoke } = this.#trace;
     const { minted } = this.#credentials;
@@ -242,7 +263,7 @@ class CleanUp {
     // It was taken for gone by what an answer seemed to mean; the list knows better.
     this.#revoked.delete(key.id);
     const since = revoked?.since ?? timeOf(key, 'created_at');
-    this.#open.set(key.id, { since, revocation: new Revocation(key.id) });
+    this.#open.set(key.id, { since, revocation: new Revocation(key) });
     if (key.id !== minted?.id)
       this.#collaborators.log.info(`Key ${key.id} was made by a create that ended unclear: nobody has its secret.`);
   }
@@ -267,11 +288,11 @@ class CleanUp {
     }
   }
 
-  #isListedFor(api: ControlApi): (id: string) => Promise<boolean> {
+  #isListedFor(api: ControlApi): IsListed {
     const { limit } = this.#collaborators;
-    return async (id) => {
+    return async (key) => {
       try {
-        return await shows(api.keys({ limit, retry: once }), id);
+        return includesKey(await api.keys({ limit, retry: once }), key);
       } catch (error) {
         // A list that asks for patience asks it of all who read it: that is no lock on the one key.
         if (error instanceof ApiError && error.asksForPatience) this.#bear(error);

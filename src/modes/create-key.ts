@@ -5,7 +5,7 @@ import type { Collaborators } from './collaborators.js';
 import { revokeEach } from './keys/fates.js';
 import { keyName, type Run } from './keys/key-name.js';
 import type { OnFailure, PostState } from './keys/post-state.js';
-import { keysNamed, Revoker } from './keys/revocation.js';
+import { incompleteKeyList, keysNamed, Revoker } from './keys/revocation.js';
 import { patiently } from './patience.js';
 
 export interface CreateKeySettings {
@@ -63,18 +63,22 @@ class LeftUnclear extends ApiError {
   }
 }
 
+/** Each may make a key later than anybody looks for it. A page with 429 counts too: who sent it is not known. */
+const maxAmbiguousCreates = 5;
+
 class Minting {
   readonly #collaborators: Collaborators;
   readonly #store: PostStateStore;
   readonly #manner: Manner;
   readonly #name: string;
   #unclear = false;
+  #ambiguousCreates = 0;
 
   constructor(settings: CreateKeySettings, collaborators: Collaborators, store: PostStateStore) {
     this.#collaborators = collaborators;
     this.#store = store;
     this.#manner = patiently(collaborators);
-    this.#name = keyName(settings.label, settings.run, collaborators.random);
+    this.#name = keyName(settings.label, { run: settings.run, isKept: !settings.revokeInPost }, collaborators.random);
   }
 
   async run(): Promise<Created> {
@@ -107,8 +111,9 @@ class Minting {
         throw error;
       }
       await this.#revokeWhatWasMade(error);
+      const transient = error.transient && ++this.#ambiguousCreates < maxAmbiguousCreates;
       // What was asked for in patience was given before the search.
-      throw new ApiError(error.message, { ...error, retryAfter: undefined }, { cause: error });
+      throw new ApiError(error.message, { ...error, transient, retryAfter: undefined }, { cause: error });
     }
   }
 
@@ -120,10 +125,10 @@ class Minting {
       const asked = create.retryAfter ?? 0;
       if (asked > limit.left) throw new AskedToWaitTooLong(create, limit.left);
       if (asked > 0) await limit.sleep(asked);
-      const found = await keysNamed(this.#name, api, this.#manner);
-      const ids = found.map(({ id }) => id);
-      for (const fate of await revokeEach(ids, new Revoker(api, this.#manner), log))
+      const { keys, isComplete } = await keysNamed(this.#name, api, this.#manner);
+      for (const fate of await revokeEach(keys, new Revoker(api, this.#manner), log))
         if ('failure' in fate) throw fate.failure;
+      if (!isComplete) throw incompleteKeyList();
     } catch (error) {
       throw error instanceof ApiError ? new LeftUnclear(create, error) : error;
     }

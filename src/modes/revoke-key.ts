@@ -1,3 +1,6 @@
+import type { ControlApi } from '../api/control-api.js';
+import type { Key } from '../api/keys.js';
+import type { Manner } from '../http/retry.js';
 import { firstOf } from '../text/first-of.js';
 import { plain } from '../text/plain.js';
 import type { Collaborators } from './collaborators.js';
@@ -12,10 +15,24 @@ export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly
 export async function revokeKeys(settings: RevokeKeySettings, collaborators: Collaborators): Promise<Fate[]> {
   const { api, log } = collaborators;
   const manner = patiently(collaborators);
-  const ids = 'ids' in settings ? settings.ids : (await keysNamed(settings.name, api, manner)).map(({ id }) => id);
-  if ('name' in settings && ids.length > 1) {
-    const keys = `${ids.length} keys bear the name ${plain(settings.name, 80)}: ${firstOf(ids)}`;
-    throw new NoResult(`${keys}. Which of them is meant cannot be known: name it by its id in key-id.`);
+  const keys = 'ids' in settings ? settings.ids.map((id) => ({ id })) : await onlyKeyNamed(settings.name, api, manner);
+  return revokeEach(keys, new Revoker(api, manner), log);
+}
+
+/** One key, or none. */
+async function onlyKeyNamed(name: string, api: ControlApi, manner: Manner): Promise<readonly Key[]> {
+  const { keys, isComplete } = await keysNamed(name, api, manner);
+  const shown = plain(name, 80);
+  if (keys.length > 1) {
+    const ids = firstOf(keys.map(({ id }) => id));
+    throw new NoResult(
+      `${keys.length} keys bear the name ${shown}: ${ids}. Which of them is meant cannot be known: name it by its id in key-id.`,
+    );
   }
-  return revokeEach(ids, new Revoker(api, manner), log);
+  if (!isComplete) {
+    throw new NoResult(
+      `The list of keys is incomplete: the response announces more keys than it shows, and one named ${shown} may be among them. Use key-id to name the key by its id.`,
+    );
+  }
+  return keys;
 }

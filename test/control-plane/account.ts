@@ -63,6 +63,12 @@ export class Account {
     return this.#keys.create(name, this.clock.now(), secret);
   }
 
+  /** Revokes the key, and gives its id to a new one. */
+  reuseId(id: string, name: string): ApiKey {
+    this.revokeKey(id);
+    return this.#keys.reuse(id, name, this.clock.now());
+  }
+
   /** With its secret and its state, revoked or not. */
   key(id: string): ApiKey | undefined {
     return this.#keys.find(id);

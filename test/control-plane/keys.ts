@@ -24,7 +24,15 @@ export class KeyRing {
   }
 
   create(name: string, now: number, secret: string = this.#newSecret()): ApiKey {
-    const id = String(this.#nextId++);
+    return this.#add(String(this.#nextId++), name, now, secret);
+  }
+
+  /** A key with the id of one that was revoked, as some services give them out again. */
+  reuse(id: string, name: string, now: number): ApiKey {
+    return this.#add(id, name, now, this.#newSecret());
+  }
+
+  #add(id: string, name: string, now: number, secret: string): ApiKey {
     const key = {
       id,
       name,

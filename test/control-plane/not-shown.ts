@@ -20,6 +20,8 @@ export interface NotShown {
   readonly cursorZone: 'Z' | '+00:00';
   /** 0: all projects in one answer without `pagination`. Else `/projects` comes in pages, of this size without `limit`. */
   readonly projectsPageSize: number;
+  /** 0: all keys in one response. Else the list shows so many of them, and a `Link` header announces more if there are. */
+  readonly keysPageSize: number;
   /** `last_used_at` and `last_used_from_addr` of a key that was never used. */
   readonly neverUsed: 'absent' | 'null';
   /** DELETE of a key that is already revoked: 404, or the same answer once more. */
@@ -36,6 +38,7 @@ export const plainest: NotShown = {
   lastPageCursor: 'given',
   cursorZone: 'Z',
   projectsPageSize: 0,
+  keysPageSize: 0,
   neverUsed: 'absent',
   revokedAgain: 'not-found',
 };

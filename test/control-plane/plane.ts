@@ -88,7 +88,9 @@ export class ControlPlane extends Account {
     const parameters = route.parameters.map(decodeParameter);
     const body = this.#endpoints[route.endpoint]({ request, parameters });
     const status = this.notShown.successStatus[route.endpoint] ?? 200;
-    return { status, headers: { ...this.commonHeaders(), 'content-type': 'application/json' }, body };
+    const hasMore = route.endpoint === 'list-keys' && this.aliveKeys().length > this.#listedKeys.length;
+    const link = hasMore ? { link: `<${request.target}?page=2>; rel="next"` } : {};
+    return { status, headers: { ...this.commonHeaders(), 'content-type': 'application/json', ...link }, body };
   }
 
   #authenticate({ headers, from }: PlaneRequest): void {
@@ -108,7 +110,7 @@ export class ControlPlane extends Account {
       return withId(id, { key });
     },
 
-    'list-keys': () => `[${this.aliveKeys().map((key) => this.#keyItem(key))}]`,
+    'list-keys': () => `[${this.#listedKeys.map((key) => this.#keyItem(key))}]`,
 
     'revoke-key': ({ parameters: [id = ''] }) => {
       if (!/^\d+$/.test(id)) throw badRequest('The key id must be an integer.');
@@ -145,6 +147,11 @@ export class ControlPlane extends Account {
       return `{"operation":${operationJson(operation, this.clock.now())}}`;
     },
   };
+
+  get #listedKeys(): ApiKey[] {
+    const { keysPageSize } = this.notShown;
+    return keysPageSize === 0 ? this.aliveKeys() : this.aliveKeys().slice(0, keysPageSize);
+  }
 
   #keyItem(key: ApiKey): string {
     const created_at = formatTimestamp(key.createdAt * 1000);

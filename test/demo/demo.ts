@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { keyName, runOf } from '../../src/modes/keys/key-name.js';
+import { keyName, parseKeyName } from '../../src/modes/keys/key-name.js';
 import { startControlPlane } from '../control-plane/index.js';
 import { startGitHub } from '../github/index.js';
 import { presentStep, wantsColours } from '../runner/present.js';
@@ -59,10 +59,10 @@ async function lifeOfAKey(): Promise<string> {
 /** As on a schedule, after two runs were shut down with their runner, and while a third goes on. */
 async function sweep(name: string): Promise<void> {
   const github = await startGitHub({ token: 'token-of-the-demo', repository: 'acme/shop', repositoryId: 123456789 });
-  const { fingerprint = '' } = runOf(name) ?? {};
+  const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
   const states = { '9876543001': 'completed', '9876543002': 'gone', '9876543003': 'in_progress' };
   for (const [id, status] of Object.entries(states)) {
-    service.plane.addKey(keyName('shop', { id, attempt: 1, fingerprint }, Math.random));
+    service.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
     if (status !== 'gone') github.addRun({ id, status });
   }
   github.addRun({ id: '9876543210' });

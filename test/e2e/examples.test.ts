@@ -273,7 +273,11 @@ example('sweep-keys.yml', 'revokes the keys of runs that are over, and no other'
   github.addRun({ id: '7', status: 'completed', conclusion: 'cancelled' });
   github.addRun({ id: '8' });
   const nameIn = (id: string, repository = 'acme/shop') =>
-    keyName('shop', { id, attempt: 1, fingerprint: fingerprintOf('https://github.com', repository) }, Math.random);
+    keyName(
+      'shop',
+      { run: { id, attempt: 1, fingerprint: fingerprintOf('https://github.com', repository) }, isKept: false },
+      Math.random,
+    );
   const [over, gone, running, foreign, console_] = [
     nameIn('7'),
     nameIn('9'),

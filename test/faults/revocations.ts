@@ -63,7 +63,8 @@ function setSweep({ control, github }: Services) {
   github.addRun({ id: '11', status: 'completed', conclusion: 'success' });
   github.addRun({ id: '13' });
   const add = (id: string) =>
-    control.plane.addKey(keyName('shop', { id, attempt: 1, fingerprint: ours }, Math.random)).id;
+    control.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint: ours }, isKept: false }, Math.random))
+      .id;
   // GitHub knows of no run 12.
   const over = [add('11'), add('12')];
   for (const id of ['13', ownRun]) add(id);

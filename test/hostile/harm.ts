@@ -54,7 +54,7 @@ function harmOfEnd({ annotations }: Seen, isGreen: boolean): string[] {
 
 // What our own summary is made of.
 const tag = /<\/?(?:p|br|code|table|tr|th|td)>/g;
-const ownWords = /^(?:[\p{L}\d\s.,:;()+-]|✅|❌|⏳|🧹|🚫|⚠️|&nbsp;)*$/u;
+const ownWords = /^(?:[\p{L}\d\s.,:;()+-]|✅|❌|⏳|🧹|📌|🚫|⚠️|&nbsp;)*$/u;
 /** The one picture, if any, in which each line is of our own making. */
 const picture =
   /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n((?: {2}\d+(?: [A-Za-z0-9_. -]*)? :(?:done|crit|active), \d+, \d+\n)+)```\n/;

@@ -4,7 +4,7 @@ import { Secrets } from '../../src/action/secrets.js';
 import { toolkit } from '../../src/action/toolkit.js';
 import { CleanUpStep } from '../../src/clean-up-step.js';
 import type { Answer, Request } from '../../src/http/exchange.js';
-import type { WorkflowRuns } from '../../src/modes/sweep-keys.js';
+import type { WorkflowRuns } from '../../src/modes/keys/run-lookups.js';
 import { runStep, tellOfError } from '../../src/step.js';
 import { Stop } from '../../src/time/stop.js';
 import type { World } from '../../src/world.js';

@@ -11,7 +11,7 @@ import { attacks, json, record, text } from './texts.js';
 const minted = { id: '7', secret: 'minted-0123456789abcdef' };
 const left = {
   baseUrl: 'https://control.test/v2',
-  name: keyName('shop', { id: '1', attempt: 1, fingerprint: '0' }, () => 0.5),
+  name: keyName('shop', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, () => 0.5),
   unclear: false,
   minted,
   since: Date.UTC(2024, 0, 1),

@@ -11,7 +11,7 @@ import { silent } from '../../src/api/log.js';
 import { ApiError } from '../../src/http/errors.js';
 import type { Request } from '../../src/http/exchange.js';
 import { retryAfter } from '../../src/http/retry-after.js';
-import { fingerprintOf, runOf } from '../../src/modes/keys/key-name.js';
+import { fingerprintOf, parseKeyName } from '../../src/modes/keys/key-name.js';
 import { BadFilter, parseFilter } from '../../src/modes/lists/filter.js';
 import { parseJson, printJson } from '../../src/text/json.js';
 import { nearest } from '../../src/text/nearest.js';
@@ -96,8 +96,8 @@ const work: Readonly<Record<string, () => unknown>> = {
   'a Retry-After of digits': () => retryAfter({ 'retry-after': of('9', 'x') }, 0),
   'a Retry-After of blanks': () => retryAfter({ 'retry-after': of(' ', 'x') }, 0),
   'a Retry-After like a date': () => retryAfter({ 'retry-after': of('(', ' GMT') }, 0),
-  'a name of hyphens': () => runOf(of('-')),
-  'a name of runs': () => runOf(of('a-run1-1-')),
+  'a name of hyphens': () => parseKeyName(of('-')),
+  'a name of runs': () => parseKeyName(of('a-run1-1-')),
   'a secret that is nearly everywhere': redact('aaaaaaaab', of('a')),
   'a secret that is everywhere': redact('aaaaaaaa', of('a')),
 };

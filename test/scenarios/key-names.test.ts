@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runOf } from '../../src/modes/keys/key-name.js';
+import { parseKeyName } from '../../src/modes/keys/key-name.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { errorOf, type Stage, setStage } from './stage.js';
 
@@ -19,7 +19,7 @@ function partsOf(result: StepResult): Parts {
   const groups = shape.exec(name)?.groups;
   if (groups === undefined) throw new Error(`no name: ${name}\n${result.log}`);
   const { label = '', run = '', attempt = '', chance = '' } = groups;
-  const fingerprint = runOf(name)?.fingerprint ?? 'none';
+  const fingerprint = parseKeyName(name)?.run.fingerprint ?? 'none';
   return { label, run, attempt, fingerprint, chance };
 }
 

@@ -201,6 +201,28 @@ for (const [what, fault] of Object.entries({
   });
 }
 
+test.concurrent('a list that announces more does not show that a name is gone, nor that one key alone bears it', async (context) => {
+  const { service, runMode } = await setStage(context, { notShown: { keysPageSize: 2 } });
+  const shown = service.plane.addKey('shop');
+  const unseen = service.plane.addKey('ci');
+  for (const { name, id } of [shown, unseen]) {
+    const result = await runMode('revoke-key', { 'key-name': name });
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(errorOf(result)).toMatch(new RegExp(`The list of keys is incomplete.*${name}.*key-id`));
+    expect(service.plane.isAlive(id)).toBe(true);
+  }
+  expect(asked(service, 'revoke-key')).toEqual([]);
+});
+
+test.concurrent('a list that announces more does not confirm a 404', async (context) => {
+  const { service, runMode } = await setStage(context, { notShown: { keysPageSize: 1 } });
+  addKeys(service, 1);
+  const result = await runMode('revoke-key', { 'key-id': '4711' });
+  expectEnd(result, 'error', { kept: ['4711'] });
+  expect(errorOf(result)).toMatch(/4711 .*404.*announces more keys than it shows/);
+  expect(service.requests.map(({ endpoint }) => endpoint)).toEqual(['revoke-key', 'list-keys']);
+});
+
 // Gone already
 
 test.concurrent('a key that never was is gone', async (context) => {

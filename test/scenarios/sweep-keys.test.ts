@@ -24,6 +24,7 @@ interface KeyOptions {
   readonly label?: string;
   readonly fingerprint?: string;
   readonly ageDays?: number;
+  readonly isKept?: boolean;
 }
 
 interface SweepStage extends Stage {
@@ -57,8 +58,9 @@ async function setSweepStage(
     ...stage,
     github,
     addNamed,
-    addKey: (id, { attempt = 1, label = 'shop', fingerprint = ours, ageDays } = {}) =>
-      addNamed(keyName(label, { id, attempt, fingerprint }, Math.random), ageDays),
+    // Old enough for a run that is not found to count.
+    addKey: (id, { attempt = 1, label = 'shop', fingerprint = ours, ageDays = 1, isKept = false } = {}) =>
+      addNamed(keyName(label, { run: { id, attempt, fingerprint }, isKept }, Math.random), ageDays),
     alive: () => plane.aliveKeys().map(({ id }) => id),
     startSweep,
     sweep: (inputs, more) => startSweep(inputs, more).done,
@@ -221,7 +223,7 @@ test.concurrent('keys of other repositories and other servers are not touched, n
   expectSwept(result, 'ok', { revoked });
   expect(stage.alive()).toHaveLength(1 + others.length);
   expect(result.summary).toContain(`${others.length} of other repositories`);
-  expect(runsAsked(stage)).toEqual([ownRun, '11']);
+  expect(runsAsked(stage)).toEqual([ownRun, '11', '11', ownRun]);
 });
 
 const alphabet = 'abcxyz0189-_ARUN.:/*?%\n\t \u00e9\u0131\u2010\u{1f511}';
@@ -262,7 +264,7 @@ const mutation: fc.Arbitrary<(name: string) => string> = fc.oneof(
 test.concurrent('names that are nearly ours are not touched, though their run were over and they were old', async (context) => {
   const stage = await setSweepStage(context);
   const made = Array.from({ length: 400 }, (_, n) =>
-    keyName('shop', { id: String(11 + (n % 3)), attempt: 1, fingerprint: ours }, Math.random),
+    keyName('shop', { run: { id: String(11 + (n % 3)), attempt: 1, fingerprint: ours }, isKept: false }, Math.random),
   );
   const changes = fc.sample(mutation, { numRuns: made.length, seed: 20260131 });
   const near = made.map((name, n) => changes[n]?.(name) ?? '').filter((name) => !made.includes(name));
@@ -316,8 +318,50 @@ test.concurrent('GitHub Enterprise: its API has a path of its own, and its keys 
 
   expectSwept(result, 'ok', { revoked, kept });
   expect(stage.github.requests.map(({ path }) => path)).toEqual(
-    [ownRun, '11', '12'].map((id) => `/api/v3/repos/acme/shop/actions/runs/${id}`),
+    [ownRun, '11', '12', '11', ownRun].map((id) => `/api/v3/repos/acme/shop/actions/runs/${id}`),
   );
+});
+
+test.concurrent('a key that create-key made to be kept is not swept: the summary and kept-key-ids name it', async (context) => {
+  const stage = await setSweepStage(context);
+  const created = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env: { GITHUB_RUN_ID: '11' } });
+  const keptId = created.outputs['key-id'] ?? '';
+  const revoked = [stage.addKey('11', { ageDays: 300 })];
+  Object.assign(stage.service.plane.key(keptId) ?? {}, { createdAt: Date.now() - 300 * day });
+
+  const dry = await stage.sweep({ 'older-than': '1s', 'dry-run': 'true' });
+  const wet = await stage.sweep({ 'older-than': '1s' });
+
+  for (const result of [dry, wet]) {
+    expectSwept(result, 'ok', { revoked, kept: [keptId] });
+    expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${keptId}</code></td>`);
+    expect(fileOf(result).keys).toMatchObject([
+      { id: keptId, kept_on_purpose: true, run_is_over: null, why: 'revoke-in-post: false' },
+      { kept_on_purpose: false, run_is_over: true },
+    ]);
+  }
+  expect(created.outputs['key-name']).toMatch(/^shop-kept11-1-/);
+  expect(stage.alive()).toEqual(['1', keptId]);
+});
+
+test.concurrent('one 404 by mistake of GitHub revokes no key of a run that goes on', async (context) => {
+  const stage = await setSweepStage(context);
+  stage.github.addRun({ id: '11' });
+  stage.github.faults.add({ path: '/runs/11', nth: 1, fault: { kind: 'status', status: 404 } });
+  const kept = [stage.addKey('11', { ageDays: 300 })];
+  const result = await stage.sweep();
+  expectSwept(result, 'ok', { kept });
+  expect(warningsOf(result)).toEqual([]);
+});
+
+test.concurrent('a list of keys that announces more is swept as far as it goes, with a warning', async (context) => {
+  const stage = await setSweepStage(context, { service: { notShown: { keysPageSize: 2 } } });
+  const revoked = [stage.addKey('11')];
+  const unseen = stage.addKey('11');
+  const result = await stage.sweep();
+  expectSwept(result, 'ok', { revoked });
+  expect(warningsOf(result)).toMatchObject([expect.stringContaining('The list of keys is incomplete')]);
+  expect(stage.alive()).toEqual(['1', unseen]);
 });
 
 for (const [name, value] of [
@@ -340,7 +384,7 @@ for (const [name, value] of [
 
 // What is asked of GitHub
 
-test.concurrent('one question a run, however many keys it has', async (context) => {
+test.concurrent('one question a run, however many keys it has, and two more if it is not found', async (context) => {
   const stage = await setSweepStage(context);
   stage.github.addRun({ id: '12' });
   const revoked = Array.from({ length: 12 }, () => stage.addKey('11'));
@@ -349,7 +393,7 @@ test.concurrent('one question a run, however many keys it has', async (context) 
   const result = await stage.sweep();
 
   expectSwept(result, 'ok', { revoked, kept });
-  expect(runsAsked(stage)).toEqual([ownRun, '11', '12']);
+  expect(runsAsked(stage)).toEqual([ownRun, '11', '12', '11', ownRun]);
   expect(stage.service.requests).toHaveLength(1 + revoked.length);
   for (const { method, path, headers } of stage.github.requests) {
     expect(`${method} ${path}`).toMatch(/^GET \/repos\/acme\/shop\/actions\/runs\/\d+$/);
@@ -364,7 +408,7 @@ test.concurrent('GitHub is asked a few at a time, and first of all for this very
   github.faults.add({ fault: { kind: 'delay', ms: 30 } });
   const revoked = Array.from({ length: 40 }, (_, n) => stage.addKey(String(100 + n)));
   const underWay: number[] = [];
-  const counting = Array.from({ length: 41 }, async (_, n) => {
+  const counting = Array.from({ length: 82 }, async (_, n) => {
     await github.arrived({ n: n + 1 });
     underWay.push(github.requests.filter(({ status }) => status === undefined).length);
   });
@@ -373,8 +417,9 @@ test.concurrent('GitHub is asked a few at a time, and first of all for this very
   await Promise.all(counting);
 
   expectSwept(result, 'ok', { revoked });
-  expect(runsAsked(stage)[0]).toBe(ownRun);
-  expect(new Set(runsAsked(stage)).size).toBe(github.requests.length);
+  expect([runsAsked(stage)[0], runsAsked(stage).at(-1)]).toEqual([ownRun, ownRun]);
+  expect(new Set(runsAsked(stage)).size).toBe(41);
+  expect(github.requests).toHaveLength(82);
   expect(underWay.slice(0, 2)).toEqual([1, 1]);
   expect(Math.max(...underWay)).toBeGreaterThan(2);
   expect(Math.max(...underWay)).toBeLessThanOrEqual(6);
@@ -575,7 +620,7 @@ for (const [what, fault] of Object.entries({
 
     expectSwept(result, 'ok', { revoked, kept });
     expect(warningsOf(result)).toEqual([]);
-    expect(runsAsked(stage).filter((id) => id !== '12')).toEqual([ownRun, ownRun, '11', '11']);
+    expect(runsAsked(stage).filter((id) => id !== '12')).toEqual([ownRun, ownRun, '11', '11', '11', ownRun]);
   });
 }
 
@@ -696,9 +741,10 @@ for (const [olderThan, revokes] of [
 
 test.concurrent('older-than has no say where GitHub tells', async (context) => {
   const stage = await setSweepStage(context);
+  stage.github.addRun({ id: '11', status: 'completed' });
   stage.github.addRun({ id: '12' });
   const revoked = [stage.addKey('11', { ageDays: 0 })];
-  const kept = [stage.addKey('12', { ageDays: 300 })];
+  const kept = [stage.addKey('12', { ageDays: 300 }), stage.addKey('13', { ageDays: 0.5 / 24 })];
   expectSwept(await stage.sweep({ 'older-than': '1s' }), 'ok', { revoked, kept });
 });
 
@@ -933,7 +979,7 @@ test.concurrent('GitHub is asked through the proxy that http_proxy names', async
   expect(warningsOf(result)).toEqual([]);
   expect(proxy.asked[0]?.url).toBe('github.test:80');
   expect(JSON.stringify(proxy.asked.map(({ headers }) => headers))).not.toContain(token);
-  expect(runsAsked(stage)).toEqual([ownRun, '11', '12']);
+  expect(runsAsked(stage)).toEqual([ownRun, '11', '12', '11', ownRun]);
 });
 
 test.concurrent('with its login', async (context) => {
@@ -984,6 +1030,7 @@ test('GitHub that hangs leaves half of the time for the keys', async (context) =
 test('GitHub that hangs for some runs, too: those that were seen are judged', async (context) => {
   const stage = await setSweepStage(context);
   stage.github.faults.add({ path: '/runs/12', fault: { kind: 'hang-before-headers' } });
+  stage.github.addRun({ id: '11', status: 'completed' });
   const revoked = [stage.addKey('11'), stage.addKey('12', { ageDays: 36 })];
   const kept = [stage.addKey('12')];
   const result = await stage.sweep({ timeout: '5s' });

@@ -306,5 +306,5 @@ async function setScene(context: TestContext) {
 /** As create-key gives it in that run of this repository. */
 function nameOfRun(id: string): string {
   const fingerprint = fingerprintOf('https://github.com', repositoryId);
-  return keyName('shop', { id, attempt: 1, fingerprint }, Math.random);
+  return keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
 }

@@ -15,6 +15,8 @@ import type { Outage } from './plan.js';
 import type { Sent } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
+/** That of every key with the id of another. */
+export const nameOfReused = 'of another tool';
 export const origin = 'https://control.test';
 
 /** Where it plays: the clock, the service, and the network to it. */
@@ -24,6 +26,8 @@ export class Stage {
   readonly #created: CreatedControlPlane;
   readonly #firstKeyId: bigint;
   readonly #tripMs: number;
+  /** Keys whose id the service gave to another. */
+  readonly #former = new Map<string, ApiKey>();
   outages: readonly Outage[] = [];
   /** What others did, and what GitHub said. */
   readonly happened: { readonly at: number; readonly what: string }[] = [];
@@ -66,11 +70,11 @@ export class Stage {
     return new Promise((resolve) => this.clock.at(this.now + ms, resolve));
   }
 
-  /** Every key that ever was, in order of creation. */
+  /** Every key that ever was, in order of creation; not those that got the id of another. */
   keys(): ApiKey[] {
     const keys: ApiKey[] = [];
     for (let id = this.#firstKeyId; ; id++) {
-      const key = this.plane.key(String(id));
+      const key = this.#former.get(String(id)) ?? this.plane.key(String(id));
       if (key === undefined) return keys;
       keys.push(key);
     }
@@ -80,6 +84,18 @@ export class Stage {
     if (!this.plane.isAlive(id)) return;
     this.revokedByOthers.add(id);
     this.plane.revokeKey(id);
+  }
+
+  reuseId(id: string): void {
+    const key = this.plane.key(id);
+    if (key === undefined || !this.plane.isAlive(id) || this.#former.has(id)) return;
+    this.revokeAsAnother(id);
+    this.#former.set(id, key);
+    this.plane.reuseId(id, nameOfReused);
+  }
+
+  hasReused(id: string): boolean {
+    return this.#former.has(id);
   }
 
   /** A connection of its own for each process. What it carries is noted down on both ends. */

@@ -81,7 +81,20 @@ export function bodyOf({ answer }: Sent): unknown {
 
 /** A whole list of keys. */
 export function isKeyList(sent: Sent): boolean {
+  return isListOfKeys(sent) && !announcesMore(sent);
+}
+
+/** A list of keys that is no proof of what is missing from it. */
+export function isIncompleteKeyList(sent: Sent): boolean {
+  return isListOfKeys(sent) && announcesMore(sent);
+}
+
+function isListOfKeys(sent: Sent): boolean {
   return sent.endpoint === 'list-keys' && sent.answer?.status === 200 && Array.isArray(bodyOf(sent));
+}
+
+function announcesMore({ answer }: Sent): boolean {
+  return answer?.headers['link'] !== undefined;
 }
 
 /** A page in place of an answer is not the service's. */
@@ -94,6 +107,13 @@ export function isRefusal(sent: Sent): boolean {
   const status = sent.answer?.status ?? 0;
   return status >= 400 && status < 500 && status !== 408 && status !== 425 && !isPage(sent);
 }
+
+/** Creates that may have taken effect. */
+export function ambiguousCreates({ sent }: ProcessRecord): Sent[] {
+  return sent.filter((one) => one.method === 'POST' && one.mayBeDone && !isRefusal(one));
+}
+
+export const maxAmbiguousCreates = 5;
 
 export function asksForPatience({ answer }: Sent): boolean {
   return answer?.status === 423 || answer?.status === 429;

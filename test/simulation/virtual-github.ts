@@ -1,8 +1,12 @@
-import type { RunSeen, Unseen, WorkflowRuns } from '../../src/modes/sweep-keys.js';
+import type { RunSeen, Unseen, WorkflowRuns } from '../../src/modes/keys/run-lookups.js';
 
-/** What GitHub says of a run: what is so, or why it cannot be seen; `silent`: it never answers. */
+/**
+ * What GitHub says of a run: what is so, or why it cannot be seen; `silent`: it never answers. `foundAfter`: so many answers are a
+ * 404 by mistake. `hiddenAfter`: of this very run; so many answers later the token may see no run any more.
+ */
 export type Known =
-  | { readonly run: RunSeen | 'gone' }
+  | { readonly run: RunSeen | 'gone'; readonly hiddenAfter?: number }
+  | { readonly foundAfter: number; readonly later: RunSeen }
   | { readonly unseen: Unseen; readonly times: number; readonly later: RunSeen | 'gone' }
   | { readonly silent: true };
 
@@ -16,18 +20,25 @@ export function virtualGitHub(
   const asked = new Map<string, number>();
   // Who may not see the runs of a repository is told that there are none.
   const own = runs.get(ownRun);
-  const isHidden = own !== undefined && 'run' in own && own.run === 'gone';
+  const hiddenAfter = own === undefined || !('run' in own) ? undefined : own.run === 'gone' ? 0 : own.hiddenAfter;
+  let answers = 0;
   return {
     async look(id) {
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);
-      const known = isHidden ? own : (runs.get(id) ?? { run: 'gone' });
+      const isHidden = answers++ >= (hiddenAfter ?? Number.POSITIVE_INFINITY);
+      const known: Known = isHidden ? { run: 'gone' } : (runs.get(id) ?? { run: 'gone' });
       await sleep(40);
       if ('silent' in known) return new Promise(() => undefined);
-      const answer =
-        'run' in known ? { run: known.run } : times <= known.times ? { unseen: known.unseen } : { run: known.later };
+      const answer = answerOf(known, times);
       noted(id, JSON.stringify(answer));
       return answer;
     },
   };
+}
+
+function answerOf(known: Exclude<Known, { silent: true }>, times: number): Awaited<ReturnType<WorkflowRuns['look']>> {
+  if ('run' in known) return { run: known.run };
+  if ('foundAfter' in known) return { run: times <= known.foundAfter ? 'gone' : known.later };
+  return times <= known.times ? { unseen: known.unseen } : { run: known.later };
 }

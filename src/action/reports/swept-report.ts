@@ -20,7 +20,10 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
     succeeded: failure === undefined,
     headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
     error: failure?.error,
-    warnings: troubles.length === 0 ? [] : [unseen(troubles.map(({ message }) => message))],
+    warnings: [
+      ...(swept.listIsComplete ? [] : [incomplete]),
+      ...(troubles.length === 0 ? [] : [unseen(troubles.map(({ message }) => message))]),
+    ],
     outputs: revokedOutputs(revoked, kept),
     result: [
       printJson({
@@ -29,12 +32,13 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
         dry_run: dryRun,
         revoked_key_ids: revoked,
         kept_key_ids: kept,
-        keys: judged.map(({ key, run, isOver, why }) => ({
+        keys: judged.map(({ key, run, isKept, isOver, why }) => ({
           id: key.id,
           name: key.name,
           run_id: run.id,
           run_attempt: run.attempt,
-          run_is_over: isOver,
+          kept_on_purpose: isKept,
+          run_is_over: isKept ? null : isOver,
           why,
           record: key.record,
         })),
@@ -44,6 +48,9 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
   };
 }
 
+const incomplete =
+  'The list of keys is incomplete: the response announces more keys than it shows. Keys that it does not show are not swept. Run sweep-keys again: with fewer keys the list may be complete.';
+
 /** Each reason once. */
 function unseen(reasons: readonly string[]): string {
   return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
@@ -51,7 +58,8 @@ function unseen(reasons: readonly string[]): string {
 
 function tableOf(judged: readonly Judged[], { gone, failed }: ReturnType<typeof idsBy>, dryRun: boolean): string {
   if (judged.length === 0) return '<p>No key was made by this action for this repository.</p>\n';
-  const word = ({ isOver, key }: Judged) => {
+  const word = ({ isOver, isKept, key }: Judged) => {
+    if (isKept) return '📌 kept on purpose';
     if (!isOver) return '⏳ kept';
     if (dryRun) return '🧹 would be revoked';
     return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ gone already' : '✅ revoked';

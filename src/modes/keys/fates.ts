@@ -1,15 +1,15 @@
 import type { Log } from '../../api/log.js';
 import { fewAtATime } from '../few-at-a-time.js';
-import type { Gone, Revoker } from './revocation.js';
+import type { Gone, KeyToRevoke, Revoker } from './revocation.js';
 
 /** What became of one key. */
 export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readonly failure: unknown });
 
 /** Side by side, a few at a time; one that fails does not stop the others. */
-export function revokeEach(ids: readonly string[], revoker: Revoker, log: Log): Promise<Fate[]> {
-  return fewAtATime(ids, async (id): Promise<Fate> => {
+export function revokeEach(keys: readonly KeyToRevoke[], revoker: Revoker, log: Log): Promise<Fate[]> {
+  return fewAtATime(keys, async ({ id, name }): Promise<Fate> => {
     try {
-      const gone = await revoker.revoke(id);
+      const gone = await revoker.revoke({ id, name });
       log.info(`Key ${id} ${gone === 'revoked' ? 'is revoked' : 'was gone already'}.`);
       return { id, gone };
     } catch (failure) {

@@ -9,37 +9,48 @@ export interface Run {
   readonly attempt: number;
 }
 
-const longest = 64;
-const mostRandom = 12;
-
-export const labelLength = 20;
-// `<label>-run<id>-<attempt>-<seal>-<random>`: whose it is can be read back, and a person can search for the run.
-const shape = /^([a-z0-9-]{1,20})-run([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{4,12})$/;
-
-/** A name that no other step has, of the same job or of another. */
-export function keyName(label: string, { id, attempt, fingerprint }: Run, random: () => number): string {
-  const begin = `${label}-run${id}-${attempt}-`;
-  const unique = randomText(Math.min(mostRandom, longest - begin.length - digits - 1), random);
-  const seal = (BigInt(Number.parseInt(fingerprint, 36)) + hash(begin + unique)) % space;
-  return `${begin}${textOf(seal)}-${unique}`;
+/** What the name of a key says about it. */
+export interface KeyOrigin {
+  readonly run: Run;
+  /** Kept on purpose (`revoke-in-post: false`): it outlives its run, so no sweep revokes it. */
+  readonly isKept: boolean;
 }
 
-/** The run that a key was made for; nothing where this action did not make the name. */
-export function runOf(name: string): Run | undefined {
-  const [, label = '', id = '', attempt = '', seal = '', unique = ''] = shape.exec(name) ?? [];
-  const begin = `${label}-run${id}-${attempt}-`;
-  if (label === '' || unique.length !== Math.min(mostRandom, longest - begin.length - digits - 1)) return undefined;
-  const fingerprint = (BigInt(Number.parseInt(seal, 36)) - hash(begin + unique) + space) % space;
-  return { id, attempt: Number(attempt), fingerprint: textOf(fingerprint) };
+const maxLength = 64;
+const maxRandom = 12;
+
+export const labelLength = 20;
+/**
+ * `<label>-run<id>-<attempt>-<seal>-<random>`, with `kept` in place of `run` for a key kept on purpose: a person can read it,
+ * and search for the run. No field behind the label holds a hyphen, so a label can hold anything. A version that does not know
+ * a word in this place takes the key for one of others, and never revokes it. The longest fields leave 3 random characters.
+ */
+const shape = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;
+
+/** A name that no other step has, of the same job or of another. */
+export function keyName(label: string, { run, isKept }: KeyOrigin, random: () => number): string {
+  const start = `${label}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-`;
+  const unique = randomText(randomLength(start), random);
+  const seal = (BigInt(Number.parseInt(run.fingerprint, 36)) + hash(start + unique)) % space;
+  return `${start}${toBase36(seal)}-${unique}`;
+}
+
+/** Nothing if this action did not make the name. */
+export function parseKeyName(name: string): KeyOrigin | undefined {
+  const [, label = '', word = '', id = '', attempt = '', seal = '', unique = ''] = shape.exec(name) ?? [];
+  const start = `${label}-${word}${id}-${attempt}-`;
+  if (label === '' || unique.length !== randomLength(start)) return undefined;
+  const fingerprint = (BigInt(Number.parseInt(seal, 36)) - hash(start + unique) + space) % space;
+  return { run: { id, attempt: Number(attempt), fingerprint: toBase36(fingerprint) }, isKept: word === 'kept' };
 }
 
 /** `repository`: its id, which survives a new name, or its name where the runner gives no id. */
 export function fingerprintOf(server: string, repository: string): string {
-  return textOf(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
+  return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The fingerprint stands in a name added to a hash of all the rest. A name that somebody has changed, in whatever place, is
-// then that of another repository.
+// The seal is the fingerprint plus a hash of all the rest. A name that somebody has changed in any place, `kept` included,
+// is then that of another repository.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 
@@ -47,8 +58,12 @@ function hash(text: string): bigint {
   return BigInt(`0x${createHash('sha256').update(text).digest('hex').slice(0, 24)}`) % space;
 }
 
-function textOf(number: bigint): string {
+function toBase36(number: bigint): string {
   return number.toString(36).padStart(digits, '0');
+}
+
+function randomLength(start: string): number {
+  return Math.min(maxRandom, maxLength - start.length - digits - 1);
 }
 
 function randomText(length: number, random: () => number): string {

@@ -1,18 +1,17 @@
 import type { ControlApi } from '../../api/control-api.js';
 import { ApiError } from '../../http/errors.js';
 import type { Limit } from '../../time/limit.js';
-import type { Gone, Revocation } from './revocation.js';
+import type { Gone, IsListed, KeyToRevoke, Revocation } from './revocation.js';
 
 /** In less time a slow answer could not come. */
 const shortestExchange = 1_000;
 
 interface Parts {
-  readonly minted: { readonly id: string; readonly api: ControlApi };
+  readonly minted: KeyToRevoke & { readonly api: ControlApi };
   /** Where the right one is at hand. */
   readonly parent: ControlApi | undefined;
   readonly limit: Limit;
-  /** Whether a list of all keys, read with this one, shows the key. */
-  readonly isListedFor: (api: ControlApi) => (id: string) => Promise<boolean>;
+  readonly isListedFor: (api: ControlApi) => IsListed;
 }
 
 /** The end of the minted key: by itself; by the parent key where it is refused. */
@@ -58,7 +57,7 @@ export class MintedEnd {
     const { minted, limit, isListedFor } = this.#parts;
     const isListed = isListedFor(parent);
     try {
-      if (refusal.says(401) && !(await isListed(minted.id))) return revocation.how;
+      if (refusal.says(401) && (await isListed(minted)) === false) return revocation.how;
       return await revocation.try(parent, limit, isListed);
     } catch (error) {
       // A 401 for both keys may be that of a service that is unwell.

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { runOf } from './key-name.js';
+import { parseKeyName } from './key-name.js';
 
 /** What main saves for post: enough to revoke the key, even if main was killed before it received it. */
 export interface PostState {
@@ -57,7 +57,7 @@ const isBoolean: Check = (value) => typeof value === 'boolean';
 const longestTime = 8.64e15;
 
 const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
-  name: (value) => typeof value === 'string' && runOf(value) !== undefined,
+  name: (value) => typeof value === 'string' && parseKeyName(value) !== undefined,
   unclear: isBoolean,
   minted: (value) =>
     value === undefined ||

@@ -117,6 +117,7 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
     { kind: 'hang-before-headers', done },
     { kind: 'status', status: chance.pick([500, 503]), done },
     { kind: 'bad-json' },
+    { kind: 'html', status: chance.pick([423, 429]), done },
   ]);
   const rules: FaultRule[] = [{ endpoint: 'create-key', ...burst(), fault: create }];
   for (const endpoint of ['list-keys', 'revoke-key'] as const)

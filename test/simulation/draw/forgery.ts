@@ -29,7 +29,7 @@ export function drawForgery(
   const minted = chance.odds(0.5) ? { id, secret: 'forged-0123456789abcdef' } : undefined;
   const state: PostState = {
     baseUrl,
-    name: keyName('shop', { id: '7700', attempt: 1, fingerprint: '0' }, chance.random),
+    name: keyName('shop', { run: { id: '7700', attempt: 1, fingerprint: '0' }, isKept: false }, chance.random),
     unclear: minted === undefined || chance.odds(0.3),
     minted,
     since: epoch,

@@ -31,6 +31,15 @@ export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number):
       act: (at) => at.revokeAsAnother(at.plane.aliveKeys().slice(1).at(-1)?.id ?? ''),
     });
   }
+  // Often, as what must be careful of it is rare: post that has seen a key, and could not yet revoke it.
+  const reuses = chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => startsAtMs + chance.upTo(25_000));
+  for (const atMs of reuses) {
+    acts.push({
+      atMs,
+      what: 'the newest key is revoked by another, and its id used again',
+      act: (at) => at.reuseId(at.plane.aliveKeys().slice(1).at(-1)?.id ?? ''),
+    });
+  }
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
   return {
     inputs: {
@@ -113,14 +122,18 @@ export function drawSweep(
     ownRun,
     isBlind
       ? chance.pick<Known>([{ run: 'gone' }, refusal, { silent: true }])
-      : { run: { attempt: 1, isCompleted: false } },
+      : { run: { attempt: 1, isCompleted: false }, ...(chance.odds(0.25) ? { hiddenAfter: chance.from(1, 6) } : {}) },
   );
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
     const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const attempt = chance.pick([1, 1, 2]);
     const isTheirs = chance.odds(0.2);
-    const key = plane.addKey(keyName('shop', { id, attempt, fingerprint: isTheirs ? theirs : ours }, chance.random));
-    Object.assign(key, { createdAt: key.createdAt - chance.pick([0, hour, 30 * 24 * hour, 36 * 24 * hour]) });
+    const run = { id, attempt, fingerprint: isTheirs ? theirs : ours };
+    const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
+    const key = plane.addKey(keyName(label, { run, isKept: chance.odds(0.2) }, chance.random));
+    Object.assign(key, {
+      createdAt: key.createdAt - chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]),
+    });
     if (!runs.has(id)) runs.set(id, drawKnown(chance));
   }
   // Near misses: the shape of a name of ours, but not one that was made here.
@@ -181,6 +194,7 @@ function drawKnown(chance: Chance): Known {
       times: chance.pick([1, 99]),
       later: run,
     }),
+    () => (run === 'gone' ? { run } : { foundAfter: 1, later: run }),
     () => (chance.odds(0.3) ? { silent: true } : { run }),
     () => (chance.odds(0.3) ? refusal : { run }),
   ])();

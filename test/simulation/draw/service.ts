@@ -20,6 +20,7 @@ export function drawService(
       lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty', 'repeated']),
       cursorZone: chance.pick(['Z', '+00:00']),
       projectsPageSize: chance.pick([0, 3, 3, 7, 100]),
+      keysPageSize: chance.odds(isListed ? 0.25 : 0.1) ? chance.pick([1, 2, 3]) : 0,
       neverUsed: chance.pick(['absent', 'null']),
       revokedAgain: chance.pick(['not-found', 'not-found', 'revoked']),
     },

@@ -1,13 +1,16 @@
 import type { Expectation } from '../plan.js';
 import { forgeryIn, type ProcessRecord, processesOf, type Run, type StepRecord, said } from '../record.js';
 import {
+  ambiguousCreates,
   asksForPatience,
   deadlineOf,
   endOf,
   goneAt,
   isAliveAt,
+  isIncompleteKeyList,
   isRefusal,
   madeAt,
+  maxAmbiguousCreates,
   statusWord,
   wasFaulty,
   wasPutOff,
@@ -17,6 +20,9 @@ import { isGitHubClear } from './sweep.js';
 
 type Of<M extends Expectation['mode']> = Extract<Expectation, { mode: M }>;
 
+/** A second request for a run that is not found follows after 1 s, and has half of the time at most. */
+const hasNoTimeToAskAgain = 3_000;
+
 /** Where nothing goes wrong, the step does what it was asked for, and in good time. */
 export function calmRunsSucceed(run: Run): string[] {
   return run.steps.flatMap((step) => {
@@ -24,7 +30,13 @@ export function calmRunsSucceed(run: Run): string[] {
     const problems = [...impatient(run, step), ...hasty(step), ...heldUp(run, step)];
     if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return problems;
     problems.push(...calmMain(run, step));
-    if (post !== undefined && forgeryIn(step) === undefined && isCalm(run, step, post) && alarms(post).length > 0)
+    if (
+      post !== undefined &&
+      forgeryIn(step) === undefined &&
+      isCalm(run, step, post) &&
+      !post.sent.some(isIncompleteKeyList) &&
+      alarms(post).length > 0
+    )
       problems.push(`a false alarm: ${alarms(post)[0]}`);
     return problems;
   });
@@ -36,9 +48,11 @@ function impatient({ stage }: Run, step: StepRecord): string[] {
   const wasAsked = main.sent.some(asksForPatience);
   const isAllElseCalm = main.sent.every((sent) => sent.fault === undefined || asksForPatience(sent));
   if (!wasAsked || !isAllElseCalm || plan.timeoutMs === 0 || stage.revokedByOthers.size > 0) return [];
+  // A page with 429 in place of the response to a create is no word of the service.
+  if (ambiguousCreates(main).length === maxAmbiguousCreates) return [];
   // A record that cannot be read is an error of its own.
   const isUnusable = said(main, 'error').some(({ text }) => text.includes('unusable answer'));
-  if (plan.runnerFault !== undefined || isUnusable) return [];
+  if (plan.runnerFault !== undefined || isUnusable || main.sent.some(isIncompleteKeyList)) return [];
   if (statusWord(main) !== 'error' || main.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent))) return [];
   const hasNoResult = plan.expects.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET');
   const isEarly = main.endedAt < deadlineOf(step) && !wasPutOff(main, deadlineOf(step));
@@ -113,6 +127,7 @@ function calmMain(run: Run, step: StepRecord): string[] {
   const { main, plan } = step;
   const { expects } = plan;
   const status = statusWord(main) ?? 'none';
+  if (main.sent.some(isIncompleteKeyList)) return [];
   switch (expects.mode) {
     case 'wait-operation':
       if (expects.ids.length === 0 && expects.failOnEmpty)
@@ -126,7 +141,8 @@ function calmMain(run: Run, step: StepRecord): string[] {
       return wanted.includes(status) ? [] : [`nothing went wrong, but the status is ${status}`];
     }
     case 'sweep-keys':
-      if (said(main, 'warning').length > 0 && isGitHubClear(run)) return ['a warning, though GitHub told all'];
+      if (said(main, 'warning').length > 0 && isGitHubClear(run) && plan.timeoutMs > hasNoTimeToAskAgain)
+        return ['a warning, though GitHub told all'];
       return status === 'ok' ? [] : [`nothing went wrong, but the status is ${status}`];
     case 'create-key':
       return status === 'ok' ? [] : [`nothing went wrong, but the status is ${status}`];

@@ -6,6 +6,7 @@ import {
   bornAt,
   diedAt,
   isAliveAt,
+  isIncompleteKeyList,
   isKeyList,
   isRefusal,
   isTold,
@@ -99,6 +100,8 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   const { stage } = run;
   if (post.crash !== undefined || post.runnerFailed) return false;
   if (post.sent.some((sent) => retryAfterOf(sent) !== undefined)) return false;
+  // What an incomplete list does not show cannot be found.
+  if (post.sent.some(isIncompleteKeyList)) return false;
   // A proxy that wants a login is final.
   if (post.sent.some(({ broken }) => broken?.includes('407'))) return false;
   // A service that says no to a key does not accept it.

@@ -1,7 +1,8 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { output, ownProcessesOf, type Run, type StepRecord, said } from '../record.js';
+import { output, ownProcessesOf, type Run, type Sent, type StepRecord, said } from '../record.js';
+import { nameOfReused } from '../stage.js';
 import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate, wasSaidToBeGone } from '../truth.js';
-import { isOfThisRepository, isOver, isReallyOver } from './sweep.js';
+import { isOver, isReallyOver, isSweepable } from './sweep.js';
 
 /**
  * At most one key alive of one step while it runs, but for one that the service made after its request was given up; never a
@@ -39,7 +40,7 @@ function foreign(run: Run, step: StepRecord): string[] {
             keys.find((key) => key.id === id),
           ),
         );
-  problems.push(...keptKeyTouched(step));
+  problems.push(...keptKeyTouched(step), ...reusedIdTouched(run, step));
   if (mode !== 'create-key' && sent.some(({ method }) => method === 'POST'))
     problems.push('a POST where nothing is to be made');
   return problems;
@@ -50,6 +51,23 @@ function keptKeyTouched({ main, post, plan: { expects } }: StepRecord): string[]
   if (expects.mode !== 'create-key' || expects.revokes || main.exit !== 0) return [];
   const kept = output(main, 'key-id');
   return post?.sent.some((sent) => idOfDelete(sent) === kept) ? [`key ${kept} was handed on, and post touched it`] : [];
+}
+
+/** Who has seen a list that shows the id of a minted key under another name does not name that id again. */
+function reusedIdTouched({ stage }: Run, step: StepRecord): string[] {
+  if (step.plan.mode !== 'create-key') return [];
+  const parent = step.main.sent[0]?.authorization;
+  return ownProcessesOf(step).flatMap(({ sent }) =>
+    sent.flatMap((one) => {
+      const id = idOfDelete(one) ?? '';
+      // The minted key itself is not accepted any more, and can do no harm.
+      if (!stage.hasReused(id) || one.authorization !== parent) return [];
+      const shown = `{"id":${id},"name":"${nameOfReused}"`;
+      const wasTold = ({ n, answer, endedAt = one.at }: Sent) =>
+        n < one.n && endedAt <= one.at && answer?.body.includes(shown) === true;
+      return sent.some(wasTold) ? [`key ${id} was touched, though the list had shown it under another name`] : [];
+    }),
+  );
 }
 
 function isForeign(run: Run, step: StepRecord, id: string, key: ApiKey | undefined): string[] {
@@ -76,7 +94,7 @@ function isForeign(run: Run, step: StepRecord, id: string, key: ApiKey | undefin
 
 function mayBeSwept(run: Run, step: StepRecord, key: ApiKey | undefined): boolean {
   const { expects } = step.plan;
-  if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isOfThisRepository(key)) return false;
+  if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isSweepable(key)) return false;
   if (isReallyOver(run, key)) return true;
   // Where GitHub does not tell, or not in time, age alone counts; and the user hears of it.
   const isUnseen = isOver(run, key) === 'unknown' || said(step.main, 'warning').length > 0;

@@ -1,6 +1,16 @@
 import { type ProcessRecord, processesOf, type Run, type Sent, type StepRecord } from '../record.js';
 import { retryAfterOf } from '../retry-after.js';
-import { asksForPatience, deadlineOf, idOfDelete, isKeyList, isRefusal, keysOf, wasFaulty } from '../truth.js';
+import {
+  ambiguousCreates,
+  asksForPatience,
+  deadlineOf,
+  idOfDelete,
+  isKeyList,
+  isRefusal,
+  keysOf,
+  maxAmbiguousCreates,
+  wasFaulty,
+} from '../truth.js';
 
 const longestLeftAlone = 60_000;
 
@@ -22,6 +32,8 @@ export function requestsAreFew(run: Run): string[] {
 /** Between two POSTs, of which the first may have been carried out, there is a whole list of keys. */
 function repeatedPosts({ main, post }: StepRecord): string[] {
   const problems = post?.sent.some(({ method }) => method === 'POST') ? ['post sent a POST'] : [];
+  const ambiguous = ambiguousCreates(main).length;
+  if (ambiguous > maxAmbiguousCreates) problems.push(`${ambiguous} creates that may have taken effect were sent`);
   let open: Sent | undefined;
   for (const sent of main.sent) {
     if (isKeyList(sent)) open = undefined;

@@ -11,6 +11,7 @@ import {
   goneAt,
   idOfDelete,
   isAliveAt,
+  isIncompleteKeyList,
   isRefusal,
   keysOf,
   madeAt,
@@ -21,6 +22,7 @@ import {
   wasPutOff,
   wasSaidToBeGone,
 } from '../truth.js';
+import { readName } from './key-names.js';
 import { isOver } from './sweep.js';
 
 type Of<M extends Expectation['mode']> = Extract<Expectation, { mode: M }>;
@@ -238,6 +240,8 @@ function created(run: Run, step: StepRecord): string[] {
   if (output(main, 'key-id') !== key.id) problems.push(`key-id is not ${key.id}`);
   if (output(main, 'key-name') !== key.name) problems.push(`key-name is not ${key.name}`);
   const { expects } = step.plan;
+  if (expects.mode === 'create-key' && readName(key.name)?.isKept !== !expects.revokes)
+    problems.push(`the name ${key.name} does not say whether the key is kept on purpose`);
   if (expects.mode === 'create-key' && expects.exportsTo !== '') {
     const variable = main.words.findLast(({ kind }) => kind === 'variable');
     if (variable?.text !== secret) problems.push('green, but the variable does not hold the key');
@@ -279,6 +283,8 @@ function mayBeOurs({ sent }: StepRecord['main'], id: string, { plane }: Run['sta
 }
 
 function swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): string[] {
+  if (main.exit === 0 && main.sent.some(isIncompleteKeyList) && said(main, 'warning').length === 0)
+    return ['a sweep of an incomplete list without a warning'];
   // Where GitHub could not tell, that is told.
   if (main.exit !== 0 || dryRun || said(main, 'warning').length > 0) return [];
   return run.stage
@@ -294,6 +300,10 @@ function listed({ main }: StepRecord, failOn: string): string[] {
   const count = Number(output(main, 'count') ?? Number.NaN);
   const status = statusWord(main);
   if (main.exit === 0 && Number.isNaN(count)) return ['green without a count'];
+  if (main.exit === 0 && main.sent.some(isIncompleteKeyList)) {
+    if (said(main, 'warning').length === 0) return ['an incomplete list without a warning'];
+    if (failOn !== '' && count === 0) return ['green, but what is asked for may be missing from an incomplete list'];
+  }
   if (main.exit === 0 && failOn === 'empty' && count === 0) return ['green, but the list is empty'];
   if (main.exit === 0 && failOn === 'match' && count > 0) return [`green, but ${count} records match`];
   if (status === 'empty' && (failOn !== 'empty' || count !== 0)) return [`empty, with ${count} records`];

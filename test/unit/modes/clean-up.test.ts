@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { silent } from '../../../src/api/log.js';
 import { cleanUp } from '../../../src/modes/clean-up.js';
@@ -64,4 +64,90 @@ it('revokes the key that looks for others as soon as its time has come, though a
   expect(cleanedUp.revoked.map(({ id }) => id)).toEqual([minted.id]);
   expect(world.times.at(-1)).toBe(16 * second);
   expect(world.exchanges.log.exchanges.at(-1)?.method).toBe('DELETE');
+});
+
+describe('an id that the service gave to another key', () => {
+  /** Post of a job whose minted key was revoked meanwhile, and its id used again. */
+  async function cleanedWithParent(unclear: boolean) {
+    const world = new World();
+    const minted = world.plane.addKey('shop-key');
+    const other = world.plane.reuseId(minted.id, 'of another tool');
+    const connected = world.connect();
+    const api = (apiKey: string) =>
+      new ControlApi(
+        connected,
+        { baseUrl: new URL('https://control.test/v2'), apiKey, requestTimeout: 5 * second },
+        silent,
+      );
+    const trace = { name: minted.name, unclear, since: world.clock.date(), revoke: true };
+    const credentials = { minted: { id: minted.id, api: api(minted.key) }, parent: api(world.plane.apiKey) };
+    const limit = new Limit(world.clock, 20 * second, new Stop());
+    const cleanedUp = await world.clock.run(cleanUp(trace, credentials, { limit, log: silent, random: () => 0.5 }));
+    const deletesOfParent = world.exchanges.log.exchanges.filter(
+      ({ method, keyId }) => method === 'DELETE' && keyId === '1',
+    );
+    return { minted, other, cleanedUp, deletesOfParent };
+  }
+
+  it.each([false, true])(
+    'is not touched, and the minted key is gone (an ambiguous create before it: %s)',
+    async (unclear) => {
+      const { minted, other, cleanedUp, deletesOfParent } = await cleanedWithParent(unclear);
+      expect(cleanedUp.failure).toBeUndefined();
+      expect(cleanedUp.revoked).toMatchObject([{ id: minted.id, gone: 'gone' }]);
+      expect(deletesOfParent).toEqual([]);
+      expect(other.revokedAt).toBeUndefined();
+    },
+  );
+});
+
+it('a key found after an ambiguous create is not touched again once the list shows its id under another name', async () => {
+  const world = new World();
+  const stray = world.plane.addKey('shop-key');
+  world.faults.add({ path: `/api_keys/${stray.id}`, nth: 1, fault: { kind: 'status', status: 503 } });
+  world.clock.at(100, () => void world.plane.reuseId(stray.id, 'of another tool'));
+  const cleanedUp = await cleaned(world).working;
+  expect(cleanedUp.failure).toBeUndefined();
+  expect(world.exchanges.log.exchanges.filter(({ path }) => path.endsWith(`/${stray.id}`))).toHaveLength(1);
+  expect(world.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
+it('a key that reads the list is alive, though the list calls it by another name', async () => {
+  const world = new World();
+  const { minted, working } = cleaned(world);
+  Object.assign(minted, { name: 'SHOP-KEY' });
+  expect((await working).failure).toBeUndefined();
+  expect(world.plane.isAlive(minted.id)).toBe(false);
+});
+
+describe('a list of keys that announces more', () => {
+  const paged = { notShown: { keysPageSize: 2 } };
+
+  it('does not show that no key was left by an ambiguous create', async () => {
+    const world = new World(paged);
+    world.plane.addKey('by hand');
+    const { minted, working } = cleaned(world);
+    const cleanedUp = await working;
+    expect(cleanedUp).toMatchObject({ isUnseen: true, failure: { message: /announces more keys than it shows/ } });
+    expect(world.plane.isAlive(minted.id)).toBe(false);
+  });
+
+  it('leads to the keys that it does show', async () => {
+    const world = new World(paged);
+    const other = world.plane.addKey('shop-key');
+    const { working } = cleaned(world);
+    world.plane.addKey('by hand');
+    await working;
+    expect(world.plane.isAlive(other.id)).toBe(false);
+  });
+
+  it('does not confirm a 404', async () => {
+    const world = new World(paged);
+    world.plane.addKey('by hand');
+    world.faults.add({ endpoint: 'revoke-key', fault: { kind: 'status', status: 404 } });
+    const { minted, working } = cleaned(world);
+    const { left, failure } = await working;
+    expect(left).toEqual([minted.id]);
+    expect(failure).toMatchObject({ message: /404.*announces more keys than it shows/ });
+  });
 });

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprintOf, keyName, labelLength, type Run, runOf } from '../../../../src/modes/keys/key-name.js';
+import {
+  fingerprintOf,
+  type KeyOrigin,
+  keyName,
+  labelLength,
+  parseKeyName,
+  type Run,
+} from '../../../../src/modes/keys/key-name.js';
 
 const letters = '0123456789abcdefghijklmnopqrstuvwxyz-';
 const labels = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 20 });
@@ -11,6 +18,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
   id: fc.bigInt({ min: 1n, max: 10n ** 20n - 1n }).map(String),
   attempt: fc.integer({ min: 1, max: 999 }),
 });
+const origins: fc.Arbitrary<KeyOrigin> = fc.record({ run: runs, isKept: fc.boolean() });
 /** Dice as they fall: the numbers are taken in turn. */
 const dice = fc
   .array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 12, maxLength: 12 })
@@ -21,20 +29,83 @@ const dice = fc
 
 interface Made {
   readonly label: string;
-  readonly run: Run;
+  readonly origin: KeyOrigin;
   readonly name: string;
 }
 
 const names: fc.Arbitrary<Made> = fc
-  .tuple(labels, runs, dice)
-  .map(([label, run, roll]) => ({ label, run, name: keyName(label, run, roll()) }));
+  .tuple(labels, origins, dice)
+  .map(([label, origin, roll]) => ({ label, origin, name: keyName(label, origin, roll()) }));
 
 const longest: Run = { fingerprint: 'abcdefghij', id: '18446744073709551615', attempt: 999 };
 
-test('a name gives back the run that it was made for', () => {
+/** Letters from `a` on. */
+function inTurn(): () => number {
+  let n = 0;
+  return () => (10.5 + n++) / 36;
+}
+
+type Golden = [
+  name: string,
+  label: string,
+  server: string,
+  repository: string,
+  id: string,
+  attempt: number,
+  isKept: boolean,
+];
+
+// Keys with these names live on in accounts: a later version must still read them. Never change a line; add lines.
+const golden: Golden[] = [
+  ['shop-run19512345678-1-z0c6cwr9im-abcdefghijkl', 'shop', 'https://github.com', '123456789', '19512345678', 1, false],
+  ['shop-kept19512345678-1-y0sppva20c-abcdefghijkl', 'shop', 'https://github.com', '123456789', '19512345678', 1, true],
+  ['shop-run19512345678-2-t6lumugfzt-abcdefghijkl', 'shop', 'https://github.com', '123456789', '19512345678', 2, false],
+  ['shop-run19512345678-1-50nzvsmusi-abcdefghijkl', 'shop', 'https://github.com', '987654321', '19512345678', 1, false],
+  ['shop-run19512345678-1-hktzvdq29j-abcdefghijkl', 'shop', 'https://github.com', 'Acme/Shop', '19512345678', 1, false],
+  [
+    'shop-kept19512345678-1-trv6tv0kos-abcdefghijkl',
+    'shop',
+    'https://GHE.example/',
+    '123456789',
+    '19512345678',
+    1,
+    true,
+  ],
+  ['a-kept5-1-run7-12-wl5s5pk36t-abcdefghijkl', 'a-kept5-1', 'https://github.com', '123456789', '7', 12, false],
+  ['run-kept7-12-2ljp0y5zno-abcdefghijkl', 'run', 'https://github.com', '123456789', '7', 12, true],
+  [
+    'llllllllllllllllllll-run18446744073709551615-999-iewfgts1iu-abcd',
+    'llllllllllllllllllll',
+    'https://github.com',
+    '123456789',
+    '18446744073709551615',
+    999,
+    false,
+  ],
+  [
+    'llllllllllllllllllll-kept18446744073709551615-999-fmx54zx1eb-abc',
+    'llllllllllllllllllll',
+    'https://github.com',
+    '123456789',
+    '18446744073709551615',
+    999,
+    true,
+  ],
+];
+
+test.each(golden)(
+  '%s is the name of a key, today and in later versions',
+  (name, label, server, repository, id, attempt, isKept) => {
+    const origin = { run: { id, attempt, fingerprint: fingerprintOf(server, repository) }, isKept };
+    expect(parseKeyName(name)).toEqual(origin);
+    expect(keyName(label, origin, inTurn())).toBe(name);
+  },
+);
+
+test('a name gives back the run that it was made for, and whether the key is kept on purpose', () => {
   fc.assert(
-    fc.property(names, ({ run, name }) => {
-      expect(runOf(name)).toEqual(run);
+    fc.property(names, ({ origin, name }) => {
+      expect(parseKeyName(name)).toEqual(origin);
     }),
     { numRuns: 2_000 },
   );
@@ -51,17 +122,23 @@ test('a name has at most 64 characters, begins with its label, and needs no quot
   );
 });
 
-test('the longest of all parts fill 64 characters, and leave some to chance', () => {
-  const name = keyName('l'.repeat(labelLength), longest, Math.random);
+test.each([
+  [false, 4],
+  [true, 3],
+])('the longest of all parts fill 64 characters, and leave some to chance (kept: %s)', (isKept, number) => {
+  const name = keyName('l'.repeat(labelLength), { run: longest, isKept }, Math.random);
   expect(name).toHaveLength(64);
-  expect(name).toMatch(/-[a-z0-9]{10}-[a-z0-9]{4}$/);
-  expect(runOf(name)).toEqual(longest);
+  expect(name.split('-').at(-1)).toHaveLength(number);
+  expect(parseKeyName(name)).toEqual({ run: longest, isKept });
 });
 
 test('a label that looks like the rest of a name leads nobody astray', () => {
-  for (const label of ['run1', 'a-run1-1', '-run99-9-', 'run1-1-abcdefghij-a', '-', '--------------------', '0']) {
-    const run = { fingerprint: 'zyxwvutsrq', id: '9876543210', attempt: 7 };
-    expect(runOf(keyName(label, run, Math.random)), label).toEqual(run);
+  const labels = ['run1', 'a-run1-1', '-run99-9-', 'run1-1-abcdefghij-a', '-', '--------------------', '0'];
+  for (const label of [...labels, 'a-kept', 'kept', 'a-kept1-1', '-kept99-9-', 'kept1-1-abcdefghij-a']) {
+    for (const isKept of [false, true]) {
+      const origin = { run: { fingerprint: 'zyxwvutsrq', id: '9876543210', attempt: 7 }, isKept };
+      expect(parseKeyName(keyName(label, origin, Math.random)), label).toEqual(origin);
+    }
   }
 });
 
@@ -69,13 +146,15 @@ test('a label that looks like the rest of a name leads nobody astray', () => {
 test.each(['98765432101', '9876543210123456789'])('10,000 names of run %s differ', (id) => {
   const random = generator(42);
   const run = { fingerprint: 'abcdefghij', id, attempt: 1 };
-  const made = Array.from({ length: 10_000 }, () => keyName('l'.repeat(labelLength), run, random));
+  const made = Array.from({ length: 10_000 }, () => keyName('l'.repeat(labelLength), { run, isKept: false }, random));
   expect(new Set(made).size).toBe(10_000);
 });
 
 test('10,000 names of one step by the dice of the machine differ', () => {
   const run = { fingerprint: 'abcdefghij', id: '98765432101', attempt: 999 };
-  const made = Array.from({ length: 10_000 }, () => keyName('l'.repeat(labelLength), run, Math.random));
+  const made = Array.from({ length: 10_000 }, () =>
+    keyName('l'.repeat(labelLength), { run, isKept: true }, Math.random),
+  );
   expect(new Set(made).size).toBe(10_000);
 });
 
@@ -127,6 +206,7 @@ const edits: readonly Edit[] = [
   (name) => name.toUpperCase(),
   (name, _, text) => text + name,
   (name, _, text) => name + text,
+  (name) => name.replace(/-(run|kept)(?=\d)/, (word) => (word === '-run' ? '-kept' : '-run')),
 ];
 
 const texts = fc.oneof(labels, fc.string({ minLength: 1 }), fc.constantFrom('\n', '\r\n', '\u2028', '\0', ' ', '/'));
@@ -140,8 +220,8 @@ const nearMisses: fc.Arbitrary<Miss> = fc
   .map(([made, edit, at, text]) => ({ ...made, text: edit(made.name, at % made.name.length, text) }))
   .filter(({ name, text }) => text !== name);
 
-function isTakenForTheSame({ run, name, text }: Miss): boolean {
-  const read = runOf(text);
+function isTakenForTheSame({ origin: { run }, name, text }: Miss): boolean {
+  const read = parseKeyName(text)?.run;
   if (read === undefined || chance(text) !== chance(name)) return false;
   return read.id === run.id && read.attempt === run.attempt && read.fingerprint === run.fingerprint;
 }
@@ -167,9 +247,19 @@ test('a near miss in the label, or something before it, is no name of the same s
   );
 });
 
+test('a key is not made sweepable by a change of the word in its name', () => {
+  const run = { fingerprint: 'abcdefghij', id: '9876543210', attempt: 1 };
+  const name = keyName('shop', { run, isKept: true }, Math.random);
+  expect(parseKeyName(name.replace('-kept', '-run'))?.run.fingerprint).not.toBe(run.fingerprint);
+});
+
 test('what this action would not have made is no name', () => {
-  const name = keyName('shop', { fingerprint: 'abcdefghij', id: '9876543210', attempt: 1 }, () => 0.5);
-  expect(runOf(name)).toBeDefined();
+  const name = keyName(
+    'shop',
+    { run: { fingerprint: 'abcdefghij', id: '9876543210', attempt: 1 }, isKept: false },
+    () => 0.5,
+  );
+  expect(parseKeyName(name)).toBeDefined();
   for (const other of [
     '',
     'console',
@@ -190,6 +280,10 @@ test('what this action would not have made is no name', () => {
     'shop-run9876543210-1-abcdefghij-iiiiiiiiiiiii',
     'Shop-run9876543210-1-abcdefghij-iiiiiiiiiiii',
     'shop-Run9876543210-1-abcdefghij-iiiiiiiiiiii',
+    'shop-keep9876543210-1-abcdefghij-iiiiiiiiiiii',
+    'shop-keptrun9876543210-1-abcdefghij-iiiiiiiiiiii',
+    'shop-kept-run9876543210-1-abcdefghij-iiiiiiiii-i',
+    'kept9876543210-1-abcdefghij-iiiiiiiiiiii',
     'shop_run9876543210-1-abcdefghij-iiiiiiiiiiii',
     'shöp-run9876543210-1-abcdefghij-iiiiiiiiiiii',
     `${'l'.repeat(21)}-run9876543210-1-abcdefghij-iiiiiiiiiiii`,
@@ -198,7 +292,7 @@ test('what this action would not have made is no name', () => {
     `${name}\n${name}`,
     'shop-run９876543210-1-abcdefghij-iiiiiiiiiiii',
   ]) {
-    expect(runOf(other), other).toBeUndefined();
+    expect(parseKeyName(other), other).toBeUndefined();
   }
 });
 

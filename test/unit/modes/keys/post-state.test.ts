@@ -13,7 +13,7 @@ const parentKey = 'parent-key-0123456789abcdef';
 const run = '77/1';
 const state: PostState = {
   baseUrl: 'https://control.test/v2',
-  name: keyName('shop', { id: '77', attempt: 1, fingerprint: 'abcdefghij' }, () => 0.5),
+  name: keyName('shop', { run: { id: '77', attempt: 1, fingerprint: 'abcdefghij' }, isKept: false }, () => 0.5),
   unclear: true,
   minted: { id: '7', secret: 'minted-0123456789abcdef' },
   since: Date.UTC(2024, 0, 1),
