@@ -1,10 +1,15 @@
 import { ApiError } from '../http/errors.js';
 import { type CleanedUp, NoCredential } from '../modes/clean-up.js';
+import { parseKeyName } from '../modes/keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../modes/keys/post-state.js';
 import { firstOf } from '../text/first-of.js';
 import { TimeUp } from '../time/limit.js';
 
-const unrevoked = 'Until it is revoked it can do all that the account can; sweep-keys finds it when this run is over.';
+/** No sweep looks for a key whose name says that it is kept on purpose. */
+function unrevoked(name = ''): string {
+  const isKept = parseKeyName(name)?.isKept === true;
+  return `Until it is revoked it can do all that the account can; sweep-keys ${isKept ? 'does not revoke it' : 'finds it when this run is over'}.`;
+}
 
 /** Which keys may be alive, why, and how to revoke them. */
 export function whyNotCleanedUp(
@@ -15,18 +20,18 @@ export function whyNotCleanedUp(
   const ids = firstOf(left);
   if (left.length > 0) {
     const others = isUnseen ? ', and another of its name may have been left' : '';
-    return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${unrevoked}`;
+    return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${unrevoked(name)}`;
   }
   const [kept, how] =
     minted === undefined
       ? ['', `mode: revoke-key and key-name: ${name}`]
       : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${unrevoked}`;
+  return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${unrevoked(name)}`;
 }
 
 /** Nothing is known of the key where what main left cannot be read. */
 export function whyNothingIsKnown(error: unknown): string {
-  return `Whether a key is left could not be seen: ${reason(error)}. ${unrevoked}`;
+  return `Whether a key is left could not be seen: ${reason(error)}. ${unrevoked()}`;
 }
 
 function reason(failure: unknown): string {

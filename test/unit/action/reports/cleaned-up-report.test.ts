@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { cleanedUpReport } from '../../../../src/action/reports/cleaned-up-report.js';
+import { NoCredential } from '../../../../src/modes/clean-up.js';
 
 const trace = {
   baseUrl: 'https://control.test/v2',
@@ -17,4 +18,13 @@ it('names each of a few keys in the log, where there may be no summary', () => {
   const revoked = ids.map((id) => ({ id, gone: 'revoked' as const, since: 0 }));
   const { headline } = cleanedUpReport({ revoked, left: [], isUnseen: false, failure: undefined }, trace, 1_000);
   expect(headline).toBe(ids.map((id) => `Key ${id} is revoked, 1s after it was made`).join('; '));
+});
+
+it.each([
+  ['shop-run19512345678-1-z0c6cwr9im-abcdefghijkl', 'sweep-keys finds it when this run is over.'],
+  ['shop-kept19512345678-1-y0sppva20c-abcdefghijkl', 'sweep-keys does not revoke it.'],
+])('a warning about a key that was left says whether a sweep finds it: %s', (name, advice) => {
+  const cleanedUp = { revoked: [], left: ['5'], isUnseen: false, failure: new NoCredential() };
+  const { warnings } = cleanedUpReport(cleanedUp, { ...trace, name }, 1_000);
+  expect(warnings).toMatchObject([expect.stringContaining(advice)]);
 });
