@@ -100,6 +100,7 @@ async function sweepFigure(folder: string): Promise<Figure> {
   const github = await startGitHub({ token: 'bench-token', repository: 'acme/shop', repositoryId: 123456789 });
   github.addRun({ id: '9876543210' });
   const fingerprint = fingerprintOf('https://github.com', '123456789');
+  for (let run = 0; run < runs; run++) github.addRun({ id: String(1_000 + run), status: 'completed' });
   for (let index = 0; index < keys; index++) {
     const id = String(1_000 + (index % runs));
     service.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));

@@ -63,6 +63,10 @@ export class Account {
     return this.#keys.create(name, this.clock.now(), secret);
   }
 
+  addKeyOfAge(name: string, ageMs: number): ApiKey {
+    return this.#keys.create(name, this.clock.now() - ageMs);
+  }
+
   /** Revokes the key, and gives its id to a new one. */
   reuseId(id: string, name: string): ApiKey {
     this.revokeKey(id);

@@ -62,7 +62,8 @@ async function sweep(name: string): Promise<void> {
   const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
   const states = { '9876543001': 'completed', '9876543002': 'gone', '9876543003': 'in_progress' };
   for (const [id, status] of Object.entries(states)) {
-    service.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
+    const made = keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
+    service.plane.addKeyOfAge(made, 7_200_000);
     if (status !== 'gone') github.addRun({ id, status });
   }
   github.addRun({ id: '9876543210' });

@@ -284,7 +284,7 @@ example('sweep-keys.yml', 'revokes the keys of runs that are over, and no other'
     nameIn('8'),
     nameIn('7', 'acme/other'),
     'shop of the console',
-  ].map((name) => service.plane.addKey(name));
+  ].map((name) => service.plane.addKeyOfAge(name, 7_200_000));
 
   const { succeeded, log } = await run(file, {
     event: 'schedule',

@@ -62,10 +62,11 @@ const ours = fingerprintOf('https://github.com', repositoryId);
 function setSweep({ control, github }: Services) {
   github.addRun({ id: '11', status: 'completed', conclusion: 'success' });
   github.addRun({ id: '13' });
-  const add = (id: string) =>
-    control.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint: ours }, isKept: false }, Math.random))
-      .id;
-  // GitHub knows of no run 12.
+  const add = (id: string) => {
+    const name = keyName('shop', { run: { id, attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
+    return control.plane.addKeyOfAge(name, 7_200_000).id;
+  };
+  // GitHub knows of no run 12, and its key is old enough for that to count.
   const over = [add('11'), add('12')];
   for (const id of ['13', ownRun]) add(id);
   return {

@@ -47,11 +47,7 @@ async function setSweepStage(
   context.onTestFinished(() => github.close());
   github.addRun({ id: ownRun });
   const { plane } = stage.service;
-  const addNamed: SweepStage['addNamed'] = (name, ageDays = 0) => {
-    const key = plane.addKey(name);
-    Object.assign(key, { createdAt: Date.now() - ageDays * day });
-    return key.id;
-  };
+  const addNamed: SweepStage['addNamed'] = (name, ageDays = 0) => plane.addKeyOfAge(name, ageDays * day).id;
   const startSweep: SweepStage['startSweep'] = (inputs, { env, ...more } = {}) =>
     stage.startMode('sweep-keys', inputs, { limitMs: 30_000, ...more, env: { GITHUB_API_URL: github.url, ...env } });
   return {

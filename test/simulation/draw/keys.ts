@@ -130,10 +130,8 @@ export function drawSweep(
     const isTheirs = chance.odds(0.2);
     const run = { id, attempt, fingerprint: isTheirs ? theirs : ours };
     const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
-    const key = plane.addKey(keyName(label, { run, isKept: chance.odds(0.2) }, chance.random));
-    Object.assign(key, {
-      createdAt: key.createdAt - chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]),
-    });
+    const name = keyName(label, { run, isKept: chance.odds(0.2) }, chance.random);
+    plane.addKeyOfAge(name, chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]));
     if (!runs.has(id)) runs.set(id, drawKnown(chance));
   }
   // Near misses: the shape of a name of ours, but not one that was made here.
