@@ -5,6 +5,7 @@ import { BadValue, baseUrl, duration, keyId, oneOf, urlWithoutSecrets } from '..
 import { operationIds } from '../../src/action/inputs/operation-ids.js';
 import { code } from '../../src/action/reports/markdown.js';
 import { Secrets } from '../../src/action/secrets.js';
+import { announcesMore } from '../../src/api/announces-more.js';
 import { read } from '../../src/api/answers.js';
 import { ControlApi } from '../../src/api/control-api.js';
 import { silent } from '../../src/api/log.js';
@@ -98,6 +99,9 @@ const work: Readonly<Record<string, () => unknown>> = {
   'a Retry-After like a date': () => retryAfter({ 'retry-after': of('(', ' GMT') }, 0),
   'a name of hyphens': () => parseKeyName(of('-')),
   'a name of runs': () => parseKeyName(of('a-run1-1-')),
+  'targets of links that never end': () => announcesMore({ link: of('<') }),
+  'parameters of a link': () => announcesMore({ link: of(';a="b') }),
+  'words of a link': () => announcesMore({ link: of('; rel') }),
   'a secret that is nearly everywhere': redact('aaaaaaaab', of('a')),
   'a secret that is everywhere': redact('aaaaaaaa', of('a')),
 };
