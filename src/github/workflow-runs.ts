@@ -1,6 +1,7 @@
 import { getOctokit } from '@actions/github';
 import { isTransientStatus } from '../http/errors.js';
 import { retryAfter } from '../http/retry-after.js';
+import { userAgent } from '../http/user-agent.js';
 import type { RunSeen, Unseen, WorkflowRuns } from '../modes/keys/run-lookups.js';
 import { plain } from '../text/plain.js';
 
@@ -21,7 +22,8 @@ export function workflowRuns(token: string, repository: string, date: () => numb
   if (token === '')
     return { look: async () => unseen('was not asked, as github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
-  const octokit = getOctokit(token, { log: { debug: nothing, info: nothing, warn: nothing, error: nothing } });
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const octokit = getOctokit(token, { log, userAgent });
   return {
     async look(id, onStop) {
       const controller = new AbortController();

@@ -84,3 +84,8 @@ export function noticesOf(result: StepResult): string[] {
     .filter(({ kind, source }) => kind === 'notice' && source === 'action')
     .map(({ message }) => message);
 }
+
+/** What a step printed, without the commands that mask: only there may a secret stand. */
+export function withoutMasks(output: string): string {
+  return output.replace(/^::add-mask::.*$/gm, '');
+}

@@ -62,6 +62,11 @@ describe('a run', () => {
     expect(await look('6')).toEqual({ run: { attempt: undefined, isCompleted: false } });
   });
 
+  it('is asked for by an action that says its name and version', async () => {
+    await look('1');
+    expect(github.requests.at(-1)?.headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
+  });
+
   it('that GitHub does not find is gone', async () => {
     expect(await look('404')).toEqual({ run: 'gone' });
   });

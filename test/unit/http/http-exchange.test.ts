@@ -1,8 +1,10 @@
-import { createServer as createHttpServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { expect, it, type TestContext } from 'vitest';
+import { expect, it, type TestContext, vi } from 'vitest';
 import type { Answer, Request } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
+import type { NameLookup } from '../../../src/http/name-lookup.js';
 
 async function addressOf(server: Server, { onTestFinished }: TestContext): Promise<URL> {
   const sockets = new Set<Socket>();
@@ -20,8 +22,8 @@ async function addressOf(server: Server, { onTestFinished }: TestContext): Promi
 
 type Ask = (method: Request['method']) => Promise<Answer>;
 
-function client({ onTestFinished }: TestContext, url: URL): Ask {
-  const { exchange, close } = httpExchange();
+function client({ onTestFinished }: TestContext, url: URL, names?: NameLookup): Ask {
+  const { exchange, close } = httpExchange(names);
   onTestFinished(close);
   return (method) => exchange({ method, url, headers: {}, mostBytes: 1_000 }, () => undefined);
 }
@@ -107,4 +109,78 @@ it('sends nothing again that was given up', async (context) => {
   stop();
   await expect(second).rejects.toThrow();
   expect(asked).toHaveLength(1);
+});
+
+it('asks for an uncompressed answer, and says which action and version asks', async (context) => {
+  vi.stubEnv('ACTIONS_ORCHESTRATION_ID', 'id-of-github');
+  context.onTestFinished(() => void vi.unstubAllEnvs());
+  let headers: IncomingHttpHeaders = {};
+  const server = createHttpServer((request, response) => {
+    ({ headers } = request);
+    response.end('{}');
+  });
+  await client(context, await addressOf(server, context))('GET');
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  expect(headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': `ctl-action/${version}` });
+});
+
+/** Says that every host has these addresses. */
+function namesOf(...addresses: string[]): NameLookup {
+  return { addresses: async () => addresses, close: () => undefined };
+}
+
+it('uses the address of a host that works', async (context) => {
+  const server = createHttpServer((_, response) => response.end('{}'));
+  const url = await addressOf(server, context);
+  url.hostname = 'control.test';
+  // Nobody listens at the first one.
+  expect(await client(context, url, namesOf('::1', '127.0.0.1'))('GET')).toMatchObject({ status: 200 });
+});
+
+it('names host and port of a connection that was refused', async (context) => {
+  const asking = client(context, new URL('http://127.0.0.1:1/v2'))('POST');
+  await expect(asking).rejects.toMatchObject({
+    message: 'The connection was refused by 127.0.0.1:1 (ECONNREFUSED)',
+    unclear: false,
+  });
+});
+
+it('reports both addresses of a host that refuse, and that nothing was sent', async (context) => {
+  const asking = client(context, new URL('http://control.test:1/v2'), namesOf('127.0.0.1', '127.0.0.1'))('POST');
+  await expect(asking).rejects.toMatchObject({
+    message: 'The connection was refused by control.test:1 (ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)',
+    unclear: false,
+  });
+});
+
+it('names a proxy that refuses, without its password, and reports that nothing was sent', async (context) => {
+  vi.stubEnv('https_proxy', 'http://user:secret-word@127.0.0.1:1');
+  vi.stubEnv('no_proxy', undefined);
+  context.onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(client(context, new URL('https://control.test/v2'))('POST')).rejects.toMatchObject({
+    message: 'The connection was refused by the proxy 127.0.0.1:1 (ECONNREFUSED)',
+    unclear: false,
+  });
+});
+
+it('gives up a connection with its request', async (context) => {
+  let sockets = 0;
+  const server = createServer(() => sockets++);
+  const url = await addressOf(server, context);
+  url.hostname = 'control.test';
+  let answer = (_: readonly string[]): void => undefined;
+  const names = {
+    addresses: () => new Promise<readonly string[]>((resolve) => (answer = resolve)),
+    close: () => undefined,
+  };
+  const { exchange, close } = httpExchange(names);
+  context.onTestFinished(close);
+  let stop = () => {};
+  const asking = exchange({ method: 'GET', url, headers: {}, mostBytes: 1_000 }, (call) => {
+    stop = call;
+  });
+  stop();
+  answer(['127.0.0.1']);
+  await expect(asking).rejects.toThrow(/aborted/);
+  expect(sockets).toBe(0);
 });

@@ -1,0 +1,71 @@
+import { isIP, type Socket } from 'node:net';
+import type { Clock } from '../time/clock.js';
+
+/** RFC 8305, section 5: how long an address is tried alone before the next one is tried beside it. */
+const headStart = 250;
+
+/**
+ * Connects to the first address that answers. An address that does not answer is not given up for another one, as Node
+ * does after 250 ms: the slower of the two may be the only one that works.
+ */
+export function connectToFirst(
+  addresses: readonly string[],
+  connect: (address: string) => Socket,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const queue = alternateFamilies(addresses);
+    const pending = new Set<Socket>();
+    const errors: Error[] = [];
+    let forgetNext = () => {};
+
+    const end = () => {
+      forgetNext();
+      signal?.removeEventListener('abort', abort);
+      queue.length = 0;
+      for (const socket of pending) socket.destroy();
+    };
+    const abort = () => {
+      end();
+      reject(new Error('The connection attempt was aborted'));
+    };
+    const tryNext = () => {
+      forgetNext();
+      const address = queue.shift();
+      if (address === undefined) {
+        if (pending.size > 0) return;
+        end();
+        reject(errors.length === 1 ? errors[0] : new AggregateError(errors));
+        return;
+      }
+      const socket = connect(address);
+      pending.add(socket);
+      const fail = (error: Error) => {
+        pending.delete(socket);
+        errors.push(error);
+        tryNext();
+      };
+      socket.once('error', fail);
+      socket.once('connect', () => {
+        pending.delete(socket);
+        socket.off('error', fail);
+        end();
+        resolve(socket);
+      });
+      if (queue.length > 0) forgetNext = clock.at(clock.now() + headStart, tryNext);
+    };
+
+    if (signal?.aborted) return abort();
+    signal?.addEventListener('abort', abort);
+    tryNext();
+  });
+}
+
+/** The order of RFC 8305, section 4: a family without a route costs one head start, however many addresses it has. */
+function alternateFamilies(addresses: readonly string[]): string[] {
+  const isFirst = (address: string) => isIP(address) === isIP(addresses[0] ?? '');
+  const others = addresses.filter((address) => !isFirst(address));
+  const alternating = addresses.filter(isFirst).flatMap((address) => [address, ...others.splice(0, 1)]);
+  return [...alternating, ...others];
+}

@@ -1,0 +1,24 @@
+import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
+
+/** Finds the addresses of host names. */
+export interface NameLookup {
+  /** In the order in which to try them. */
+  addresses(host: string): Promise<readonly string[]>;
+  /** Ends the lookups that are still pending, where that is possible. */
+  close(): void;
+}
+
+/** All addresses, with the hint that Node's own sockets give. */
+export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
+
+/** A pending lookup is a thread in `getaddrinfo`: nothing can interrupt it, and `process.exit()` waits for it. */
+export const lookupInProcess: NameLookup = {
+  addresses: (host) =>
+    new Promise((resolve, reject) => {
+      lookup(host, lookupOptions, (error, found) => {
+        if (error) reject(error);
+        else resolve(found.map(({ address }) => address));
+      });
+    }),
+  close: () => undefined,
+};

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { Broken } from './exchange.js';
+
+/** A long text is kept apart from the short-lived ones, which are copied again and again. */
+const chunksAtOnce = 64;
+
+/** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
+export function readBody(message: IncomingMessage, mostBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Piece by piece: the bytes of a large body need not be held together beside its text.
+    const decoder = new StringDecoder('utf8');
+    let text = '';
+    let pending: Buffer[] = [];
+    let length = 0;
+    let isRead = false;
+    const decode = () => {
+      text += decoder.write(Buffer.concat(pending));
+      pending = [];
+    };
+    const cut = (cause?: Error) => {
+      if (isRead) return;
+      reject(new Broken(`The connection was cut after ${length} bytes of the body`, { cause }));
+    };
+    message.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      pending.push(chunk);
+      if (pending.length === chunksAtOnce) decode();
+      if (length <= mostBytes) return;
+      reject(new Broken(`The body is larger than ${mostBytes / 2 ** 20} MiB and was refused`, { transient: false }));
+      message.destroy();
+    });
+    message.on('end', () => {
+      if (!message.complete) return cut();
+      isRead = true;
+      decode();
+      resolve(withoutMark(text + decoder.end()));
+    });
+    message.on('aborted', cut);
+    message.on('error', cut);
+    message.on('close', cut);
+  });
+}
+
+/** Some servers begin a text with a mark of its order of bytes. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}

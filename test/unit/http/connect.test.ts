@@ -1,0 +1,85 @@
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { connectToFirst } from '../../../src/http/connect.js';
+import { VirtualClock } from '../../virtual/clock.js';
+
+/** After how many milliseconds an address accepts the connection or refuses it. One without an entry never answers. */
+type Hosts = Readonly<Record<string, { readonly accepts?: number; readonly refuses?: number }>>;
+
+function stage(hosts: Hosts) {
+  const clock = new VirtualClock();
+  const tried: { readonly address: string; readonly at: number }[] = [];
+  const sockets = new Map<string, Socket>();
+  const connect = (address: string): Socket => {
+    tried.push({ address, at: clock.now() });
+    const socket = new Socket();
+    sockets.set(address, socket);
+    const { accepts, refuses } = hosts[address] ?? {};
+    if (accepts !== undefined) clock.at(clock.now() + accepts, () => socket.emit('connect'));
+    if (refuses !== undefined) clock.at(clock.now() + refuses, () => socket.destroy(new Error(`no ${address}`)));
+    return socket;
+  };
+  const connected = async (addresses: readonly string[], signal?: AbortSignal) => {
+    const socket = await clock.run(connectToFirst(addresses, connect, clock, signal));
+    const [address] = [...sockets].find(([, candidate]) => candidate === socket) ?? [];
+    return { address, at: clock.now() };
+  };
+  const open = () => [...sockets].filter(([, socket]) => !socket.destroyed).map(([address]) => address);
+  return { clock, connect, connected, tried, open };
+}
+
+it('an address that answers at once is the only one tried', async () => {
+  const { connected, tried } = stage({ a: { accepts: 0 }, b: { accepts: 0 } });
+  expect(await connected(['a', 'b'])).toEqual({ address: 'a', at: 0 });
+  expect(tried).toEqual([{ address: 'a', at: 0 }]);
+});
+
+it('the next address is tried 250 ms later, and used, however slow it is', async () => {
+  const { connected, tried, open } = stage({ slow: { accepts: 60_000 } });
+  expect(await connected(['silent', 'slow'])).toEqual({ address: 'slow', at: 60_250 });
+  expect(tried.map(({ at }) => at)).toEqual([0, 250]);
+  expect(open()).toEqual(['slow']);
+});
+
+it('a slow address is not given up for one that never answers', async () => {
+  const { connected, open } = stage({ slow: { accepts: 60_000 } });
+  expect(await connected(['slow', 'silent', 'silent too'])).toEqual({ address: 'slow', at: 60_000 });
+  expect(open()).toEqual(['slow']);
+});
+
+it('the next address is tried at once when one refuses', async () => {
+  const { connected } = stage({ a: { refuses: 10 }, b: { refuses: 10 }, c: { accepts: 10 } });
+  expect(await connected(['a', 'b', 'c'])).toEqual({ address: 'c', at: 30 });
+});
+
+it('an address that refuses late does not end the attempts that are pending', async () => {
+  const { connected } = stage({ a: { refuses: 400 }, b: { accepts: 60_000 } });
+  expect(await connected(['a', 'b'])).toEqual({ address: 'b', at: 60_250 });
+});
+
+it('the families alternate, so that one without a route costs a single pause', async () => {
+  const { connected, tried } = stage({ '192.0.2.2': { accepts: 0 } });
+  const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'];
+  await connected(addresses);
+  expect(tried.map(({ address }) => address)).toEqual(['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2']);
+});
+
+it('the error of the only address is thrown as it is, those of several together', async () => {
+  const hosts: Hosts = { a: { refuses: 0 }, b: { refuses: 0 } };
+  await expect(stage(hosts).connected(['a'])).rejects.toEqual(new Error('no a'));
+  const both = await stage(hosts)
+    .connected(['a', 'b'])
+    .catch((error: unknown) => error);
+  expect(both).toBeInstanceOf(AggregateError);
+  expect((both as AggregateError).errors).toEqual([new Error('no a'), new Error('no b')]);
+});
+
+it('an abort ends all attempts, and starts no other', async () => {
+  const { clock, connected, tried, open } = stage({});
+  const controller = new AbortController();
+  clock.at(300, () => controller.abort());
+  await expect(connected(['a', 'b', 'c'], controller.signal)).rejects.toThrow('aborted');
+  await expect(connected(['d'], controller.signal)).rejects.toThrow('aborted');
+  expect(tried.map(({ address }) => address)).toEqual(['a', 'b']);
+  expect(open()).toEqual([]);
+});
