@@ -25,7 +25,7 @@ const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 // What is loaded only when it is needed is a bundle of its own: ncc's chunks would keep it from joining the modules of an
 // entry into one scope, which is what makes it start fast.
 const bundles = {
-  'main/index.js': { source: 'main.js', apart: './github/workflow-runs.js' },
+  'main/index.js': { source: 'main.js', apart: './workflow-runs.js' },
   'main/workflow-runs.js': { source: 'github/workflow-runs.js' },
   'post/index.js': { source: 'post.js', apart: './revoke-in-post.js' },
   'post/revoke-in-post.js': { source: 'revoke-in-post.js' },

@@ -1,9 +1,9 @@
+import { loadWorkflowRuns } from './github/load-workflow-runs.js';
 import { runAsProcess } from './run.js';
 import { runStep, tellOfError } from './step.js';
 
 runAsProcess({
-  // A chunk of its own: large, and needed by one mode alone.
-  run: (world) => runStep(world, async () => (await import('./github/workflow-runs.js')).workflowRuns),
+  run: (world) => runStep(world, loadWorkflowRuns),
   tellOfError,
   onSignal: (cancel) => cancel.stop(),
 });

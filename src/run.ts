@@ -1,6 +1,7 @@
 import { Secrets } from './action/secrets.js';
 import { toolkit } from './action/toolkit.js';
 import { httpExchange } from './http/http-exchange.js';
+import { proxyPasswords } from './http/proxy.js';
 import { systemClock } from './time/clock.js';
 import { Stop } from './time/stop.js';
 import type { World } from './world.js';
@@ -22,11 +23,14 @@ export function runAsProcess(work: Work): void {
   const cancel = new Stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancel));
 
+  const secrets = new Secrets(toolkit.mask);
+  for (const password of proxyPasswords(process.env)) secrets.add(password);
+
   let told = false;
   const { exchange, close } = httpExchange();
   const world: World = {
     toolkit,
-    secrets: new Secrets(toolkit.mask),
+    secrets,
     environment: process.env,
     exchange,
     clock: systemClock,

@@ -5,7 +5,7 @@ import { hasIpv6 } from './has-ipv6.js';
 import { type ProxyManner, proxyAnswer, wantsLogin } from './proxy-server.js';
 import { sabotage } from './sabotage.js';
 import { hiddenUrl, setSecureStage } from './secure-stage.js';
-import { setStage, warningsOf } from './stage.js';
+import { setStage, warningsOf, withoutMasks } from './stage.js';
 import { authorityFile, expired, ofAnotherName } from './tls/certificates.js';
 
 /** A key is made through the proxy, and post finds what `post` says in place of main's surroundings. */
@@ -55,7 +55,9 @@ test.concurrent('and with the login that its variable holds', async (context) =>
   });
 
   expectRevoked(service, main, after);
-  expect(after.output + after.summary).not.toContain(login.password);
+  expect(withoutMasks(main.output) + withoutMasks(after.output) + after.summary).not.toContain(login.password);
+  expect(main.masks).toContain(login.password);
+  expect(after.masks).toContain(login.password);
   for (const { headers } of service.requests) expect(headers['proxy-authorization']).toBe(undefined);
 });
 
@@ -80,6 +82,17 @@ for (const name of ['no_proxy', 'NO_PROXY']) {
     expect(stage.proxy.asked).toEqual([]);
   });
 }
+
+test.concurrent('a proxy variable without a scheme is not ignored in post either', async (context) => {
+  const { service, proxy, main, after } = await mint(context, {
+    post: { env: { https_proxy: undefined, HTTPS_PROXY: 'user:secret-word@127.0.0.1:1' } },
+  });
+
+  expectTold(service, main, after, /HTTPS_PROXY is no usable URL/);
+  expect(withoutMasks(after.output) + after.summary).not.toContain('secret-word');
+  expect(after.masks).toContain('secret-word');
+  expect(proxy.asked).toHaveLength(1);
+});
 
 test.concurrent('an authority that post does not trust is told, with the key', async (context) => {
   const { service, main, after } = await mint(context, { post: { env: { NODE_EXTRA_CA_CERTS: undefined } } });

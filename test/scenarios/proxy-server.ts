@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TestContext } from 'vitest';
 
@@ -21,11 +22,18 @@ export interface ProxyServer {
   readonly firstAsked: Promise<void>;
 }
 
+/** Where it listens, and with which certificate. */
+export interface ProxyListener {
+  readonly host?: string;
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
 /** A proxy on loopback that hands every tunnel to `port`, whatever host it was asked for. */
 export async function startProxy(
   { onTestFinished }: TestContext,
   port: number,
   manner: ProxyManner = { kind: 'tunnel' },
+  { host = '127.0.0.1', tls }: ProxyListener = {},
 ): Promise<ProxyServer> {
   const asked: IncomingMessage[] = [];
   const sockets = new Set<Socket>();
@@ -39,7 +47,8 @@ export async function startProxy(
     tellFirst = resolve;
   });
 
-  const server = createServer((_request, response) => response.writeHead(405).end());
+  const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();
+  const server = tls === undefined ? createServer(noTunnel) : createTlsServer(tls, noTunnel);
   server.on('connection', keep);
   server.on('connect', (request, socket: Socket) => {
     asked.push(request);
@@ -56,7 +65,7 @@ export async function startProxy(
     });
     keep(target);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of sockets) socket.destroy();

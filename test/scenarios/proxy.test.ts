@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { hasIpv6 } from './has-ipv6.js';
-import { proxyAnswer, wantsLogin } from './proxy-server.js';
+import { proxyAnswer, startProxy, wantsLogin } from './proxy-server.js';
 import { quickDice, sabotage } from './sabotage.js';
 import { hiddenUrl, setSecureStage } from './secure-stage.js';
-import { errorOf, setStage } from './stage.js';
-import { authorityFile, good } from './tls/certificates.js';
+import { errorOf, setStage, withoutMasks } from './stage.js';
+import { authorityFile, good, ofAnotherName } from './tls/certificates.js';
 
 const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
 
@@ -120,17 +120,79 @@ for (const [name, text, said] of [
   });
 }
 
-test.concurrent('a proxy that is not there ends the step red', async (context) => {
+test.concurrent('a proxy that is not there ends the step red, and the error names it without its password', async (context) => {
   const { run } = await setStage(context);
 
   // Nobody listens there; a port that was just given back could be that of another test.
   const result = await run(
     { ...anyId, 'base-url': hiddenUrl },
-    { env: { https_proxy: 'http://127.0.0.1:1' }, nodeArgs: quickDice },
+    { env: { https_proxy: 'http://user:secret-word@127.0.0.1:1' }, nodeArgs: quickDice },
   );
 
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).toMatch(/proxy/i);
+  expect(errorOf(result)).toContain('The connection was refused by the proxy 127.0.0.1:1 (ECONNREFUSED)');
+  expect(withoutMasks(result.output) + result.summary).not.toContain('secret-word');
+});
+
+test.concurrent('a password of a proxy is masked as written and decoded, a short one is not', async (context) => {
+  const { service, projectId, run } = await setStage(context);
+  const operation = service.plane.startOperation({ projectId, lengthMs: 0 });
+
+  const result = await run(
+    { 'operation-id': operation.id },
+    { env: { https_proxy: 'http://user:secret%2Fword@127.0.0.1:1', HTTP_PROXY: 'http://user:seven77@127.0.0.1:1' } },
+  );
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(result.masks).toEqual(['secret%2Fword', 'secret/word', service.apiKey]);
+});
+
+for (const name of ['https_proxy', 'HTTPS_PROXY']) {
+  test.concurrent(`a proxy in ${name} without a scheme is rejected, and nothing goes past it`, async (context) => {
+    const { service, port, start } = await setSecureStage(context);
+
+    const result = await start(
+      { ...anyId, 'base-url': `https://control.test:${port}/v2` },
+      {
+        env: { [name]: 'user:secret-word@proxy.internal:3128', NODE_EXTRA_CA_CERTS: authorityFile },
+        nodeArgs: sabotage('control-test-is-here'),
+      },
+    ).done;
+
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(errorOf(result)).toContain(`${name} is no usable URL`);
+    expect(errorOf(result)).toContain('http://host:port');
+    expect(withoutMasks(result.output) + result.summary).not.toMatch(/secret-word|proxy\.internal/);
+    expect(service.requests).toEqual([]);
+  });
+}
+
+test.runIf(hasIpv6).concurrent('a proxy may be an IPv6 address', async (context) => {
+  const { service, port, start } = await setSecureStage(context);
+  const proxy = await startProxy(context, port, { kind: 'tunnel' }, { host: '::1' });
+  const operation = service.plane.startOperation({ lengthMs: 0 });
+
+  const result = await start(
+    { 'operation-id': operation.id, 'base-url': hiddenUrl },
+    { env: { https_proxy: `http://[::1]:${proxy.port}`, NODE_EXTRA_CA_CERTS: authorityFile } },
+  ).done;
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(proxy.asked).not.toEqual([]);
+});
+
+test.concurrent('a proxy that speaks TLS is known by its own certificate, and the service behind it by its own', async (context) => {
+  const { service, port, start } = await setSecureStage(context, undefined, { tls: ofAnotherName });
+  const proxy = await startProxy(context, port, { kind: 'tunnel' }, { tls: good });
+  const operation = service.plane.startOperation({ lengthMs: 0 });
+
+  const result = await start(
+    { 'operation-id': operation.id, 'base-url': 'https://elsewhere.test/v2' },
+    { env: { https_proxy: `https://127.0.0.1:${proxy.port}`, NODE_EXTRA_CA_CERTS: authorityFile } },
+  ).done;
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(proxy.asked).not.toEqual([]);
 });
 
 for (const variable of ['http://user:100%@127.0.0.1:1', 'http://user:100p@127.0.0.1:notaport', '://100p']) {
