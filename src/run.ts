@@ -23,6 +23,8 @@ export function runAsProcess(work: Work): void {
   const cancel = new Stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancel));
 
+  // Node reads it at every TLS connection, octokit's too, and would accept any certificate.
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   const secrets = new Secrets(toolkit.mask);
   for (const password of proxyPasswords(process.env)) secrets.add(password);
 
