@@ -1,6 +1,7 @@
 import { Secrets } from './action/secrets.js';
 import { toolkit } from './action/toolkit.js';
 import { httpExchange } from './http/http-exchange.js';
+import type { NameLookup } from './http/name-lookup.js';
 import { proxyPasswords } from './http/proxy.js';
 import { systemClock } from './time/clock.js';
 import { Stop } from './time/stop.js';
@@ -16,7 +17,7 @@ export interface Work {
 }
 
 /** A process of the action, from the real world to its exit code. */
-export function runAsProcess(work: Work): void {
+export function runAsProcess(work: Work, names?: NameLookup): void {
   // Red, until a result says otherwise: a crash, or an event loop that runs empty, never ends green.
   process.exitCode = 1;
 
@@ -29,7 +30,7 @@ export function runAsProcess(work: Work): void {
   for (const password of proxyPasswords(process.env)) secrets.add(password);
 
   let told = false;
-  const { exchange, close } = httpExchange();
+  const { exchange, close } = httpExchange(names);
   const world: World = {
     toolkit,
     secrets,
@@ -70,6 +71,13 @@ export function runAsProcess(work: Work): void {
     if (succeeded) process.exitCode = 0;
     process.off('beforeExit', emptyLoop);
     close();
-    setTimeout(() => process.stdout.write('', () => process.exit()), 200).unref();
+    setTimeout(() => process.stdout.write('', () => exit(succeeded)), 200).unref();
   }
+}
+
+function exit(succeeded: boolean): void {
+  // process.exit() waits for a thread in getaddrinfo, 10 s and more where the resolver is silent.
+  const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
+  if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
+  process.exit();
 }
