@@ -123,7 +123,8 @@ class Wait {
   }
 
   async #pollOnce(): Promise<Verdict> {
-    await Promise.all(this.#start(() => this.#policyOfOnePoll(this.#limit)));
+    const requests = Promise.all(this.#start(() => this.#policyOfOnePoll(this.#limit)));
+    await this.#limit.run(() => requests);
     if (this.#failure !== undefined) throw this.#failure;
     return this.#settled() ?? 'timeout';
   }

@@ -54,7 +54,7 @@ for (const way of ['directly', 'through a proxy']) {
     const { port } = new URL(github.baseUrl);
     const proxy = await startProxy(context, Number(port));
     const run = { id: '1234567890', attempt: 1, fingerprint: fingerprintOf('https://github.com', '123456789') };
-    service.plane.addKey(keyName('shop', { run: run, isKept: false }, Math.random));
+    service.plane.addKey(keyName('shop', { run, isKept: false }, Math.random));
 
     const url =
       way === 'directly'

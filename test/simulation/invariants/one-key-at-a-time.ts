@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { output, ownProcessesOf, type Run, type Sent, type StepRecord, said } from '../record.js';
 import { nameOfReused } from '../stage.js';
-import { bornAt, idOfDelete, isAliveAt, keysOf, wasLate, wasSaidToBeGone } from '../truth.js';
+import { bornAt, idOfDelete, isAliveAt, isKeyList, keysOf, wasLate, wasSaidToBeGone } from '../truth.js';
 import { isOver, isReallyOver, isSweepable } from './sweep.js';
 
 /**
@@ -63,8 +63,11 @@ function reusedIdTouched({ stage }: Run, step: StepRecord): string[] {
       // The minted key itself is not accepted any more, and can do no harm.
       if (!stage.hasReused(id) || one.authorization !== parent) return [];
       const shown = `{"id":${id},"name":"${nameOfReused}"`;
-      const wasTold = ({ n, answer, endedAt = one.at }: Sent) =>
-        n < one.n && endedAt <= one.at && answer?.body.includes(shown) === true;
+      const wasTold = (list: Sent) =>
+        isKeyList(list) &&
+        list.n < one.n &&
+        (list.endedAt ?? one.at) <= one.at &&
+        list.answer?.body.includes(shown) === true;
       return sent.some(wasTold) ? [`key ${id} was touched, though the list had shown it under another name`] : [];
     }),
   );

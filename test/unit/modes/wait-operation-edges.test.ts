@@ -18,6 +18,17 @@ it('a cancel after one has failed and while others are awaited is a cancel', asy
   expect(waited.verdict).toBe('cancelled');
 });
 
+it('a cancel during the one poll of timeout: 0 is a cancel', async () => {
+  for (const what of ['all', 'one'] as const) {
+    const cancel = new Stop();
+    const world = new World({ faults: [{ fault: { kind: 'hang-before-headers' } }] });
+    const { id } = world.plane.startOperation(forever);
+    world.clock.at(1_234, () => cancel.stop());
+    const waited = await world.wait(what === 'all' ? what : [id], { cancel, timeout: 0 });
+    expect(waited).toMatchObject({ verdict: 'cancelled', took: 1_234 });
+  }
+});
+
 it('the first failure that is seen ends the wait, whatever else is pending', async () => {
   const world = new World();
   const ids = [
