@@ -67,7 +67,10 @@ const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => 
     };
   },
   'list-operations': async (settings, { collaborators }) =>
-    listedOperationsReport(await listOperations(settings, collaborators), collaborators.limit.clock.date()),
+    listedOperationsReport(
+      await listOperations(settings, collaborators),
+      collaborators.api.epochMs(collaborators.limit.clock),
+    ),
   'list-projects': async (settings, { collaborators }) =>
     listedProjectsReport(await listProjects(settings, collaborators), settings.maxBatches),
   'list-keys': async (settings, { collaborators }) => listedKeysReport(await listKeys(settings, collaborators)),

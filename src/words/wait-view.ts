@@ -7,9 +7,14 @@ import { plain } from '../text/plain.js';
 import { type OperationRow, operationRowOf } from './operation.js';
 import { isFailed, isPending } from './wait.js';
 
+/** One operation of a wait, with its project. */
+export interface WatchedRow extends OperationRow {
+  readonly project: string;
+}
+
 /** What needs a look comes first. */
-export function rowsOf({ watched }: Waited, date: number): OperationRow[] {
-  const rows = watched.map((one) => rowOf(one, date));
+export function rowsOf({ watched }: Waited, date: number): WatchedRow[] {
+  const rows = watched.map((one) => ({ ...rowOf(one, date), project: plain(one.projectId, 80) }));
   const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
   return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
 }

@@ -5,7 +5,7 @@ import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
 import type { OperationRow } from '../../words/operation.js';
 import { inWords } from '../../words/wait.js';
-import { decidingId, idsOf, recordsOf, rowsOf } from '../../words/wait-view.js';
+import { decidingId, idsOf, recordsOf, rowsOf, type WatchedRow } from '../../words/wait-view.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 import { operationCells, operationHeadings } from './operation-table.js';
@@ -40,13 +40,19 @@ export function waitReport(waited: Waited, settings: WaitSettings, timeout: numb
         operations: records,
       }),
     ],
-    details: `<p>${projectsInCode(settings.projectIds)}, waited ${formatDuration(waited.took)}.</p>\n${tableOfFirst(operationHeadings, rows, operationCells, tally)}\n${timeline(rows)}`,
+    details: `<p>${projectsInCode(settings.projectIds)}, waited ${formatDuration(waited.took)}.</p>\n${tableOf(rows, settings.projectIds.length > 1)}\n${timeline(rows)}`,
   };
 }
 
 function projectsInCode(ids: readonly string[]): string {
   const shown = firstOf(ids.map((id) => code(plain(id, 80))));
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
+}
+
+function tableOf(rows: readonly WatchedRow[], hasSeveralProjects: boolean): string {
+  if (!hasSeveralProjects) return tableOfFirst(operationHeadings, rows, operationCells, tally);
+  const cells = (row: WatchedRow) => [...operationCells(row), code(row.project)];
+  return tableOfFirst([...operationHeadings, 'Project'], rows, cells, tally);
 }
 
 function tally(rows: readonly OperationRow[]): string {

@@ -3,6 +3,7 @@ import { waitReport } from '../../../../src/action/reports/wait-report.js';
 import { ControlApi } from '../../../../src/api/control-api.js';
 import { silent } from '../../../../src/api/log.js';
 import { once } from '../../../../src/http/retry.js';
+import { parseFilter } from '../../../../src/modes/lists/filter.js';
 import { Limit } from '../../../../src/time/limit.js';
 import { Stop } from '../../../../src/time/stop.js';
 import { VirtualClock } from '../../../virtual/clock.js';
@@ -31,6 +32,20 @@ it('a project id is one segment of the path, whatever it holds', async () => {
   const limit = new Limit(new VirtualClock(), 10 * second, new Stop());
   for await (const _ of new ControlApi(exchange, access, silent).operations('a?b#c d', 200, { limit, retry: once }));
   expect(paths).toEqual(['/v2/projects/a%3Fb%23c%20d/operations']);
+});
+
+it('the report of several projects names the project of each operation', async () => {
+  const world = new World({ projects: 2 });
+  const { projectIds } = world.plane;
+  for (const projectId of projectIds) world.plane.startOperation({ projectId, lengthMs: Number.POSITIVE_INFINITY });
+  const target = { all: parseFilter('', []) };
+  const waited = await world.wait('all', { projectIds, target, timeout: second });
+  const settings = { projectIds, target, pollInterval: 'auto', failFast: true, failOnEmpty: false } as const;
+  const { details = '', error = '' } = waitReport(waited, settings, second, world.clock.date());
+  for (const id of projectIds) {
+    expect(details).toContain(`<td><code>${id}</code></td>`);
+    expect(error).toContain(`in project ${id}`);
+  }
 });
 
 it('the report names what is still awaited, and takes no text for HTML', async () => {
