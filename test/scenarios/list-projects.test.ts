@@ -811,7 +811,7 @@ for (const [what, fault] of Object.entries(passing)) {
     }
 
     service.faults.add({ from: 2, fault });
-    const forEver = await runMode('list-projects', { 'request-timeout': '300ms', timeout: '3s' }, options);
+    const forEver = await runMode('list-projects', { 'request-timeout': '1s', timeout: '8s' }, options);
     expect(forEver.conclusion).toBe('failure');
     expect(forEver.outputs).toMatchObject({ status: 'error' });
     expect(forEver.outputs).not.toHaveProperty('count');

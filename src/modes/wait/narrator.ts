@@ -17,6 +17,7 @@ export class Narrator {
   readonly #limit: Limit;
   readonly #pending: () => readonly Watched[];
   #warnedOfStatus = false;
+  #saidNothingYet = false;
   #trouble: string | undefined;
   #forget = (): void => undefined;
 
@@ -47,6 +48,13 @@ export class Narrator {
     this.#log.warning(
       `${nameOf(operation)} has the status “${statusOf(operation)}”, which this action does not know. It waits on, as if the operation were still running.`,
     );
+  }
+
+  /** Said once, also of several projects. */
+  nothingYet(): void {
+    if (this.#saidNothingYet) return;
+    this.#saidNothingYet = true;
+    this.#say('No unfinished operation yet. Polling for 5s more, because a new operation may not be listed at once.');
   }
 
   trouble(error: ApiError): void {

@@ -109,7 +109,7 @@ export class WatchedProject {
   /** Which pending operations the list has not shown. */
   /** Answers with the pending operations that have to be asked for singly. */
   async #readList(policy: PollPolicy): Promise<string[]> {
-    const { limit, failures, onChange } = this.#watcher;
+    const { limit, narrator, failures, onChange } = this.#watcher;
     const { roster } = this;
     const givenIds = 'ids' in this.#target;
     const began = limit.clock.now();
@@ -124,6 +124,7 @@ export class WatchedProject {
       this.#firstReadAt ??= limit.clock.now();
       // The sum of fractions of milliseconds can be a little less than its parts.
       this.#isEmptyBelieved ||= limit.endless || began + 1 > this.#firstReadAt + graceForUnlisted;
+      if (roster.isEmpty && !this.#isEmptyBelieved) narrator.nothingYet();
     } catch (error) {
       // More requests do not help a service that fails; but a list that cannot be read need not be.
       if (!givenIds || !isUnusable(error)) {

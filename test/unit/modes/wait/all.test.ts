@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silent } from '../../../../src/api/log.js';
 import { parseFilter } from '../../../../src/modes/lists/filter.js';
 import type { OperationPlan } from '../../../control-plane/index.js';
 import { World } from '../../../virtual/world.js';
@@ -16,6 +17,17 @@ describe('an empty list', () => {
     expect(world.times.at(-1)).toBeGreaterThanOrEqual(5 * second);
     expect(world.times.at(-1)).toBeLessThan(5.1 * second);
     expect(world.times.length).toBeGreaterThan(3);
+  });
+
+  it('is said in the log to be polled again, once for all projects', async () => {
+    const world = new World({ projects: 3 });
+    const lines: string[] = [];
+    const log = { ...silent, info: (line: string) => lines.push(line) };
+    await world.wait('all', { projectIds: world.plane.projectIds, log });
+    expect(lines.filter((line) => line.includes('No unfinished operation yet. Polling for 5s more'))).toHaveLength(1);
+    lines.length = 0;
+    await world.wait('all', { timeout: 0, log });
+    expect(lines.join()).not.toContain('Polling for 5s more');
   });
 
   it('is polled after 5 s also where poll-interval is longer', async () => {
