@@ -157,6 +157,7 @@ class Wait {
   async #pollFinally(): Promise<Waited> {
     // They have hit the deadline, too.
     await Promise.all(this.#underWay);
+    this.#failures.forgetRetryAfter();
     const { clock } = this.#limit;
     const limit = new Limit(clock, clock.now() + finalPollTakes, this.#requests);
     const requests = Promise.all(this.#start(() => this.#policyOfOnePoll(limit)));

@@ -62,6 +62,11 @@ export class PollFailures {
     return (this.#notBefore.get(id) ?? 0) <= this.#limit.clock.now();
   }
 
+  /** The final poll asks for all that is pending. */
+  forgetRetryAfter(): void {
+    this.#notBefore.clear();
+  }
+
   get lastFailure(): ApiError | undefined {
     return this.#failures.values().next().value;
   }

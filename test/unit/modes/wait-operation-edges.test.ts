@@ -18,6 +18,18 @@ it('a cancel after one has failed and while others are awaited is a cancel', asy
   expect(waited.verdict).toBe('cancelled');
 });
 
+it('the last look also asks for what a Retry-After has put off, with one operation or several', async () => {
+  const fault = { kind: 'status', status: 503, retryAfter: { seconds: 44 } } as const;
+  for (const others of [0, 3]) {
+    const world = new World();
+    const late = world.plane.startOperation({ lengthMs: 20 * second });
+    const ids = [late.id, ...Array.from({ length: others }, () => world.plane.startOperation({ lengthMs: 0 }).id)];
+    world.faults.add({ from: 2, count: 1, fault });
+    const waited = await world.wait(ids, { timeout: 30 * second, pollInterval: 5 * second });
+    expect(waited).toMatchObject({ verdict: 'finished', took: 30 * second });
+  }
+});
+
 it('a cancel during the one poll of timeout: 0 is a cancel', async () => {
   for (const what of ['all', 'one'] as const) {
     const cancel = new Stop();
