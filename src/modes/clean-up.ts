@@ -305,6 +305,8 @@ class CleanUp {
   #bear(error: unknown): void {
     if (!(error instanceof ApiError)) throw error;
     this.#failure = error;
+    // A request that can never be sent, as with a bad proxy variable.
+    if (!error.transient && !error.unclear && error.status === undefined) this.#isHopeless = true;
     const { limit } = this.#collaborators;
     const asked = error.retryAfter ?? 0;
     // Too many requests are not answered with more of them, whatever these are about.

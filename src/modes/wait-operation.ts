@@ -104,9 +104,9 @@ class Wait {
   async run(): Promise<Waited> {
     const forget = this.#cancel.on(() => this.#requests.stop());
     try {
-      this.#narrator.begin(this.#settings.projectIds);
       // An empty list of ids is decided without a request.
       this.#check();
+      if (this.#settled() === undefined) this.#narrator.begin(this.#settings.projectIds);
       const polling = this.#limit.endless ? this.#pollOnce() : this.#pollUntilDecided();
       return this.#ended(await Promise.race([this.#decision, polling]));
     } catch (error) {

@@ -115,6 +115,8 @@ function whyLate({ watched, cause, unanswered }: Waited, { projectIds, timeout }
   if (unanswered.length === projectIds.length) return ['The control API never responded', advice];
   if (unanswered.length > 0)
     return [`The control API never responded for project ${firstOf(unanswered.map((id) => plain(id, 80)))}`, advice];
+  const unseen = watched.filter(({ operation }) => operation === undefined).length;
+  if (unseen > 0) return [`No response came for ${unseen} of them`, advice];
   if (timeout === 0) return ['Check again later, or set a timeout'];
   if (!watched.some(isPending)) return ['An empty list is believed only after 5s: raise timeout'];
   return ['They may still finish: check them in the console, or raise timeout if they take longer'];

@@ -45,9 +45,10 @@ function targetOf(reader: InputReader, project: string | undefined): Target | un
     return ids === undefined ? undefined : { ids };
   }
   const ids = reader.parse('operation-id', operationIds, given);
-  if (ids === undefined) return undefined;
-  if (ids !== 'all') return { ids };
+  if (ids !== undefined && ids !== 'all') return { ids };
+  // Also where operation-id is bad, so that all that is wrong is said together.
   const filter = reader.parse('filter', filterOf(fieldsToWaitBy, fieldsUnderWay));
   const since = reader.optional('since', duration({ mostDays: 366 }));
-  return filter === undefined || since === undefined ? undefined : { all: filter, since: since.value };
+  if (ids === undefined || filter === undefined || since === undefined) return undefined;
+  return { all: filter, since: since.value };
 }

@@ -20,6 +20,8 @@ export class MintedEnd {
   /** Why the service does not let it revoke itself. */
   #refusal: ApiError | undefined;
   #isRefused = false;
+  /** Whether the parent key has looked for it in the list, and did not find another key in its place. */
+  #mayBeOurs = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -57,7 +59,15 @@ export class MintedEnd {
     const { minted, limit, isListedFor } = this.#parts;
     const isListed = isListedFor(parent);
     try {
-      if (refusal.says(401) && (await isListed(minted)) === false) return revocation.how;
+      if (!this.#mayBeOurs) {
+        // An id that is another key's by now is not touched. Only after a 401 a list is needed: the key is then most likely gone.
+        const listed = await isListed(minted).catch((error: unknown) => {
+          if (refusal.says(401) || !(error instanceof ApiError)) throw error;
+          return 'unknown' as const;
+        });
+        if (listed === false) return revocation.how;
+        this.#mayBeOurs = true;
+      }
       return await revocation.try(parent, limit, isListed);
     } catch (error) {
       // A 401 for both keys may be that of a service that is unwell.

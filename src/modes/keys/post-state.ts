@@ -84,6 +84,9 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   const all = { baseUrl: (value: unknown) => typeof value === 'string' && isBaseUrl(value), ...checks };
   const bad = Object.entries(all).flatMap(([part, check]) => (check(partOf(state, part)) ? [] : [part]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
+  const { unclear, minted, revoke } = state as PostState;
+  // If there is nothing to revoke, main saves a marker instead.
+  if (!unclear && (minted === undefined || !revoke)) throw new UnreadablePostState(['unclear', 'minted', 'revoke']);
   return state as PostState;
 }
 

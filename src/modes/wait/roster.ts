@@ -25,7 +25,7 @@ export class Roster {
   /** With a filter: every id that the list has shown, and when the oldest of the first poll was made. */
   readonly #shown = new Set<string>();
   #oldestAtFirst = Number.POSITIVE_INFINITY;
-  /** When the newest was made, as the first page that came shows it. */
+  /** When the newest was made of those that the first page that came shows, in whatever order. */
   #newestAtFirst: number | undefined;
   #firstPoll = true;
   #countedFrom: number | undefined;
@@ -98,18 +98,20 @@ export class Roster {
     this.#notAdmitted.clear();
   }
 
+  /** Before its operations are taken up. */
+  startPage(page: readonly Operation[]): void {
+    this.#newestAtFirst ??= Math.max(...page.map(createdAt));
+  }
+
   /**
    * Notes what the list shows. Whether it counts: it is unfinished, or appeared between two polls, or is recent enough.
    * `epochMs`: now, on the service's clock.
    */
   takesUp(operation: Operation, epochMs: number): boolean {
-    const made = timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
+    const made = createdAt(operation);
     // A first poll that broke off has shown what there was all the same: what is newer came after it.
-    const isNewer = this.#firstPoll
-      ? made > (this.#newestAtFirst ?? Number.POSITIVE_INFINITY)
-      : made >= this.#oldestAtFirst;
+    const isNewer = made > (this.#firstPoll ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
     const appeared = isNewer && !this.#shown.has(operation.id);
-    this.#newestAtFirst ??= made;
     this.#shown.add(operation.id);
     if (this.#firstPoll) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, made);
     const phase = phaseOf(operation.status);
@@ -143,4 +145,9 @@ export class Roster {
   #counts(operation: Operation): boolean {
     return this.#filter?.names('action') === true || !automaticActions.has(field(operation, 'action') ?? '');
   }
+}
+
+/** An operation that does not say when it was created may be new. */
+function createdAt(operation: Operation): number {
+  return timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
 }

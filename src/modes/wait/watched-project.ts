@@ -14,8 +14,8 @@ const newestLater = 200;
 const fewEnoughToAskSingly = 2;
 /** A new operation may not be listed yet: an empty list is believed when a poll this much later shows nothing either. */
 const graceForUnlisted = 5_000;
-/** A list that takes longer hangs, and what it should show is asked for singly. As long as the longest pause. */
-const slowList = 5_000;
+/** A list that takes longer hangs, and what it should show is asked for singly. Far more than 200 records take. */
+const slowList = 1_000;
 
 /** How a poll makes its requests. */
 export interface PollPolicy extends Manner {
@@ -149,7 +149,10 @@ export class WatchedProject {
     for await (const page of api.operations(this.id, isBounded ? most : Number.POSITIVE_INFINITY, policy)) {
       failures.recordSuccess(this.id, this.id);
       read += page.length;
-      if ('all' in target) this.#countFrom(target.since);
+      if ('all' in target) {
+        this.#countFrom(target.since);
+        roster.startPage(page);
+      }
       for (const operation of page) {
         const isOurs = 'ids' in target ? unseen.has(operation.id) : roster.takesUp(operation, api.epochMs(limit.clock));
         if (unseen.delete(operation.id) || isOurs) this.#see(operation);

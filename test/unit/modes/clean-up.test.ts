@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { silent } from '../../../src/api/log.js';
+import { Broken } from '../../../src/http/exchange.js';
 import { cleanUp } from '../../../src/modes/clean-up.js';
 import { Limit } from '../../../src/time/limit.js';
 import { Stop } from '../../../src/time/stop.js';
+import { VirtualClock } from '../../virtual/clock.js';
 import { World } from '../../virtual/world.js';
 
 const second = 1_000;
@@ -150,4 +152,38 @@ describe('a list of keys that announces more', () => {
     expect(left).toEqual([minted.id]);
     expect(failure).toMatchObject({ message: /404.*announces more keys than it shows/ });
   });
+});
+
+it('the parent key does not touch an id that is another key by now, whatever refused the minted key', async () => {
+  for (const status of [401, 403, 404, 410]) {
+    const world = new World();
+    const minted = world.plane.addKey('shop-key');
+    world.plane.reuseId(minted.id, 'prod-backup');
+    const api = (apiKey: string) => {
+      const access = { baseUrl: new URL('https://control.test/v2'), apiKey, requestTimeout: 5 * second };
+      return new ControlApi(world.connect(), access, silent);
+    };
+    world.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status } });
+    const trace = { name: minted.name, unclear: false, since: world.clock.date(), revoke: true };
+    const credentials = { minted: { id: minted.id, api: api(minted.key) }, parent: api(world.plane.apiKey) };
+    const limit = new Limit(world.clock, 20 * second, new Stop());
+    const { failure } = await world.clock.run(cleanUp(trace, credentials, { limit, log: silent, random: () => 0.5 }));
+    expect(failure).toBeUndefined();
+    expect(world.plane.isAlive(minted.id)).toBe(true);
+    expect(world.exchanges.log.exchanges.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+  }
+});
+
+it('a failure that no further request can change ends it at once', async () => {
+  const exchange = async () => {
+    throw new Broken('HTTPS_PROXY is no usable URL', { transient: false, unclear: false });
+  };
+  const clock = new VirtualClock();
+  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'minted-key', requestTimeout: 5 * second };
+  const credentials = { minted: { id: '7', api: new ControlApi(exchange, access, silent) }, parent: undefined };
+  const limit = new Limit(clock, 20 * second, new Stop());
+  const trace = { name: 'shop-key', unclear: true, since: 0, revoke: true };
+  const { left } = await clock.run(cleanUp(trace, credentials, { limit, log: silent, random: () => 0.5 }));
+  expect(left).toEqual(['7']);
+  expect(clock.now()).toBe(0);
 });

@@ -139,3 +139,13 @@ describe('a saved state', () => {
     );
   });
 });
+
+describe('a state that main never saves, because there is nothing to revoke', () => {
+  it.each([
+    ['without a key', { unclear: false, minted: undefined }],
+    ['with a key that is kept', { unclear: false, revoke: false }],
+  ])('is unreadable %s', (_, parts) => {
+    const forged = serializePostState({ ...state, ...parts }, parentKey, run);
+    expect(() => parsePostState(forged, () => true)).toThrow(UnreadablePostState);
+  });
+});

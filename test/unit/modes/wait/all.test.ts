@@ -124,6 +124,22 @@ describe('an empty list', () => {
 });
 
 describe('the first poll', () => {
+  it('takes nothing that has ended for new, in whatever order the service lists it', async () => {
+    for (const outcome of ['finished', 'failed']) {
+      const world = new World();
+      world.plane.startOperation({
+        ageMs: minute,
+        lengthMs: 0,
+        outcome,
+        fields: { created_at: '2023-12-31T09:00:00.001Z' },
+      });
+      world.plane.startOperation({ ageMs: minute, lengthMs: 0, fields: { created_at: '2023-12-31T09:00:00.000Z' } });
+      const waited = await world.wait('all', { failOnEmpty: true });
+      expect(waited).toMatchObject({ verdict: 'empty', watched: [] });
+      expect(waited.took).toBeGreaterThanOrEqual(5 * second);
+    }
+  });
+
   it('finds a long operation behind 900 newer ones', async () => {
     const world = new World();
     const long = world.plane.startOperation({ lengthMs: minute });
