@@ -16,7 +16,7 @@ if (!existsSync(join(tools, 'whole'))) install();
 const stage = resolve('build/workflows');
 rmSync(stage, { recursive: true, force: true });
 mkdirSync(join(stage, '.git'), { recursive: true });
-for (const path of ['action.yml', 'dist', '.github']) cpSync(path, join(stage, path), { recursive: true });
+for (const path of ['action.yml', 'node24', 'dist', '.github']) cpSync(path, join(stage, path), { recursive: true });
 const examples = readdirSync('examples').filter((file) => file.endsWith('.yml'));
 for (const name of examples) {
   const example = readFileSync(join('examples', name), 'utf8');
@@ -26,7 +26,7 @@ for (const name of examples) {
   );
 }
 run(join(tools, 'actionlint'), ['-shellcheck', join(tools, 'bin/shellcheck'), '-pyflakes', ''], { cwd: stage });
-const audited = ['.github', 'action.yml', ...examples.map((name) => join('examples', name))];
+const audited = ['.github', 'action.yml', 'node24/action.yml', ...examples.map((name) => join('examples', name))];
 run(join(tools, 'bin/zizmor'), [
   '--offline',
   '--config',

@@ -50,7 +50,7 @@ function pack(tag, folder) {
   writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
   // All that a runner needs: for whoever keeps a copy where the repository cannot be reached.
   const archive = join(assets, `${name}-${version}.tar.gz`);
-  const files = ['action.yml', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+  const files = ['action.yml', 'node24', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
   git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, tag, '--', ...files);
   console.log(`Packed ${archive} and its SBOM.`);
 }

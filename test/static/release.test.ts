@@ -8,6 +8,7 @@ const project = [
   'package.json',
   'package-lock.json',
   'action.yml',
+  'node24',
   'dist',
   'vendor',
   'README.md',
@@ -93,7 +94,12 @@ test('a release is packed with its notes, its archive and its bill of materials'
 
   expect(readdirSync(join(packed, 'assets')).sort()).toEqual(['ctl-action-1.0.0.tar.gz', 'sbom.cdx.json']);
   execFileSync('tar', ['-xzf', join(packed, 'assets/ctl-action-1.0.0.tar.gz'), '-C', folder]);
-  for (const path of ['action.yml', 'dist/main/index.js', 'dist/post/revoke-in-post.licenses.txt']) {
+  for (const path of [
+    'action.yml',
+    'node24/action.yml',
+    'dist/main/index.js',
+    'dist/post/revoke-in-post.licenses.txt',
+  ]) {
     expect(readFileSync(join(folder, 'ctl-action-1.0.0', path))).toEqual(readFileSync(path));
   }
 

@@ -1,20 +1,41 @@
-// Writes the README's tables of inputs and outputs from action.yml; with --check only says whether they are fresh.
+// Writes what is made from action.yml: the README's tables, and node24/action.yml, the same action for users who want no
+// warning about a retired Node. With --check only says whether both are fresh.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
-const readme = readFileSync('README.md', 'utf8');
+const source = readFileSync('action.yml', 'utf8');
+const { inputs, outputs, runs } = parse(source);
+const read = (path) => readFileSync(path, 'utf8');
 
-const fresh = [
+const readme = [
   ['inputs', table(['input', 'modes', 'default', 'meaning'], Object.entries(inputs).map(inputRow))],
   ['outputs', table(['output', 'modes', 'value'], Object.entries(outputs).map(outputRow))],
-].reduce(putTable, readme);
+].reduce(putTable, read('README.md'));
 
-if (!process.argv.includes('--check')) {
-  writeFileSync('README.md', fresh);
-} else if (fresh !== readme) {
-  console.error('The tables of README.md are not those of action.yml. `npm run fix` writes them.');
-  process.exitCode = 1;
+for (const [path, fresh] of [
+  ['README.md', readme],
+  ['node24/action.yml', onNode24(source)],
+]) {
+  if (!process.argv.includes('--check')) {
+    writeFileSync(path, fresh);
+  } else if (fresh !== read(path)) {
+    console.error(`${path} is not what action.yml says. \`npm run fix\` writes it.`);
+    process.exitCode = 1;
+  }
+}
+
+/** The bundle is the same; only the Node differs. */
+function onNode24(text) {
+  const changes = [
+    [
+      /^description: >-\n/m,
+      '$&  On Node 24, for runners from 2.327 on: without the warning about Node 20 that github.com shows.\n',
+    ],
+    [`using: ${runs.using}`, 'using: node24'],
+    [`main: ${runs.main}`, `main: ../${runs.main}`],
+    [`post: ${runs.post}`, `post: ../${runs.post}`],
+  ];
+  return `# Written from ../action.yml by npm run fix.\n${changes.reduce((before, change) => before.replace(...change), text)}`;
 }
 
 function inputRow([name, { description, required, default: standard }]) {
