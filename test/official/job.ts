@@ -1,0 +1,126 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestContext } from 'vitest';
+import { jobMessage } from './message.js';
+import { actionArchive, binOf, findWorker, nodes } from './places.js';
+import type { JobPlan } from './plan.js';
+import { type JobResult, resultOf } from './result.js';
+import { startServices } from './services.js';
+
+export interface JobHandle {
+  readonly done: Promise<JobResult>;
+  /** As by the button on the page of the run. */
+  cancel(): void;
+  /** The runner itself is shut down, as where its machine is taken away. */
+  shutDown(): void;
+  /** Kills the process of the action's step as soon as it runs. */
+  kill(entry: 'main' | 'post'): Promise<void>;
+}
+
+const limitMs = 60_000;
+const messageType = { job: 1, cancel: 2, shutDown: 3 };
+
+/** Runs one job in a worker of its own, in a folder of its own, against services of its own. */
+export async function startJob({ onTestFinished, onTestFailed }: TestContext, plan: JobPlan): Promise<JobHandle> {
+  const services = await startServices(readFileSync(actionArchive));
+  onTestFinished(() => services.close());
+  const folder = makeFolder(services.url);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  onTestFailed(() => console.log(resultOf(services.reports).log));
+
+  const worker = spawn(join(folder, 'bin/Runner.Worker'), ['spawnclient', '3', '4'], {
+    cwd: folder,
+    // Neither the settings nor the secrets of whoever runs this.
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, DOTNET_EnableDiagnostics: '0' },
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
+    // A group of its own, so that its steps end with it.
+    detached: true,
+  });
+  const ended = new Promise<void>((resolve, reject) => worker.once('error', reject).once('exit', () => resolve()));
+  const end = () => killGroup(worker);
+  process.once('exit', end);
+  onTestFinished(() => {
+    process.off('exit', end);
+    end();
+    return ended;
+  });
+  const tooLong = setTimeout(end, limitMs);
+  send(worker, messageType.job, JSON.stringify(jobMessage(plan, services.url)));
+  return {
+    done: ended.then(() => {
+      clearTimeout(tooLong);
+      return resultOf(services.reports);
+    }),
+    cancel: () => send(worker, messageType.cancel),
+    shutDown: () => send(worker, messageType.shutDown),
+    kill: async (entry) => {
+      while (worker.exitCode === null && worker.signalCode === null) {
+        const pid = findProcess(folder, entry);
+        if (pid !== undefined) return void process.kill(pid, 'SIGKILL');
+        await pause(10);
+      }
+      throw new Error(`The job ended, and no process of ${entry} was seen.`);
+    },
+  };
+}
+
+function makeFolder(url: string): string {
+  const source = findWorker(process.env);
+  const folder = mkdtempSync(join(source.home, 'job-'));
+  // The worker takes the folder above its own for the root: a symbolic link would lead it back.
+  execFileSync('cp', ['-al', binOf(source), folder]);
+  for (const [name, node] of Object.entries(nodes)) {
+    mkdirSync(join(folder, 'externals'), { recursive: true });
+    symlinkSync(node, join(folder, 'externals', name));
+  }
+  const settings = {
+    AgentId: 1,
+    AgentName: 'test',
+    PoolId: 1,
+    PoolName: 'Default',
+    ServerUrl: url,
+    GitHubUrl: 'https://github.com/acme/shop',
+    WorkFolder: '_work',
+  };
+  writeFileSync(join(folder, '.runner'), JSON.stringify(settings));
+  return folder;
+}
+
+/** Type and length as little-endian integers, then the text. */
+function send(worker: ChildProcess, type: number, text = ''): void {
+  const body = Buffer.from(text, 'utf16le');
+  const head = Buffer.alloc(8);
+  head.writeInt32LE(type, 0);
+  head.writeInt32LE(body.length, 4);
+  (worker.stdio[3] as Writable).write(Buffer.concat([head, body]));
+}
+
+/** The Node that runs this file of the action for the job in this folder. */
+function findProcess(folder: string, entry: string): number | undefined {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const found = pids.find((pid) => {
+    const command = commandOf(pid);
+    return command.includes(join(folder, '_work/_actions/')) && command.endsWith(`dist/${entry}/index.js\0`);
+  });
+  return found === undefined ? undefined : Number(found);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It has just ended.
+    return '';
+  }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}

@@ -1,0 +1,34 @@
+/** A job, in the words of a workflow. Texts of `with`, `env`, `run` and `outputs` may hold `${{ }}`. */
+export interface JobPlan {
+  readonly steps: readonly StepPlan[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Step debug logging. */
+  readonly debug?: boolean;
+  /** Where GitHub's API is; nowhere when not given. */
+  readonly apiUrl?: string;
+  /** Features that the server turns on, such as `actions.runner.usenode24bydefault`. */
+  readonly flags?: readonly string[];
+}
+
+export type StepPlan = WorkStep | ControlStep;
+
+/** A step that runs a script of bash, or an action. */
+export type WorkStep = StepOptions & ({ readonly run: string } | ActionUse);
+
+interface ActionUse {
+  readonly uses: 'org/ctl-action@v1' | 'org/ctl-action/node24@v1';
+  readonly with?: Readonly<Record<string, string>>;
+}
+
+interface StepOptions {
+  readonly id: string;
+  /** `success()` when not given. Unlike in a workflow, a condition stands as it is: `success() &&` is not put before it. */
+  readonly if?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly background?: boolean;
+}
+
+/** What is done with the background steps of these ids. */
+export type ControlStep = { readonly wait: readonly string[] } | { readonly cancel: readonly string[] };
