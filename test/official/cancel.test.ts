@@ -59,6 +59,21 @@ test.concurrent('main is killed while it waits for its key: the step is red, and
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
+test.concurrent('a cancel while a key is made: post finds the key and revokes it', async (context) => {
+  const { service, start } = await setStage(context);
+  service.faults.add({ endpoint: 'create-key', fault: { kind: 'hang-before-headers' } });
+
+  const { done, cancel } = await start({ steps: [act('mint', 'create-key')] });
+  await service.arrived({ endpoint: 'create-key' });
+  cancel();
+  const job = await done;
+
+  expect(job.conclusion).toBe('canceled');
+  expect(job.steps['mint']).toMatchObject({ conclusion: 'canceled', errors: ['The operation was canceled.'] });
+  expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
+  expect(service.plane.key('2')?.revokedAt).toBeDefined();
+});
+
 test.concurrent('post is killed: the job is red, so that nobody takes the key for revoked', async (context) => {
   const { service, start } = await setStage(context);
   service.faults.add({ endpoint: 'revoke-key', fault: { kind: 'hang-before-headers', done: 'never' } });

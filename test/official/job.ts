@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestContext } from 'vitest';
@@ -27,7 +27,7 @@ const messageType = { job: 1, cancel: 2, shutDown: 3 };
 export async function startJob({ onTestFinished, onTestFailed }: TestContext, plan: JobPlan): Promise<JobHandle> {
   const services = await startServices(readFileSync(actionArchive));
   onTestFinished(() => services.close());
-  const folder = makeFolder(services.url);
+  const folder = makeFolder(services.url, plan.files);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   onTestFailed(() => console.log(resultOf(services.reports).log));
 
@@ -47,15 +47,18 @@ export async function startJob({ onTestFinished, onTestFailed }: TestContext, pl
     end();
     return ended;
   });
+  const channel = worker.stdio[3] as Writable;
+  // A worker that has ended reads nothing more; its result says what came of the job.
+  channel.on('error', () => undefined);
   const tooLong = setTimeout(end, limitMs);
-  send(worker, messageType.job, JSON.stringify(jobMessage(plan, services.url)));
+  send(channel, messageType.job, JSON.stringify(jobMessage(plan, services.url)));
   return {
     done: ended.then(() => {
       clearTimeout(tooLong);
       return resultOf(services.reports);
     }),
-    cancel: () => send(worker, messageType.cancel),
-    shutDown: () => send(worker, messageType.shutDown),
+    cancel: () => send(channel, messageType.cancel),
+    shutDown: () => send(channel, messageType.shutDown),
     kill: async (entry) => {
       while (worker.exitCode === null && worker.signalCode === null) {
         const pid = findProcess(folder, entry);
@@ -67,15 +70,13 @@ export async function startJob({ onTestFinished, onTestFailed }: TestContext, pl
   };
 }
 
-function makeFolder(url: string): string {
+function makeFolder(url: string, files: JobPlan['files'] = {}): string {
   const source = findWorker(process.env);
   const folder = mkdtempSync(join(source.home, 'job-'));
   // The worker takes the folder above its own for the root: a symbolic link would lead it back.
   execFileSync('cp', ['-al', binOf(source), folder]);
-  for (const [name, node] of Object.entries(nodes)) {
-    mkdirSync(join(folder, 'externals'), { recursive: true });
-    symlinkSync(node, join(folder, 'externals', name));
-  }
+  mkdirSync(join(folder, 'externals'));
+  for (const [name, node] of Object.entries(nodes)) symlinkSync(node, join(folder, 'externals', name));
   const settings = {
     AgentId: 1,
     AgentName: 'test',
@@ -86,16 +87,21 @@ function makeFolder(url: string): string {
     WorkFolder: '_work',
   };
   writeFileSync(join(folder, '.runner'), JSON.stringify(settings));
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, '_work/shop/shop', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
   return folder;
 }
 
 /** Type and length as little-endian integers, then the text. */
-function send(worker: ChildProcess, type: number, text = ''): void {
+function send(channel: Writable, type: number, text = ''): void {
   const body = Buffer.from(text, 'utf16le');
   const head = Buffer.alloc(8);
   head.writeInt32LE(type, 0);
   head.writeInt32LE(body.length, 4);
-  (worker.stdio[3] as Writable).write(Buffer.concat([head, body]));
+  channel.write(Buffer.concat([head, body]));
 }
 
 /** The Node that runs this file of the action for the job in this folder. */

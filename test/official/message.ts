@@ -11,12 +11,7 @@ export function jobMessage(plan: JobPlan, url: string): unknown {
     'system.github.launch_endpoint': url,
     ...Object.fromEntries(flags.map((flag) => [flag, 'true'])),
   };
-  const hidden = {
-    ...secrets,
-    github_token: token,
-    'system.github.token': token,
-    ...(debug ? { ACTIONS_STEP_DEBUG: 'true' } : {}),
-  };
+  const hidden = { ...secrets, 'system.github.token': token, ...(debug ? { ACTIONS_STEP_DEBUG: 'true' } : {}) };
   return {
     messageType: 'RunnerJobRequest',
     plan: { scopeIdentifier: randomUUID(), planId: randomUUID(), planType: 'free', version: 12 },
@@ -101,6 +96,7 @@ function workStep(step: WorkStep): unknown {
 }
 
 function referenceOf(uses: string): unknown {
+  if (uses.startsWith('./')) return { type: 'Repository', repositoryType: 'self', path: uses };
   const [place = '', ref] = uses.split('@');
   const [owner, repository, ...path] = place.split('/');
   return {

@@ -4,6 +4,8 @@ export interface JobPlan {
   readonly env?: Readonly<Record<string, string>>;
   readonly outputs?: Readonly<Record<string, string>>;
   readonly secrets?: Readonly<Record<string, string>>;
+  /** What the workspace holds before the job, by path. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Step debug logging. */
   readonly debug?: boolean;
   /** Where GitHub's API is; nowhere when not given. */
@@ -18,7 +20,8 @@ export type StepPlan = WorkStep | ControlStep;
 export type WorkStep = StepOptions & ({ readonly run: string } | ActionUse);
 
 interface ActionUse {
-  readonly uses: 'org/ctl-action@v1' | 'org/ctl-action/node24@v1';
+  /** The action, or one of the workspace. */
+  readonly uses: 'org/ctl-action@v1' | 'org/ctl-action/node24@v1' | `./${string}`;
   readonly with?: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findWorker } from '../../official/places.js';
 
@@ -32,5 +32,6 @@ test.for([{}, { RUNNER_DIR: '', RUNNER_ARCHIVE: '' }])('without a worker the err
 });
 
 test('a path without a worker is named in the error', () => {
-  expect(() => findWorker({ RUNNER_DIR: '/nowhere' })).toThrow(/^\/nowhere\/bin\/Runner.Worker does not exist/);
+  const missing = resolve('nowhere/bin/Runner.Worker');
+  expect(() => findWorker({ RUNNER_DIR: 'nowhere' })).toThrow(`${missing} does not exist. Set`);
 });
