@@ -2,6 +2,16 @@ import { expect, type TestContext, test } from 'vitest';
 import type { WorkStep } from './plan.js';
 import { act, sabotaged, setStage } from './stage.js';
 
+/** Killed before it saved a state: its post gets the one that another step forged. */
+const victim = act(
+  'victim',
+  'list-projects',
+  {},
+  {
+    env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' },
+  },
+);
+
 /** A job that makes a key, and a thief who listens at an address of its own. */
 async function setScene(context: TestContext) {
   const stage = await setStage(context);
@@ -51,15 +61,11 @@ test.concurrent('a state that another step copies and leads elsewhere reaches no
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('a forged state that reaches post, as main was killed before it saved one, does not get the parent key', async (context) => {
+test.concurrent('a forged state that reaches post, because main was killed before it saved one, does not get the parent key', async (context) => {
   const { service, thief, forge, run } = await setScene(context);
 
   const job = await run({
-    steps: [
-      act('mint', 'create-key'),
-      forge('state.baseUrl = process.env.THIEF'),
-      act('victim', 'list-projects', {}, { env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' } }),
-    ],
+    steps: [act('mint', 'create-key'), forge('state.baseUrl = process.env.THIEF'), victim],
   });
 
   expect(job.steps['victim']?.conclusion).toBe('failed');
@@ -76,7 +82,7 @@ test.concurrent('a forged state without a minted key makes post send nothing', a
     steps: [
       act('mint', 'create-key'),
       forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.unclear = true'),
-      act('victim', 'list-projects', {}, { env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' } }),
+      victim,
     ],
   });
 
