@@ -306,13 +306,6 @@ export const mutants: readonly Mutant[] = [
     by: 'if (failure !== undefined && polled.operationId !== undefined) this.#see({ id: polled.operationId, status: "finished", record: { id: polled.operationId, status: "finished" } }); else if (failure !== undefined) onFailure(failure);',
   },
   {
-    name: 'final-poll-heeds-retry-after',
-    defect: 'the final poll leaves out what a Retry-After has put off',
-    file: 'src/modes/wait-operation.ts',
-    replace: 'this.#failures.forgetRetryAfter();',
-    by: '',
-  },
-  {
     name: 'empty-believed-at-once',
     defect: 'the first empty list opens the gate',
     file: 'src/modes/wait/watched-project.ts',
