@@ -4,6 +4,7 @@ import { ControlApi } from '../../../../src/api/control-api.js';
 import { silent } from '../../../../src/api/log.js';
 import { once } from '../../../../src/http/retry.js';
 import { parseFilter } from '../../../../src/modes/lists/filter.js';
+import type { Waited, WaitSettings } from '../../../../src/modes/wait-operation.js';
 import { Limit } from '../../../../src/time/limit.js';
 import { Stop } from '../../../../src/time/stop.js';
 import { VirtualClock } from '../../../virtual/clock.js';
@@ -64,4 +65,36 @@ it('the report names what is still awaited, and takes no text for HTML', async (
   const { outputs, details } = waitReport(waited, settings, 0, world.clock.date());
   expect(outputs).toContainEqual({ name: 'operation-id', value: running.id });
   expect(details).toContain('<code>&lt;b&gt;&amp;amp;</code>');
+});
+
+function errorOf(world: World, waited: Waited): string {
+  const target = { ids: waited.watched.map(({ id }) => id) };
+  const settings = { projectIds: [world.projectId], target, pollInterval: 'auto', failFast: true, failOnEmpty: false };
+  return waitReport(waited, settings as WaitSettings, 20 * second, world.clock.date()).error ?? '';
+}
+
+it('a control API that never responded is not said to need a longer timeout', async () => {
+  const world = new World({ faults: [{ fault: { kind: 'hang-before-headers' } }] });
+  const { id } = world.plane.startOperation({ lengthMs: 0 });
+  const error = errorOf(world, await world.wait([id], { timeout: 20 * second }));
+  expect(error).toMatch(/The control API never responded\. Check base-url, and the network and the proxy/);
+  expect(error).not.toMatch(/raise timeout|may still finish/);
+});
+
+it('operations that no response showed are counted, though others were shown', async () => {
+  const world = new World();
+  const ids = [1, 2].map(() => world.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY }).id);
+  world.faults.add({ path: ids[0] ?? '', fault: { kind: 'hang-before-headers' } });
+  const error = errorOf(world, await world.wait(ids, { timeout: 20 * second }));
+  expect(error).toMatch(/No response came for 1 of them\. Check base-url/);
+});
+
+it('an id that the project does not have may belong to another project, or the key may have no access', async () => {
+  const world = new World();
+  const id = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
+  const error = errorOf(world, await world.wait([id]));
+  expect(error).toMatch(new RegExp(`Project ${world.projectId} has no operation ${id} .*404`));
+  expect(error).toMatch(
+    /Does it belong to another project\? Check base-url and project-id\. A key without access gets 404 too/,
+  );
 });
