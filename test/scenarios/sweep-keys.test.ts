@@ -1018,9 +1018,10 @@ test('GitHub that hangs leaves half of the time for the keys', async (context) =
   const stage = await setSweepStage(context);
   stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
   const { old, young } = addOldAndYoung(stage);
-  const result = await stage.sweep({ timeout: '5s' });
+  const result = await stage.sweep({ timeout: '8s' });
   expectByAge(result, old, young, /did not answer in half of the time/);
-  expect(result.ms).toBeLessThan(5_000);
+  // Its own time: a busy machine takes some to start it.
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });
 
 test('GitHub that hangs for some runs, too: those that were seen are judged', async (context) => {
@@ -1029,18 +1030,20 @@ test('GitHub that hangs for some runs, too: those that were seen are judged', as
   stage.github.addRun({ id: '11', status: 'completed' });
   const revoked = [stage.addKey('11'), stage.addKey('12', { ageDays: 36 })];
   const kept = [stage.addKey('12')];
-  const result = await stage.sweep({ timeout: '5s' });
+  const result = await stage.sweep({ timeout: '8s' });
   expectByAge(result, revoked, kept, /did not answer in half of the time/);
-  expect(result.ms).toBeLessThan(5_000);
+  // Its own time: a busy machine takes some to start it.
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });
 
 test('a server that takes the connection and says nothing leaves time, too', async (context) => {
   const stage = await setSweepStage(context);
   const { port } = await startMuteServer(context);
   const { old, young } = addOldAndYoung(stage);
-  const result = await stage.sweep({ timeout: '5s' }, { env: { GITHUB_API_URL: `http://127.0.0.1:${port}` } });
+  const result = await stage.sweep({ timeout: '8s' }, { env: { GITHUB_API_URL: `http://127.0.0.1:${port}` } });
   expectByAge(result, old, young, /did not answer in half of the time/);
-  expect(result.ms).toBeLessThan(5_000);
+  // Its own time: a busy machine takes some to start it.
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });
 
 test('the deadline while keys are revoked: what was done until then is told', async (context) => {
@@ -1052,13 +1055,13 @@ test('the deadline while keys are revoked: what was done until then is told', as
   const ids = Array.from({ length: 8 }, () => stage.addKey('11'));
   const running = stage.addKey(ownRun);
 
-  const result = await stage.sweep({ timeout: '4s' });
+  const result = await stage.sweep({ timeout: '8s' });
 
   const revoked = ids.filter((id) => !stage.alive().includes(id));
   expect(revoked).toHaveLength(2);
   const kept = [...ids, running].filter((id) => !revoked.includes(id));
   expectSwept(result, 'error', { revoked, kept });
-  expect(result.ms).toBeLessThan(6_000);
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000 + 2_000);
   expect(errorOf(result)).toMatch(/timeout/);
 });
 
