@@ -76,7 +76,6 @@ function sideBySide(run: Run, step: StepRecord): number {
 /** Of time waited, records and pages; each request is tried 5 times, what asks for patience apart. */
 function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): number {
   const { stage } = run;
-  const { plane } = stage;
   const { expects, inputs, timeoutMs } = step.plan;
   const lasted = process.endedAt - process.startedAt;
   const patience = process.sent.filter(asksForPatience).length;
@@ -86,7 +85,7 @@ function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): numbe
   switch (expects.mode) {
     case 'wait-operation': {
       const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
-      const listed = plane.projectIds.reduce((sum, id) => sum + listedOf(stage, id), 0);
+      const listed = expects.projectIds.reduce((sum, id) => sum + listedOf(stage, id), 0);
       const pages = Math.ceil(Math.min(200, listed) / pageSize) + 1;
       const aLook =
         expects.ids === 'all'
@@ -120,7 +119,8 @@ function mostRequests(run: Run, step: StepRecord, process: ProcessRecord): numbe
 }
 
 function listedOf({ plane }: Run['stage'], projectId: string): number {
-  return plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items.length ?? 20;
+  // A project that was removed meanwhile may have had as many as the largest.
+  return plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items.length ?? 260;
 }
 
 function tooSoon(step: StepRecord, { sent, part }: ProcessRecord): string[] {
