@@ -44,17 +44,20 @@ const minSecretLength = 8;
 const maxSecretLength = 4_096;
 const mostDigits = 100;
 
+export function isKeySecret(text: string): boolean {
+  return text.length >= minSecretLength && text.length <= maxSecretLength && /^[\x21-\x7e]+$/.test(text);
+}
+
+export function isKeyId(text: string): boolean {
+  return /^\d+$/.test(text) && text.length <= mostDigits;
+}
+
 /** Nothing of an unusable answer is shown: it can hold the secret. */
 export function mintedIn(body: Json): MintedKey {
   if (!isObject(body)) throw misshapen('the answer', 'an object', undefined);
   const secret = body['key'];
   // Stars stand where a known secret was taken out.
-  const isUsable =
-    isText(secret) &&
-    secret.length >= minSecretLength &&
-    secret.length <= maxSecretLength &&
-    /^[\x21-\x7e]+$/.test(secret);
-  if (!isUsable || secret.includes('***')) throw new Misshapen('`key` is not a new key');
+  if (!isText(secret) || !isKeySecret(secret) || secret.includes('***')) throw new Misshapen('`key` is not a new key');
   const id = digitsOf(body['id']);
   if (id === undefined) throw new Misshapen('`id` is not an integer');
   return { id, secret };
@@ -76,5 +79,5 @@ function idIn(value: JsonObject, place: string): string {
 
 function digitsOf(id: Json | undefined): string | undefined {
   const digits = typeof id === 'number' || typeof id === 'string' ? textOf(id) : '';
-  return /^\d+$/.test(digits) && digits.length <= mostDigits ? digits : undefined;
+  return isKeyId(digits) ? digits : undefined;
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isKeyId, isKeySecret } from '../../api/keys.js';
 import { parseKeyName } from './key-name.js';
 
 /** What main saves for post: enough to revoke the key, even if main was killed before it received it. */
@@ -48,21 +49,21 @@ function split(saved: string): { readonly seal: string; readonly text: string } 
 
 type Check = (value: unknown) => boolean;
 
-const matches =
-  (shape: RegExp): Check =>
+const isTextThat =
+  (check: (text: string) => boolean): Check =>
   (value) =>
-    typeof value === 'string' && shape.test(value);
+    typeof value === 'string' && check(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
 /** Where dates end, in milliseconds from 1970. */
 const longestTime = 8.64e15;
 
 const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
-  name: (value) => typeof value === 'string' && parseKeyName(value) !== undefined,
+  name: isTextThat((text) => parseKeyName(text) !== undefined),
   unclear: isBoolean,
   minted: (value) =>
     value === undefined ||
     // The id becomes a part of a path, the secret a header and a mask.
-    (matches(/^\d{1,100}$/)(partOf(value, 'id')) && matches(/^[\x21-\x7e]{8,4096}$/)(partOf(value, 'secret'))),
+    (isTextThat(isKeyId)(partOf(value, 'id')) && isTextThat(isKeySecret)(partOf(value, 'secret'))),
   since: (value) => typeof value === 'number' && Math.abs(value) <= longestTime,
   revoke: isBoolean,
   onFailure: (value) => onFailureWords.some((word) => word === value),
@@ -81,7 +82,7 @@ export class UnreadablePostState extends Error {
 /** Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const state = parseJson(split(saved).text);
-  const all = { baseUrl: (value: unknown) => typeof value === 'string' && isBaseUrl(value), ...checks };
+  const all = { baseUrl: isTextThat(isBaseUrl), ...checks };
   const bad = Object.entries(all).flatMap(([part, check]) => (check(partOf(state, part)) ? [] : [part]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
   const { unclear, minted, revoke } = state as PostState;

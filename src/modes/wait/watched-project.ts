@@ -106,7 +106,6 @@ export class WatchedProject {
     await Promise.all(unseen.map((id) => this.#ask(id, policy)));
   }
 
-  /** Which pending operations the list has not shown. */
   /** Answers with the pending operations that have to be asked for singly. */
   async #readList(policy: PollPolicy): Promise<string[]> {
     const { limit, narrator, failures, onChange } = this.#watcher;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { BadValue } from '../../../../src/action/inputs/input-values.js';
 import { operationIdsIn } from '../../../../src/action/inputs/response-file.js';
+import { refusal } from './refusal.js';
 
 const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
@@ -15,16 +15,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function idsIn(text: string | Uint8Array, projectId: string | undefined = 'p'): string[] {
   writeFileSync(path, text);
   return operationIdsIn(path, projectId);
-}
-
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof BadValue) return error.message;
-    throw error;
-  }
-  throw new Error('it was taken');
 }
 
 test.each<[string, string, string[]]>([
