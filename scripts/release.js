@@ -74,8 +74,10 @@ function rehearse() {
     const tag = `v${readJson('package.json').version}`;
     const [remote, clone, packed] = ['remote.git', 'clone', 'packed'].map((name) => join(folder, name));
     git('init', '--quiet', '--bare', '--initial-branch=main', remote);
-    git('push', '--quiet', remote, 'HEAD:refs/heads/main', `HEAD:refs/tags/${tag}`);
+    git('push', '--quiet', remote, 'HEAD:refs/heads/main');
     git('clone', '--quiet', remote, clone);
+    dateChangelog(clone);
+    git('-C', clone, 'push', '--quiet', 'origin', 'HEAD:refs/heads/main', `HEAD:refs/tags/${tag}`);
     for (const step of [
       ['verify', tag],
       ['pack', tag, packed],
@@ -87,6 +89,27 @@ function rehearse() {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** An entry gets its date on the day of its release. A rehearsal takes today's. */
+function dateChangelog(clone) {
+  const file = join(clone, 'CHANGELOG.md');
+  const text = readFileSync(file, 'utf8');
+  const dated = text.replace(/^## (\[\d[^\]]*\])$/m, `## $1 - ${new Date().toISOString().slice(0, 10)}`);
+  if (dated === text) return;
+  writeFileSync(file, dated);
+  git(
+    '-C',
+    clone,
+    '-c',
+    'user.name=rehearsal',
+    '-c',
+    'user.email=rehearsal@localhost',
+    'commit',
+    '--quiet',
+    '--all',
+    '--message=Date the release',
+  );
 }
 
 /** What CHANGELOG.md says below the version's heading. */

@@ -62,7 +62,10 @@ function outcomeOf(
   if (response === undefined)
     return unseen(`could not be reached (${plain(withoutToken(message), 100)})`, { transient: true });
   const { message: said } = fieldsOf(response.data);
-  if (typeof said !== 'string') return unseen(`answered with status ${status} and a page`, { status, transient: true });
+  if (typeof said !== 'string') {
+    const page = typeof response.data === 'string' ? ' and a page' : '';
+    return unseen(`answered with status ${status}${page}`, { status, transient: true });
+  }
   if (status === 404) return { run: 'gone' };
   const words = `answered with status ${status}: ${plain(withoutToken(said))}`;
   const asked = patienceAsked(response.headers, said, date);

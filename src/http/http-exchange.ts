@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, RequestOptions } from 'node:http';
+import type { Agent, ClientRequest, OutgoingHttpHeaders, RequestOptions } from 'node:http';
 import { isIP } from 'node:net';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
@@ -15,6 +15,7 @@ const closed = ['ECONNRESET', 'EPIPE'];
 
 /** http-client's agent for a proxy. `request` asks the proxy for the tunnel. */
 interface TunnelAgent {
+  readonly proxyOptions: { proxyAuth?: string | undefined };
   request(options: RequestOptions): ClientRequest;
 }
 
@@ -52,6 +53,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendThroughProxy = async (request: Request, signal: AbortSignal, proxy: URL): Promise<Answer> => {
     const client = clientFor({ signal });
     const tunnel = client.getAgent(request.url.href) as unknown as TunnelAgent;
+    const login = takeLogin(tunnel.proxyOptions);
     const requestTunnel = tunnel.request;
     let tunnelError: unknown;
     tunnel.request = (options) => {
@@ -66,7 +68,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         servername: isIP(host) === 0 ? host : '',
       };
       // tunnel turns it into another error, whose code is always ECONNRESET.
-      return requestTunnel({ ...options, ...own }).once('error', (error) => {
+      return requestTunnel({ ...options, ...own, headers: { ...options.headers, ...login } }).once('error', (error) => {
         tunnelError = error;
       });
     };
@@ -103,6 +105,13 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       names.close();
     },
   };
+}
+
+/** The header that logs in to the proxy. tunnel would write it with a constructor that Node warns of on stderr (DEP0005). */
+function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
+  const { proxyAuth } = proxy;
+  proxy.proxyAuth = undefined;
+  return proxyAuth === undefined ? {} : { 'proxy-authorization': `Basic ${Buffer.from(proxyAuth).toString('base64')}` };
 }
 
 /** A client for one request, which gets these options in place of http-client's own. */

@@ -9,7 +9,7 @@ export function adviceFor(error: ApiError, namesProject: boolean): string {
   if (status === 404)
     return `Check ${namesProject ? 'base-url and project-id' : 'base-url'}. A key without access gets 404 too: is it a key of the right account?`;
   if (status === 407)
-    return 'Put user and password of the proxy into its variable (https_proxy), or the host into no_proxy.';
+    return 'Check the user and password in the variable of the proxy (https_proxy), or add the host to no_proxy.';
   if (status === 423 || status === 429)
     return 'Run the step again later, with a longer timeout, or with fewer jobs at once.';
   if (status !== undefined && status >= 400 && status < 500)

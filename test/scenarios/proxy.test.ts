@@ -69,7 +69,7 @@ test.concurrent('a proxy that demands a login is final, and the error says where
   expect(errorOf(result)).toMatch(/https_proxy/);
 });
 
-test.concurrent('a proxy gets the login that its variable holds, and nobody else sees it', async (context) => {
+test.concurrent('a proxy gets the login that its variable holds, nobody else sees it, and Node warns of nothing', async (context) => {
   const login = { user: 'proxy-user', password: 'proxy-password' };
   const { service, proxy, runBehindProxy } = await setSecureStage(context, { kind: 'login', ...login });
   const operation = service.plane.startOperation({ lengthMs: 700 });
@@ -79,6 +79,7 @@ test.concurrent('a proxy gets the login that its variable holds, and nobody else
 
   expect(result.outputs).toMatchObject({ status: 'finished' });
   expect(result.log + result.summary).not.toContain(login.password);
+  expect(result.log).not.toContain('DeprecationWarning');
   for (const { headers } of service.requests) expect(headers['proxy-authorization']).toBe(undefined);
 });
 
