@@ -77,7 +77,8 @@ function rehearse() {
     git('push', '--quiet', remote, 'HEAD:refs/heads/main');
     git('clone', '--quiet', remote, clone);
     dateChangelog(clone);
-    git('-C', clone, 'push', '--quiet', 'origin', 'HEAD:refs/heads/main', `HEAD:refs/tags/${tag}`);
+    git('-C', clone, 'tag', tag);
+    git('-C', clone, 'push', '--quiet', 'origin', 'main', tag);
     for (const step of [
       ['verify', tag],
       ['pack', tag, packed],

@@ -216,3 +216,15 @@ test.for<[string, (scene: Scene) => string, RegExp]>([
   expect(readdirSync(scene.folder)).not.toContain('packed');
   expect(scene.majorAtRemote()).toBe('');
 });
+
+test('a release whose entry has no date yet can be rehearsed', () => {
+  const { clone, commit, release, git } = setUp();
+  writeFileSync(join(clone, 'CHANGELOG.md'), changelog.replace('[1.0.0] - 2026-01-02', '[1.0.0]'));
+  commit();
+
+  const { status, said } = release('rehearse');
+
+  expect(said).toContain('- The first.');
+  expect(status).toBe(0);
+  expect(git('status', '--porcelain')).toBe('');
+});
