@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
 import type { StepHandle, StepResult } from '../runner/step.js';
 import { reach } from './reach.js';
@@ -22,10 +22,13 @@ test.concurrent('a service that hangs gets 5 s an exchange and 20 s in all', asy
   expect(onlyOne(post.annotations).message).toMatch(/No complete response within \ds/);
   expect(post.output + post.summary).not.toContain('request-timeout');
   expect(post.ms).toBeGreaterThan(19_000);
-  expect(post.ms).toBeLessThan(22_000);
+  // Its process also starts and ends in this time.
+  expect(post.ms).toBeLessThan(30_000);
   const tries = service.requests.filter(({ endpoint }) => endpoint === 'revoke-key');
   expect(tries.length).toBeGreaterThanOrEqual(3);
-  for (const { at, endedAt } of tries) expect((endedAt ?? Number.POSITIVE_INFINITY) - at).toBeLessThan(7_500);
+  // The service may see the last connection close after the process has ended.
+  await vi.waitFor(() => expect(tries.map(({ endedAt }) => endedAt)).not.toContain(undefined));
+  for (const { at, endedAt = at } of tries) expect(endedAt - at).toBeLessThan(7_500);
 });
 
 test.concurrent('after an unclear create all keys of the name are revoked, the one in use last', async (context) => {
