@@ -10,46 +10,48 @@ import { MintedEnd } from './keys/minted-end.js';
 import type { PostState } from './keys/post-state.js';
 import { type Gone, type IsListed, includesKey, incompleteKeyList, Revocation } from './keys/revocation.js';
 
-/** The pauses between rounds. */
+/** Milliseconds between two rounds: the pause doubles from `shortestPause` to `longestPause`. */
 const shortestPause = 250;
 const longestPause = 2_000;
+/** Milliseconds. No pause is shorter, even close to the deadline. */
 const leastPause = 250;
-/** What is kept of the time for the minted key, which looks for the others until then, the last time shortly before. */
+/** Milliseconds kept at the end for revoking the minted key. If its first try hangs, a second one still fits. */
 const forTheMinted = 4_000;
+/** Milliseconds. The last search with the minted key is due this long before its revocation. */
 const forItsLastLook = 500;
-/** When the last look is due: one that fails is repeated in the rest of the time. */
+/** Milliseconds. The last search is due this long before the deadline, so that a failed one can be repeated. */
 const nearlyOver = 1_500;
 
-/** What main has left. */
 type Remains = Pick<PostState, 'name' | 'unclear' | 'revoke' | 'since'>;
 
 export interface Credentials {
-  /** With the minted key, and with the parent key: each where it is at hand. */
+  /** Uses the minted key. Undefined if the state holds none. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
+  /** Uses the parent key. Undefined unless that key sealed the state. */
   readonly parent: ControlApi | undefined;
 }
 
 export interface RevokedKey {
   readonly id: string;
   readonly gone: Gone;
-  /** When it was made, in milliseconds since 1970, where that is known. */
+  /** Milliseconds since 1970. Undefined if the time of creation is unknown. */
   readonly since: number | undefined;
 }
 
 export interface CleanedUp {
   readonly revoked: readonly RevokedKey[];
-  /** Ids of keys that are not known to be gone. */
+  /** Ids of keys that are not confirmed as gone. */
   readonly left: readonly string[];
-  /** Whether a key may be left that nobody has seen. */
+  /** True if there may be a key whose id is unknown. */
   readonly isUnseen: boolean;
-  /** Why not all is known to be gone; nothing where it is. */
+  /** Why a key may still be alive. Undefined if every key is confirmed as gone. */
   readonly failure: unknown;
 }
 
-/** No key is at hand that could do it. */
+/** Post has no key that it could search with. */
 export class NoCredential extends Error {}
 
-/** Revokes what main has left. Ends with a value: a failure here must be told, and is no crash. */
+/** Revokes the keys of main. A failed request does not throw: the result names the keys that may still be alive. */
 export function cleanUp(
   trace: Remains,
   credentials: Credentials,
@@ -58,16 +60,17 @@ export function cleanUp(
   return new CleanUp(trace, credentials, collaborators).run();
 }
 
-/** A key that is known to have been made, and its end so far. */
+/** A key that was created and is not yet confirmed as gone. */
 interface Open {
   readonly since: number | undefined;
   readonly revocation: Revocation;
-  /** Until when it is locked, on the clock of the step, and what the service said of that. */
+  /** End of the lock that a 423 announced, on the step's clock. */
   readonly notBefore?: number;
+  /** The 423 response. */
   readonly failure?: unknown;
 }
 
-/** Whoever is told it has to be left alone: nothing more is sent in this round. */
+/** The service asked for a pause, so this round sends nothing more. */
 class LeaveAlone extends Error {}
 
 class CleanUp {
@@ -77,14 +80,15 @@ class CleanUp {
   readonly #mintedEnd: MintedEnd | undefined;
   readonly #open = new Map<string, Open>();
   readonly #revoked = new Map<string, RevokedKey & Open>();
-  /** Credentials that the service does not accept for a look. */
+  /** Clients that the service does not allow to read the list of keys. */
   readonly #refused = new Set<ControlApi>();
-  /** Whether a look has seen all that there was, and why the last one has not. */
+  /** True if the latest search read the complete list. A search that ran out of time does not change it. */
   #isSeen = false;
+  /** Why the latest search failed. */
   #whyUnseen: unknown;
-  /** What stood in the way in this round. */
+  /** The last failure of this round. */
   #failure: unknown;
-  /** No further try can help. */
+  /** True if another round cannot help. */
   #isHopeless = false;
 
   constructor(trace: Remains, credentials: Credentials, collaborators: Omit<Collaborators, 'api'>) {
@@ -104,7 +108,7 @@ class CleanUp {
     this.#open.set(minted.id, { since: trace.since, revocation: new Revocation(key) });
   }
 
-  /** Round by round: what failed is tried again, and an answer that was given up can still be carried out. */
+  /** Repeats rounds: a failed request is retried, and a create that timed out can still take effect. */
   async run(): Promise<CleanedUp> {
     const { limit, random } = this.#collaborators;
     let pause = shortestPause;
@@ -120,7 +124,7 @@ class CleanUp {
     } catch (error) {
       if (!(error instanceof TimeUp)) throw error;
       failure ??= this.#failure;
-      // A last round may be cut short: what the one before it has seen stands.
+      // The deadline may cut the last round short. The result of the round before it stands.
       if (failure !== undefined || this.#open.size > 0 || !this.#hasSeenAll) failure = new TimeUp(failure);
     }
     if (failure === undefined && !this.#hasSeenAll) failure = this.#whyUnseen ?? new TimeUp();
@@ -138,25 +142,25 @@ class CleanUp {
     return !this.#trace.unclear || this.#collaborators.limit.left <= nearlyOver || this.#looker === undefined;
   }
 
-  /** Nobody may revoke the minted key, and there is nothing else to do. */
+  /** True if post has no key that may revoke the minted key, and nothing else to do. */
   get #isRefused(): boolean {
     return this.#mintedEnd?.isRefused === true && !this.#trace.unclear;
   }
 
-  /** The minted key, while it lives; then the parent. */
+  /** The client that searches: with the minted key until it is revoked, then with the parent key. */
   get #looker(): ControlApi | undefined {
     const { minted, parent } = this.#credentials;
     const isMintedGone = this.#revoked.has(minted?.id ?? '');
     return [isMintedGone ? undefined : minted?.api, parent].find((api) => api !== undefined && !this.#refused.has(api));
   }
 
-  /** Whether the minted key is in use for the looks. */
+  /** The minted key searches for other keys, so it is revoked last. */
   get #mintedIsNeeded(): boolean {
     const { minted } = this.#credentials;
     return this.#trace.unclear && minted !== undefined && this.#looker === minted.api;
   }
 
-  /** What is left of the time is for the minted key first. */
+  /** From now on, revoking the minted key comes first. */
   get #isLate(): boolean {
     return this.#collaborators.limit.left <= forTheMinted;
   }
@@ -165,11 +169,11 @@ class CleanUp {
     const { left } = this.#collaborators.limit;
     const own = this.#mintedIsNeeded ? [left - forTheMinted - forItsLastLook, left - forTheMinted] : [];
     const moments = [left - nearlyOver, ...own];
-    // Shorter towards the end, for some more tries, but never so short that it is none.
+    // Pauses get shorter towards the deadline, which leaves time for more tries. The lower bound keeps them above 0.
     return Math.max(leastPause, Math.min(pause, left / 4, ...moments.filter((ms) => ms > 0)));
   }
 
-  /** Answers for how long the service asks to be left alone. */
+  /** Returns how long the service asks to pause, in milliseconds. */
   async #round(): Promise<number> {
     this.#failure = undefined;
     try {
@@ -177,7 +181,7 @@ class CleanUp {
       if (wasLate) await this.#attemptMinted();
       if (this.#trace.unclear) await this.#look();
       await this.#attemptOthers();
-      // It goes last, where it is in use for the others; but a look can have taken until its time has come.
+      // The minted key is not revoked while it searches for others, unless the search used up the time for that.
       if (!wasLate && (this.#isLate || !this.#mintedIsNeeded)) await this.#attemptMinted();
       return 0;
     } catch (error) {
@@ -207,7 +211,7 @@ class CleanUp {
     const { name } = this.#trace;
     const isMintedOpen = this.#open.has(this.#credentials.minted?.id ?? '');
     const looking = isMintedOpen ? limit.within(limit.left - forTheMinted) : limit;
-    // The rest of the time is for the minted key.
+    // The remaining time is for revoking the minted key.
     if (looking.struck) return;
     for (let api = this.#looker; api !== undefined; api = this.#looker) {
       try {
@@ -226,14 +230,14 @@ class CleanUp {
         this.#refused.add(api);
       }
     }
-    // Where the minted key was the only one to look, and has gone after a good look, nothing is amiss.
+    // The only key that could search is gone by now. An earlier search was complete, so nothing has failed.
     if (this.#isSeen) return;
     this.#whyUnseen ??= new NoCredential();
     this.#failure = this.#whyUnseen;
     this.#isHopeless = this.#open.size === 0;
   }
 
-  /** The time for a look has ended amid it: what the one before it has seen stands. */
+  /** The time for a search ended before its response. The result of an earlier search stands. */
   #bearCut(error: TimeUp): void {
     if (!this.#isSeen) {
       this.#failure = error;
@@ -242,12 +246,15 @@ class CleanUp {
     if (this.#collaborators.limit.struck) throw error;
   }
 
-  /** An id that the list shows under another name is that of another key. Ours is gone, and that one is not touched. */
+  /**
+   * If the list shows an id under another name, the service has reused the id. Our key is gone, and the other key is
+   * not touched.
+   */
   #dropReusedIds({ keys }: KeyList, reader: ControlApi): void {
     const { minted } = this.#credentials;
     for (const [id, { since, revocation }] of this.#open) {
       const listed = keys.find((key) => key.id === id)?.name ?? this.#trace.name;
-      // A key that reads the list is alive, whatever the list calls it.
+      // A key that can read the list is alive, whatever name the list shows.
       if (listed === this.#trace.name || (reader === minted?.api && id === minted.id)) continue;
       this.#open.delete(id);
       this.#revoked.set(id, { id, gone: revocation.how, since, revocation });
@@ -260,7 +267,7 @@ class CleanUp {
     if (this.#open.has(key.id) || (key.id === minted?.id && !revoke)) return;
     const revoked = this.#revoked.get(key.id);
     if (revoked?.revocation.isSaid) return;
-    // It was taken for gone by what an answer seemed to mean; the list knows better.
+    // Earlier responses only suggested that the key was gone. The list shows that it is not.
     this.#revoked.delete(key.id);
     const since = revoked?.since ?? timeOf(key, 'created_at');
     this.#open.set(key.id, { since, revocation: new Revocation(key) });
@@ -281,7 +288,7 @@ class CleanUp {
       this.#revoked.set(id, { id, gone, since, revocation });
     } catch (error) {
       const { status, retryAfter = 0 } = error instanceof ApiError ? error : {};
-      // A lock is one on this key alone.
+      // A 423 locks this key alone, so the round goes on with the others.
       if (status !== 423 || retryAfter > this.#collaborators.limit.left) return this.#bear(error);
       this.#open.set(id, { ...open, notBefore: clock.now() + retryAfter, failure: error });
       this.#failure = error;
@@ -294,22 +301,22 @@ class CleanUp {
       try {
         return includesKey(await api.keys({ limit, retry: once }), key);
       } catch (error) {
-        // A list that asks for patience asks it of all who read it: that is no lock on the one key.
+        // A 423 or 429 for the list concerns all keys. It is not a lock on this one.
         if (error instanceof ApiError && error.asksForPatience) this.#bear(error);
         throw error;
       }
     };
   }
 
-  /** What may go better in the next round. */
+  /** Records a failed request, and whether another round can help. */
   #bear(error: unknown): void {
     if (!(error instanceof ApiError)) throw error;
     this.#failure = error;
-    // A request that can never be sent, as with a bad proxy variable.
+    // This request can never be sent, for example because a proxy variable is invalid.
     if (!error.transient && !error.unclear && error.status === undefined) this.#isHopeless = true;
     const { limit } = this.#collaborators;
     const asked = error.retryAfter ?? 0;
-    // Too many requests are not answered with more of them, whatever these are about.
+    // A 429 ends the round even without `Retry-After`: more requests would only add to the load.
     if (asked === 0 && error.status !== 429) return;
     if (asked > limit.left) {
       this.#failure = new AskedToWaitTooLong(error, limit.left);

@@ -13,18 +13,18 @@ export interface CreateKeySettings {
   readonly run: Run;
   readonly revokeInPost: boolean;
   readonly onRevokeFailure: OnFailure;
-  /** The environment variable that also gets the key. */
+  /** Name of an environment variable that also receives the key. */
   readonly exportTo: string | undefined;
 }
 
-/** What post must know of the key, whatever becomes of this process. */
+/** Post needs this even if the process of main is killed. */
 export type KeyState = Pick<PostState, 'name' | 'unclear' | 'minted' | 'revoke'>;
 
-/** Where a secret and the way back are kept, before anything else happens. */
+/** Main masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {
-  /** From now on nothing prints it. */
+  /** Hides the secret in everything that is printed later. */
   mask(secret: string): void;
-  /** Nothing: there is nothing to be undone. */
+  /** Undefined: there is nothing to revoke. */
   save(state: KeyState | undefined): void;
 }
 
@@ -39,7 +39,9 @@ export function createKey(
   return new Minting(settings, collaborators, store).run();
 }
 
-/** The outputs are out. A key that was not handed on would be nobody's: until then post revokes it in any case. */
+/**
+ * Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has received it.
+ */
 export function handedOn(
   { name, minted, unclear }: Created,
   { revokeInPost }: CreateKeySettings,
@@ -50,8 +52,8 @@ export function handedOn(
 }
 
 /**
- * An unclear create whose key could not be looked for. Never tried again: that could make a second one, and post looks for
- * the first.
+ * The create may have made a key, and the search for that key failed. A retry could make a second key, so it is not
+ * retried. Post searches for the first one.
  */
 class LeftUnclear extends ApiError {
   constructor(create: ApiError, search: ApiError) {
@@ -63,7 +65,10 @@ class LeftUnclear extends ApiError {
   }
 }
 
-/** Each may make a key later than anybody looks for it. A page with 429 counts too: who sent it is not known. */
+/**
+ * A promise of the contract: each of these creates may make a key after the last search. A 429 with an HTML page counts
+ * too, because its sender is unknown.
+ */
 const maxAmbiguousCreates = 5;
 
 class Minting {
@@ -83,7 +88,7 @@ class Minting {
 
   async run(): Promise<Created> {
     const name = this.#name;
-    // Before the request: a process that is killed while it is under way has left its name.
+    // Saved before the request, so that post knows the name if this process is killed during the request.
     this.#store.save({ name, unclear: true, minted: undefined, revoke: true });
     const minted = await withRetries(() => this.#try(), this.#manner).catch((failure: unknown) => ({ failure }));
     if ('failure' in minted) {
@@ -95,7 +100,7 @@ class Minting {
     return { name, unclear: this.#unclear, minted };
   }
 
-  /** Once it was unclear it stays so: an answer that was given up can still be carried out. */
+  /** After one ambiguous create the state stays ambiguous: a request that timed out can still take effect. */
   async #try(): Promise<MintedKey> {
     const { api, limit } = this.#collaborators;
     const wasUnclear = this.#unclear;
@@ -112,12 +117,12 @@ class Minting {
       }
       await this.#revokeWhatWasMade(error);
       const transient = error.transient && ++this.#ambiguousCreates < maxAmbiguousCreates;
-      // What was asked for in patience was given before the search.
+      // The search has already waited for `Retry-After`.
       throw new ApiError(error.message, { ...error, transient, retryAfter: undefined }, { cause: error });
     }
   }
 
-  /** A key whose secret nobody saw is of no use to anybody but a thief. */
+  /** No step has the secret of such a key, so the key is useless and only a risk. */
   async #revokeWhatWasMade(create: ApiError): Promise<void> {
     const { api, limit, log } = this.#collaborators;
     log.info(`${create.message}. A key may have been made all the same: looking for it by its name, ${this.#name}.`);

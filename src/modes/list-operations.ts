@@ -9,11 +9,11 @@ export type FoundOperations = Found<Operation>;
 
 export interface ListOperationsSettings extends Wanted {
   readonly projectId: string;
-  /** Milliseconds: only what was created within them. */
+  /** Milliseconds. Only operations that were created within this time are listed. */
   readonly since: number | undefined;
 }
 
-/** The newest first. */
+/** The newest operation comes first. */
 export async function listOperations(
   { projectId, since, ...wanted }: ListOperationsSettings,
   collaborators: Collaborators,
@@ -25,8 +25,8 @@ export async function listOperations(
 }
 
 /**
- * The list is in order of creation: behind the first that is older all are. `beginMs` is called when the first page has come,
- * as the service's clock is not known before.
+ * The list is sorted by creation, newest first: all operations after the first older one are older too. `beginMs` is
+ * called after the first page, because only a response shows the service's clock.
  */
 async function* createdFrom(pages: AsyncIterable<Operation[]>, beginMs: () => number): AsyncGenerator<Operation[]> {
   let known: number | undefined;

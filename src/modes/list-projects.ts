@@ -6,7 +6,7 @@ import { patiently } from './patience.js';
 
 export const fieldsToListProjectsBy: readonly string[] = projectFields;
 
-/** The n-th of so many shares, counted from 1. */
+/** Shares are counted from 1. */
 export interface Shard {
   readonly number: number;
   readonly of: number;
@@ -14,7 +14,6 @@ export interface Shard {
 
 export interface ListProjectsSettings extends Wanted {
   readonly shard: Shard | undefined;
-  /** How many batches at most. */
   readonly maxBatches: number;
 }
 
@@ -30,12 +29,12 @@ async function* ofShard(pages: AsyncIterable<Recorded[]>, { number, of }: Shard)
   for await (const page of pages) yield page.filter(({ id }) => shareOf(id, of) === number);
 }
 
-/** From 1; by the id alone, so that a project stays in its share whatever else the account has. */
+/** Counted from 1. The share depends on the id alone, so a project keeps it when other projects come or go. */
 export function shareOf(id: string, shares: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % shares) + 1;
 }
 
-/** Batches of ids, their sizes differing by at most one: no more of them than the size of the largest needs. */
+/** Batch sizes differ by at most one. There are only as many batches as the largest size requires. */
 export function batchesOf(ids: readonly string[], maxBatches: number): string[][] {
   const largest = Math.ceil(ids.length / maxBatches);
   const number = Math.ceil(ids.length / Math.max(1, largest));

@@ -1,2 +1,2 @@
-/** What was asked for cannot be done. The message is whole. */
+/** The step cannot do what its inputs ask for. The message is complete and gets no further advice. */
 export class NoResult extends Error {}

@@ -4,7 +4,10 @@ import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import type { Collaborators } from './collaborators.js';
 
-/** How a mode asks, side by side or not: 5 tries a request, with a line in the log for each that is to follow. */
+/**
+ * Each request gets 5 attempts; 423 and 429 are retried until the deadline (promises of the contract). Parallel
+ * requests share one cooldown.
+ */
 export function patiently({ limit, random, log }: Omit<Collaborators, 'api'>): Manner {
   return {
     limit,

@@ -11,7 +11,6 @@ import { patiently } from './patience.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 
-/** What became of each. */
 export async function revokeKeys(settings: RevokeKeySettings, collaborators: Collaborators): Promise<Fate[]> {
   const { api, log } = collaborators;
   const manner = patiently(collaborators);
@@ -19,7 +18,7 @@ export async function revokeKeys(settings: RevokeKeySettings, collaborators: Col
   return revokeEach(keys, new Revoker(api, manner), log);
 }
 
-/** One key, or none. */
+/** Returns one key or none. Several keys of that name are an error. */
 async function onlyKeyNamed(name: string, api: ControlApi, manner: Manner): Promise<readonly Key[]> {
   const { keys, isComplete } = await keysNamed(name, api, manner);
   const shown = plain(name, 80);

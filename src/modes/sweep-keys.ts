@@ -10,35 +10,35 @@ import { RunLookups, type RunSeen, type WorkflowRuns } from './keys/run-lookups.
 import { patiently } from './patience.js';
 
 export interface SweepKeysSettings {
-  /** That of the sweep itself. */
+  /** The run of the sweep itself. */
   readonly run: Run;
-  /** Milliseconds: how old a key must be where the state of its run cannot be seen. */
+  /** Milliseconds. If the run of a key cannot be looked up, the key is revoked only above this age. */
   readonly olderThan: number;
   readonly dryRun: boolean;
-  /** Milliseconds for a question to GitHub. */
+  /** Milliseconds for one request to GitHub. */
   readonly requestTimeout: number;
 }
 
-/** A key of this repository, what is to become of it, and why. */
+/** A key of this repository, whether to revoke it, and why. */
 export interface Judged extends KeyOrigin {
   readonly key: Key;
-  /** Never of a key kept on purpose: nobody asks for its run. */
+  /** Always false for a key that is kept on purpose: its run is not looked up. */
   readonly isOver: boolean;
   readonly why: string;
 }
 
 export interface Swept {
   readonly judged: readonly Judged[];
-  /** Of those whose run is over; none in a dry run. */
+  /** Results for the keys whose run is over. Empty in a dry run. */
   readonly fates: readonly Fate[];
-  /** Keys that this action made for other repositories, and those that it did not make. */
+  /** Keys that this action made for other repositories, and keys that it did not make. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
-  /** Why runs could not be seen. */
+  /** Why runs could not be looked up. */
   readonly troubles: readonly ApiError[];
   readonly listIsComplete: boolean;
 }
 
-/** A run that GitHub does not find may be too new for its servers to know. */
+/** Milliseconds, a promise of the contract. GitHub may not yet find a run that is very new. */
 const notFoundCountsAfter = 3_600_000;
 
 export async function sweepKeys(
@@ -76,7 +76,7 @@ function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
   return new Set(keys.map(({ run }) => run.id));
 }
 
-/** `age`: by the service's clock; 0 if the service does not say when it made the key. */
+/** `age`: milliseconds on the service's clock; 0 if the record has no time of creation. */
 function judge(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunSeen | 'gone' | undefined,

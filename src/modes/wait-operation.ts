@@ -12,40 +12,43 @@ import type { Watched } from './wait/roster.js';
 import type { Target } from './wait/target.js';
 import { type PollPolicy, WatchedProject } from './wait/watched-project.js';
 
-/** Requests under way at once, and the time for the final poll. Promises of the contract. */
+/** A promise of the contract. */
 const maxAtOnce = 12;
+/** Milliseconds. The contract gives a step 2 s to end after its deadline; the final poll may use half of them. */
 const finalPollTakes = 1_000;
-/** Requests that are silent for so long, while others responded, hang: the next poll does not wait for them. */
+/**
+ * Milliseconds. If a poll brings no response for this long, its open requests hang, and the next poll starts without
+ * them.
+ */
 const silence = 500;
 
 export interface WaitSettings {
-  /** With ids: one. */
+  /** Exactly one if `target` has ids. */
   readonly projectIds: readonly string[];
   readonly target: Target;
   readonly failOnEmpty: boolean;
-  /** Milliseconds between polls; `auto`: as fits the length of the wait. */
+  /** Milliseconds between polls. `auto` adapts to the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
 }
 
 export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
 
-/** How a wait ended. */
 export interface Waited {
   readonly verdict: Verdict;
   readonly watched: readonly Watched[];
   readonly failedBefore: readonly Operation[];
-  /** How many unfinished operations the filter left out. */
+  /** Number of unfinished operations that the filter left out. */
   readonly notAdmitted: number;
-  /** Projects that never gave a usable response. */
+  /** Ids of projects that never gave a usable response. */
   readonly unanswered: readonly string[];
-  /** Why it is no better: what made further polls pointless, or the last failure. */
+  /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
   readonly cause: ApiError | NotFound | undefined;
   /** Milliseconds. */
   readonly took: number;
 }
 
-/** Polls until all operations have ended, or one has failed, or the deadline. */
+/** Polls until all operations have ended, one has failed (with `failFast`), or the deadline is reached. */
 export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<Waited> {
   return new Wait(settings, collaborators).run();
 }
@@ -61,19 +64,20 @@ class Wait {
   readonly #failures: PollFailures;
   readonly #projects: readonly WatchedProject[];
   readonly #queue = pLimit(maxAtOnce);
-  /** Ends the requests that are still under way when the wait ends. */
+  /** Cancels open requests when the wait ends. */
   readonly #requests = new Stop();
   readonly #underWay = new Set<Promise<void>>();
-  /** Settles as soon as something is known that ends the wait. */
+  /** Settles as soon as the result is known. */
   readonly #decision: Promise<Verdict>;
   #decide: (verdict: Verdict) => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
-  /** Ends the wait after the poll in which it was seen. */
+  /** Ends the wait after the current poll, whose other responses may show a failed operation. */
   #failure: Error | undefined;
   #changes = 0;
   #polledAt = 0;
-  /** Until when a response that throttles repeats the first one; until when a 429 holds all requests back. */
+  /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
   #slowedUntil = 0;
+  /** Until this time on the step's clock, a 429 holds back all requests. */
   #throttledUntil = 0;
 
   constructor(settings: WaitSettings, { api, limit, log, random }: Collaborators) {
@@ -104,7 +108,7 @@ class Wait {
   async run(): Promise<Waited> {
     const forget = this.#cancel.on(() => this.#requests.stop());
     try {
-      // An empty list of ids is decided without a request.
+      // An empty list of ids needs no request.
       this.#check();
       if (this.#settled() === undefined) this.#narrator.begin(this.#settings.projectIds);
       const polling = this.#limit.endless ? this.#pollOnce() : this.#pollUntilDecided();
@@ -141,7 +145,7 @@ class Wait {
     }
   }
 
-  /** Over when all requests have ended; without those that hang, if there is something else to ask for. */
+  /** Ends when all its requests have ended. It does not wait for requests that hang if there is other work. */
   async #poll(): Promise<void> {
     this.#polledAt = this.#limit.clock.now();
     const requests = Promise.all(this.#start((projectId) => this.#policy(projectId)));
@@ -153,9 +157,9 @@ class Wait {
     }
   }
 
-  /** At the deadline, so that an operation that ended a moment ago is not called late. */
+  /** Runs at the deadline, so that an operation that has just finished is not reported as late. */
   async #pollFinally(): Promise<Waited> {
-    // They have hit the deadline, too.
+    // These requests have reached the deadline too, so none of them holds up the final poll.
     await Promise.all(this.#underWay);
     this.#failures.forgetRetryAfter();
     const { clock } = this.#limit;
@@ -188,7 +192,7 @@ class Wait {
     }
   }
 
-  /** Usually as the pace says; but the poll that makes all empty lists believed is not late. */
+  /** Follows the pace. The poll that confirms an empty list is never late, unless the service throttles. */
   #pause(): number {
     const now = this.#limit.clock.now();
     const pause = this.#pace.next(this.#waited);
@@ -201,7 +205,8 @@ class Wait {
     return {
       limit: this.#limit,
       isLast: false,
-      // Throttling is retried until the deadline; a failure only until the project has answered: then the next poll does it.
+      // A throttled request is retried until the deadline. A failed one is retried only until the first response of its
+      // project. After that, the next poll repeats it.
       retry: (error, times) => {
         if (error.asksForPatience) return this.#slowDown(error);
         return this.#failures.isAnswered(projectId) ? undefined : this.#untilAnswered(error, times);
@@ -215,10 +220,13 @@ class Wait {
     return { limit, isLast: true, retry: once, queue: this.#queue };
   }
 
-  /** How long the request that was throttled has to wait. A 423 is a lock on one thing: the others do not wait for it. */
+  /**
+   * Returns how long the throttled request waits, in milliseconds. A 423 locks one resource, so other requests do not
+   * wait for it.
+   */
   #slowDown({ status, retryAfter = 0 }: ApiError): number {
     const now = this.#limit.clock.now();
-    // Of requests side by side the first one that is refused slows the wait down: the others were sent before it was known.
+    // Only the first of several parallel responses slows polling down: the other requests were sent before it arrived.
     if (now >= this.#slowedUntil) {
       this.#pace.refused(status === 423 ? 0 : retryAfter);
       this.#slowedUntil = now + this.#pace.next(this.#waited);
@@ -231,7 +239,7 @@ class Wait {
   async #whenNotThrottled<T>(attempt: () => Promise<T>): Promise<T> {
     const { clock } = this.#limit;
     let waitedUntil = 0;
-    // Another response can put it off meanwhile.
+    // Another response may extend the pause meanwhile.
     while (this.#throttledUntil > Math.max(waitedUntil, clock.now())) {
       waitedUntil = this.#throttledUntil;
       await this.#limit.sleep(waitedUntil - clock.now());
@@ -250,7 +258,7 @@ class Wait {
     else this.#failure ??= error;
   }
 
-  /** What is known for good. A wait succeeds by this alone. */
+  /** Considers only states that cannot change again. Nothing else makes a wait succeed. */
   #settled(): 'finished' | 'empty' | 'failed' | undefined {
     const { failFast, failOnEmpty } = this.#settings;
     const hasFailed = this.#projects.some(({ roster }) => roster.failed.size > 0);
@@ -263,7 +271,7 @@ class Wait {
   #ended(verdict: Verdict, cause?: Waited['cause']): Waited {
     const hasFailed = this.#projects.some(({ roster }) => roster.failed.size > 0);
     return {
-      // A failure that was seen is proof, whatever else happened.
+      // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
       verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
       watched: this.#projects.flatMap(({ roster }) => roster.watched),
       failedBefore: this.#projects.flatMap(({ roster }) => roster.failedBefore),
