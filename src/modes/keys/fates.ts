@@ -2,10 +2,9 @@ import type { Log } from '../../api/log.js';
 import { fewAtATime } from '../few-at-a-time.js';
 import type { Gone, KeyToRevoke, Revoker } from './revocation.js';
 
-/** What became of one key. */
 export type Fate = { readonly id: string } & ({ readonly gone: Gone } | { readonly failure: unknown });
 
-/** Side by side, a few at a time; one that fails does not stop the others. */
+/** One failed revocation does not stop the others. */
 export function revokeEach(keys: readonly KeyToRevoke[], revoker: Revoker, log: Log): Promise<Fate[]> {
   return fewAtATime(keys, async ({ id, name }): Promise<Fate> => {
     try {

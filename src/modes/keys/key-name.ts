@@ -1,33 +1,36 @@
 import { createHash } from 'node:crypto';
 
-/** The run of a workflow that a key is made for. */
+/** The workflow run that a key was created for. */
 export interface Run {
-  /** Of the GitHub server and the repository. */
+  /** Identifies the GitHub server and the repository. */
   readonly fingerprint: string;
-  /** Digits. */
+  /** Digits only. */
   readonly id: string;
   readonly attempt: number;
 }
 
-/** What the name of a key says about it. */
+/** Facts about a key that its name carries. */
 export interface KeyOrigin {
   readonly run: Run;
-  /** Kept on purpose (`revoke-in-post: false`): it outlives its run, so no sweep revokes it. */
+  /** Kept on purpose (`revoke-in-post: false`): the key outlives its run, so no sweep revokes it. */
   readonly isKept: boolean;
 }
 
+/** A promise of the contract. */
 const maxLength = 64;
 const maxRandom = 12;
 
+/** A promise of the contract. */
 export const labelLength = 20;
 /**
- * `<label>-run<id>-<attempt>-<seal>-<random>`, with `kept` in place of `run` for a key kept on purpose: a person can read it,
- * and search for the run. No field behind the label holds a hyphen, so a label can hold anything. A version that does not know
- * a word in this place takes the key for one of others, and never revokes it. The longest fields leave 3 random characters.
+ * `<label>-run<id>-<attempt>-<seal>-<random>`: a person can read it, and search for the run. `kept` replaces `run` in
+ * the name of a key that is kept on purpose. Only the label may contain hyphens, so the fields after it are
+ * unambiguous. A version that does not know the word in this place treats the key as not ours, and never revokes it.
+ * The longest fields leave 3 characters for the random part.
  */
 const shape = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;
 
-/** A name that no other step has, of the same job or of another. */
+/** Unique for every step of every job: a promise of the contract. */
 export function keyName(label: string, { run, isKept }: KeyOrigin, random: () => number): string {
   const start = `${label}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-`;
   const unique = randomText(randomLength(start), random);
@@ -35,7 +38,7 @@ export function keyName(label: string, { run, isKept }: KeyOrigin, random: () =>
   return `${start}${toBase36(seal)}-${unique}`;
 }
 
-/** Nothing if this action did not make the name. */
+/** Undefined if this action did not make the name. */
 export function parseKeyName(name: string): KeyOrigin | undefined {
   const [, label = '', word = '', id = '', attempt = '', seal = '', unique = ''] = shape.exec(name) ?? [];
   const start = `${label}-${word}${id}-${attempt}-`;
@@ -44,13 +47,13 @@ export function parseKeyName(name: string): KeyOrigin | undefined {
   return { run: { id, attempt: Number(attempt), fingerprint: toBase36(fingerprint) }, isKept: word === 'kept' };
 }
 
-/** `repository`: its id, which survives a new name, or its name where the runner gives no id. */
+/** `repository`: its id, which survives a rename, or its name if the runner provides no id. */
 export function fingerprintOf(server: string, repository: string): string {
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the fingerprint plus a hash of all the rest. A name that somebody has changed in any place, `kept` included,
-// is then that of another repository.
+// The seal is the fingerprint plus a hash of the rest of the name. A change anywhere, `kept` included, turns it into a
+// name of another repository. Numbers of 10 digits in base 36 are below 2^53, so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

@@ -3,48 +3,48 @@ import { ApiError } from '../../http/errors.js';
 import type { Limit } from '../../time/limit.js';
 import type { Gone, IsListed, KeyToRevoke, Revocation } from './revocation.js';
 
-/** In less time a slow answer could not come. */
+/** Milliseconds. A shorter timeout would cut off a service that is only slow. */
 const shortestExchange = 1_000;
 
 interface Parts {
   readonly minted: KeyToRevoke & { readonly api: ControlApi };
-  /** Where the right one is at hand. */
+  /** Undefined unless post has the parent key that main used. */
   readonly parent: ControlApi | undefined;
   readonly limit: Limit;
   readonly isListedFor: (api: ControlApi) => IsListed;
 }
 
-/** The end of the minted key: by itself; by the parent key where it is refused. */
+/** The minted key revokes itself. The parent key revokes it only if the service rejects the minted key. */
 export class MintedEnd {
   readonly #parts: Parts;
-  /** Why the service does not let it revoke itself. */
+  /** Why the minted key could not revoke itself. */
   #refusal: ApiError | undefined;
   #isRefused = false;
-  /** Whether the parent key has looked for it in the list, and did not find another key in its place. */
+  /** True once the parent key has found no other key with this id in the list. */
   #mayBeOurs = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Whether the service lets nobody do it who is at hand. */
+  /** True if the service rejects every key that post has. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
 
-  /** Ends only when the key is known to be gone. */
+  /** Resolves only if the key is confirmed as gone. */
   async try(revocation: Revocation): Promise<Gone> {
     const { minted, parent, limit, isListedFor } = this.#parts;
     this.#isRefused = false;
     if (this.#refusal === undefined || parent === undefined) {
       try {
-        // Half of what is left, so that one exchange that hangs leaves time for another.
+        // Half of the remaining time, so that one exchange that hangs leaves time for another.
         const hurried = minted.api.hurried(Math.max(shortestExchange, limit.left / 2));
         return await revocation.try(hurried, limit, isListedFor(minted.api));
       } catch (error) {
         if (!(error instanceof ApiError) || !(error.refused || error.says(404))) throw error;
         if (parent === undefined) {
-          // A key that is not accepted any more is a key that is gone; the list of the parent knows better, if there is one.
+          // A key that gets 401 is gone. The list would be better proof, but only the parent key could read it.
           if (error.says(401)) return revocation.how;
           this.#isRefused = error.refused;
           throw error;
@@ -60,7 +60,8 @@ export class MintedEnd {
     const isListed = isListedFor(parent);
     try {
       if (!this.#mayBeOurs) {
-        // An id that is another key's by now is not touched. Only after a 401 a list is needed: the key is then most likely gone.
+        // The id may belong to another key by now, which must not be touched. After a 401 the minted key is most likely
+        // gone, so this check must succeed. In other cases an unreadable list does not matter.
         const listed = await isListed(minted).catch((error: unknown) => {
           if (refusal.says(401) || !(error instanceof ApiError)) throw error;
           return 'unknown' as const;
@@ -70,7 +71,7 @@ export class MintedEnd {
       }
       return await revocation.try(parent, limit, isListed);
     } catch (error) {
-      // A 401 for both keys may be that of a service that is unwell.
+      // A 401 for both keys may be a fault of the service, so it is retried.
       this.#isRefused = error instanceof ApiError && error.refused && !error.says(401);
       throw error;
     }

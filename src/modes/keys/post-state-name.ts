@@ -1,5 +1,8 @@
-/** The name of the state that main saves for post. */
+/** The runner passes this state to post as `STATE_key`. */
 export const postStateName = 'key';
 
-/** What a step saves that has no key to revoke. Not empty, so that no runner takes it for a state that is missing. */
+/**
+ * Saved by steps without a key to revoke: otherwise post could read a state that another step forged. The text is not
+ * empty, because a runner could treat an empty state as missing.
+ */
 export const nothingToRevoke = 'nothing-to-revoke';

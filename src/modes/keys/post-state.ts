@@ -2,17 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../../api/keys.js';
 import { parseKeyName } from './key-name.js';
 
-/** What main saves for post: enough to revoke the key, even if main was killed before it received it. */
+/** Main saves this for post. It is enough to revoke the key even if main was killed before the response. */
 export interface PostState {
   readonly baseUrl: string;
   readonly name: string;
-  /** Whether a key may have been made that main never heard of. */
+  /** True if the service may have made a key that main does not know. */
   readonly unclear: boolean;
-  /** The key that main got, if it did. */
+  /** Undefined if main received no key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
-  /** When the name was made, in milliseconds since 1970. */
+  /** Milliseconds since 1970: when main began to create the key. */
   readonly since: number;
-  /** Whether that key is to be revoked, too. */
+  /** False if `minted` is kept on purpose. */
   readonly revoke: boolean;
   readonly onFailure: OnFailure;
   readonly summary: boolean;
@@ -21,17 +21,20 @@ export interface PostState {
 export const onFailureWords = ['warn', 'fail'] as const;
 export type OnFailure = (typeof onFailureWords)[number];
 
-/** Sealed with the parent key: post sends that key only for a state that main wrote. `run`: of the workflow, with its attempt. */
+/**
+ * Seals the state with the parent key: post sends that key only if main wrote the state. `run`: the workflow run with
+ * its attempt.
+ */
 export function serializePostState(state: PostState, parentKey: string, run: string): string {
   const text = JSON.stringify(state);
   return `${seal(text, parentKey, run)}${text}`;
 }
 
-/** Whether the holder of this key wrote every byte of the state, in this attempt of this run. */
+/** True if the holder of `key` wrote every byte of the state in this attempt of this run. */
 export function isSealed(saved: string, key: string, run: string): boolean {
   const found = split(saved);
   const [given, expected] = [Buffer.from(found.seal), Buffer.from(seal(found.text, key, run))];
-  // timingSafeEqual throws if the lengths differ.
+  // `timingSafeEqual` throws if the lengths differ.
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
@@ -41,7 +44,7 @@ function seal(text: string, key: string, run: string): string {
     .digest('hex');
 }
 
-/** The seal stands before the object that it covers. */
+/** The seal precedes the JSON object that it covers. */
 function split(saved: string): { readonly seal: string; readonly text: string } {
   const at = Math.max(0, saved.indexOf('{'));
   return { seal: saved.slice(0, at), text: saved.slice(at) };
@@ -54,7 +57,9 @@ const isTextThat =
   (value) =>
     typeof value === 'string' && check(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
-/** Where dates end, in milliseconds from 1970. */
+/**
+ * Milliseconds from 1970: the range of dates in JavaScript (https://tc39.es/ecma262/#sec-time-values-and-time-range).
+ */
 const longestTime = 8.64e15;
 
 const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
@@ -62,7 +67,7 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   unclear: isBoolean,
   minted: (value) =>
     value === undefined ||
-    // The id becomes a part of a path, the secret a header and a mask.
+    // The id becomes part of a URL path, the secret a header and a mask.
     (isTextThat(isKeyId)(partOf(value, 'id')) && isTextThat(isKeySecret)(partOf(value, 'secret'))),
   since: (value) => typeof value === 'number' && Math.abs(value) <= longestTime,
   revoke: isBoolean,
@@ -70,7 +75,7 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   summary: isBoolean,
 };
 
-/** Names parts, and quotes nothing: a state holds a key. */
+/** The message names the invalid parts and quotes none, because a state holds a key. */
 export class UnreadablePostState extends Error {
   constructor(parts: readonly string[]) {
     super(
@@ -79,7 +84,9 @@ export class UnreadablePostState extends Error {
   }
 }
 
-/** Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`. */
+/**
+ * Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`.
+ */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const state = parseJson(split(saved).text);
   const all = { baseUrl: isTextThat(isBaseUrl), ...checks };

@@ -5,24 +5,24 @@ import { Quiet } from '../../http/quiet.js';
 import { type Manner, once, withRetries } from '../../http/retry.js';
 import type { Limit } from '../../time/limit.js';
 
-/** How a key came to be gone: by us, or before. */
+/** Revoked by this action, or already gone before. */
 export type Gone = 'revoked' | 'gone';
 
 export interface KeyToRevoke {
   readonly id: string;
-  /** That of a minted key, where it is known: the same id under another name is another key. */
+  /** Name of a minted key, if known. The same id under another name is another key. */
   readonly name?: string | undefined;
 }
 
-/** Whether the service lists the key, in a response that is newer than the question. */
+/** Tells whether the service lists the key. `true` and `unknown` come from a response that is newer than the call. */
 export type IsListed = (key: KeyToRevoke) => Promise<Listed>;
-/** `unknown`: an incomplete list does not show it. */
+/** `unknown`: the list does not show the key, but is incomplete. */
 export type Listed = boolean | 'unknown';
 
-/** The end of one key, try by try: what a 404 proves hangs on what the tries before it met. */
+/** Revokes one key, one try at a time. Earlier tries decide what a 404 proves. */
 export class Revocation {
   readonly #key: KeyToRevoke;
-  /** A DELETE of ours may have been carried out, though nothing said so. */
+  /** True if a DELETE of this step may have taken effect. */
   #mayBeOurs = false;
   #wasLost = false;
   #isSaid = false;
@@ -32,7 +32,7 @@ export class Revocation {
     this.#key = key;
   }
 
-  /** Ends only when the key is known to be gone. */
+  /** Resolves only if the key is confirmed as gone. */
   async try(api: ControlApi, limit: Limit, isListed: IsListed): Promise<Gone> {
     try {
       this.#isSaid = await api.revokeKey(this.#key.id, limit);
@@ -42,7 +42,7 @@ export class Revocation {
       if (!(error instanceof ApiError)) throw error;
       this.#mayBeOurs ||= error.unclear;
       if (!error.says(404)) {
-        // Only of a key that was not found missing before, and not by a page or an answer about something else.
+        // A 404 after a lost response or a 5xx proves that the earlier DELETE took effect, unless a 404 came before it.
         this.#wasLost ||= !this.#wasNotFound && isLost(error);
         throw error;
       }
@@ -58,33 +58,33 @@ export class Revocation {
     if (listed === false) return this.how;
     const isLate = listed === true;
     const why = isLate ? 'shows it' : 'announces more keys than it shows, so it cannot confirm that the key is gone';
-    // A list that is late catches up. One that comes in pages stays incomplete.
+    // An out-of-date list catches up, so it is read again. An incomplete list stays incomplete.
     const particulars = { status: answer?.status ?? 200, transient: isLate, unclear: true };
     throw new ApiError(`${said}; but the list of keys ${why}`, particulars, { cause: answer });
   }
 
-  /** How it came to be gone, now that it is. */
+  /** Valid only once the key is gone. */
   get how(): Gone {
     return this.#mayBeOurs ? 'revoked' : 'gone';
   }
 
-  /** Whether the service has said in so many words that the key is revoked: a list that still shows it is late. */
+  /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
   get isSaid(): boolean {
     return this.#isSaid;
   }
 }
 
+/** An HTML page may come from a proxy, so it proves nothing. Neither does a 2xx response about another key. */
 function isLost({ unclear, isPage, status }: ApiError): boolean {
   return unclear && !isPage && (status === undefined || status >= 500);
 }
 
-/** Revokes keys, each with its tries. */
 export class Revoker {
   readonly #api: ControlApi;
   readonly #manner: Manner;
-  /** Keys do not come back: what it does not show stays gone, so that one reading serves many keys. */
+  /** Revoked keys do not come back. If this list does not show a key, that stays true, so one list serves many keys. */
   #list: Promise<KeyList> | undefined;
-  /** A lock on it is one on what all read. */
+  /** All keys depend on the list, so a 423 for the list delays all of them. */
   readonly #quietOfList = new Quiet();
 
   constructor(api: ControlApi, manner: Manner) {
@@ -97,7 +97,7 @@ export class Revoker {
     return withRetries(() => revocation.try(this.#api, this.#manner.limit, (it) => this.#isListed(it)), this.#manner);
   }
 
-  /** A list that was read before, and shows the key, may be older than its end. */
+  /** An earlier list that shows the key may be out of date, so it is read again. */
   async #isListed(key: KeyToRevoke): Promise<Listed> {
     const before = await this.#list?.catch(() => undefined);
     if (before !== undefined && includesKey(before, key) === false) return false;
@@ -123,7 +123,7 @@ export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRe
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
-/** A key that such a list does not show may be on a page that nobody read. */
+/** The key that is not found may be on a page that was not read. */
 export function incompleteKeyList(): ApiError {
   const message =
     'GET /api_keys: the response announces more keys than it shows, so one that is missing from it may exist';

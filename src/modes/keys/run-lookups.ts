@@ -6,14 +6,14 @@ import { fewAtATime } from '../few-at-a-time.js';
 import { patiently } from '../patience.js';
 import type { Run } from './key-name.js';
 
-/** A run of a workflow as GitHub shows it. */
+/** A workflow run as GitHub shows it. */
 export interface RunSeen {
-  /** The latest; none where GitHub does not tell. */
+  /** The latest attempt. Undefined if GitHub does not tell. */
   readonly attempt: number | undefined;
   readonly isCompleted: boolean;
 }
 
-/** Why a run could not be seen, as an `ApiError` tells it. */
+/** Why a lookup failed, with the fields of a `RequestError`. */
 export interface Unseen {
   readonly message: string;
   readonly status?: number;
@@ -21,21 +21,26 @@ export interface Unseen {
   readonly retryAfter?: number;
 }
 
-/** The runs of the workflows of this repository. */
+/** The workflow runs of this repository. */
 export interface WorkflowRuns {
   look(id: string, onStop: OnStop): Promise<{ readonly run: RunSeen | 'gone' } | { readonly unseen: Unseen }>;
 }
 
-/** A run that is missing could not be seen. */
+/** A run without an entry could not be looked up. */
 export type RunStates = ReadonlyMap<string, RunSeen | 'gone'>;
 
 const maxFailures = 3;
-/** A 404 counts only if a second request, so much later, gets it too. */
+/**
+ * Milliseconds, a promise of the contract: a 404 counts only if a second request, at least this much later, gets 404
+ * too.
+ */
 const untilSecondRequest = 1_000;
 
-/** What GitHub says of runs: one request a run, however many keys it has, and a second one for those not found. */
+/**
+ * GitHub gets one request per run, however many keys the run has. A second request checks each 404 that could lead to a
+ * revocation.
+ */
 export class RunLookups {
-  /** Why runs could not be seen. */
   readonly failures: ApiError[] = [];
   readonly #own: Run;
   readonly #requestTimeout: number;
@@ -46,12 +51,12 @@ export class RunLookups {
     this.#own = own;
     this.#requestTimeout = requestTimeout;
     this.#runs = runs;
-    // The other half of the time is for the keys.
+    // The other half of the time is for revoking keys.
     const { limit } = collaborators;
     this.#manner = patiently({ ...collaborators, limit: limit.within(limit.left / 2) });
   }
 
-  /** `old`: those of the runs that a confirmed 404 makes a difference to. */
+  /** `old`: runs whose keys are old enough for a confirmed 404 to count. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
     const own = { attempt: this.#own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.#own.id);
@@ -62,7 +67,7 @@ export class RunLookups {
     return new Map([[this.#own.id, own], ...first, ...(await this.#lookAgain(doubtful))]);
   }
 
-  /** GitHub answers 404 also to a token that may not see the run, and now and then by mistake. */
+  /** GitHub also answers 404 if the token may not read the run, and sometimes by mistake. */
   async #lookAgain(ids: readonly string[]): Promise<RunStates> {
     if (ids.length === 0) return new Map();
     const { limit } = this.#manner;
@@ -92,7 +97,7 @@ export class RunLookups {
     return states;
   }
 
-  /** That another run is not found proves something only if this very run is found. */
+  /** A 404 for another run counts only if the token can read the current run. */
   async #seesOwnRun(): Promise<boolean> {
     try {
       if ((await this.#look(this.#own.id)) !== 'gone') return true;
@@ -126,7 +131,7 @@ export class RunLookups {
   }
 }
 
-/** Half of the time is gone: there is none left for the next request either. */
+/** Lookups have used up their half of the time, so a retry cannot help. */
 function tooSlow({ cause }: TimeUp): ApiError {
   const met = cause instanceof ApiError ? `; met last: ${cause.message}` : '';
   return new ApiError(`GitHub did not answer in half of the time${met}`, { transient: false });
