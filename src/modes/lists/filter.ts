@@ -10,11 +10,11 @@ interface Line {
   readonly admits: boolean;
 }
 
-/** Lines of `field=pattern` or `field!=pattern`, all of which a record must satisfy. */
+/** A record must match every line, each `field=pattern` or `field!=pattern`. */
 export class Filter {
   constructor(
     private readonly lines: readonly Line[],
-    /** What is odd about it, but no error. */
+    /** Suspicious lines that are not errors. */
     readonly warnings: readonly string[] = [],
   ) {}
 
@@ -31,12 +31,12 @@ export class Filter {
   }
 }
 
-/** A match takes, at the worst, the length of the value times that of the pattern. */
+/** A match takes, in the worst case, the length of the value times the length of the pattern. */
 const longestPattern = 256;
 
 export class BadFilter extends Error {}
 
-/** `refused`: fields of the record that make no sense here, and why. */
+/** `refused`: fields that cannot be used here, with the reasons. */
 export function parseFilter(
   text: string,
   fields: readonly string[],
@@ -87,7 +87,7 @@ function wordInOtherCase(field: string, pattern: string): string | undefined {
   return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
 }
 
-/** Services add actions, but few statuses. */
+/** Services often add actions, but rarely statuses. So an unknown status is suspicious, an unknown action is not. */
 function isUnknownStatus(field: string, pattern: string): boolean {
   return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
 }
@@ -104,13 +104,16 @@ function split(line: string): { field: string; sign: '' | '=' | '!='; pattern: s
   };
 }
 
-/** The line with a mark below the spot, of a long line the part around it. */
+/** Prints a mark below the error. Long lines are cut to the part around it. */
 function marked(line: string, at: number): string {
   const from = Math.max(0, at - 40);
   return `  ${visible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
 }
 
-/** The whole value; `*` stands for any text, `?` for one character. No expression, so that no pattern takes for ever. */
+/**
+ * The pattern must match the whole value. `*` stands for any text, `?` for one character. A regular expression could
+ * backtrack for a very long time, so none is used.
+ */
 export function matches(value: string, pattern: string): boolean {
   const text = Array.from(value);
   const glob = Array.from(pattern);

@@ -2,12 +2,11 @@ import type { Recorded } from '../../api/records.js';
 import type { Collaborators } from '../collaborators.js';
 import type { Filter } from './filter.js';
 
-/** What a list is to hold. */
 export interface Wanted {
   readonly filter: Filter;
-  /** How many records at most; 0: all. */
+  /** Maximum number of records; 0: no limit. */
   readonly limit: number;
-  /** Whether the user wrote it: nobody asked for a default. */
+  /** False for the default, which cuts a list without a warning. */
   readonly isLimitSet: boolean;
   readonly failOn: 'empty' | 'match' | undefined;
 }
@@ -15,13 +14,14 @@ export interface Wanted {
 export interface Found<T extends Recorded = Recorded> {
   readonly verdict: 'ok' | 'empty' | 'match';
   readonly records: readonly T[];
-  /** The limit that was set, if the pages that were read hold more records than it admits. */
+  /** The limit that the user set, if the pages that were read hold more matching records. */
   readonly cutAt: number | undefined;
 }
 
+/** Milliseconds. */
 const toldEvery = 10_000;
 
-/** Reads on until there are as many records as are wanted. A long list tells how far it is. */
+/** Reads pages until the limit is reached, and logs the progress of a long list. */
 export async function collect<T extends Recorded>(
   pages: Iterable<readonly T[]> | AsyncIterable<readonly T[]>,
   { filter, limit, isLimitSet, failOn }: Wanted,

@@ -3,7 +3,7 @@ import { plain } from '../../text/plain.js';
 import { formatDuration } from '../../time/duration.js';
 import { phaseOf } from './status.js';
 
-/** `create_branch on br-cool-sun-1 [id]`, as far as the record says. */
+/** For example `create_branch on br-cool-sun-1 [id]`. A missing branch is left out. */
 export function nameOf(operation: Operation): string {
   const branch = branchOf(operation);
   return `${actionOf(operation)}${branch === undefined ? '' : ` on ${branch}`} [${plain(operation.id, 80)}]`;
@@ -27,11 +27,11 @@ export function failuresOf(operation: Operation): string | undefined {
   return failures === undefined ? undefined : plain(failures, 20);
 }
 
-/** From its creation to its end, or until now, in milliseconds since 1970. */
+/** Milliseconds since 1970: from the creation to the end, or to `date` if the operation is pending. */
 export function spanOf(operation: Operation, date: number): { readonly from: number; readonly to: number } | undefined {
   const from = timeOf(operation, 'created_at');
   const to = phaseOf(operation.status) === 'pending' ? date : timeOf(operation, 'updated_at');
-  // Services write a time of zero where there is none.
+  // Some services send a zero time for a missing one.
   return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
 }
 

@@ -1,6 +1,6 @@
 export type Phase = 'pending' | 'succeeded' | 'failed';
 
-/** The documented statuses, and those that services of this family also say. */
+/** The documented statuses, and others that services of this family use. */
 const phases: Readonly<Record<string, Phase>> = {
   scheduling: 'pending',
   running: 'pending',
@@ -18,7 +18,7 @@ export function isKnown(status: string): boolean {
   return Object.hasOwn(phases, status);
 }
 
-/** A word that nobody knows proves nothing: it is waited on. */
+/** An unknown status proves nothing, so the operation counts as pending. */
 export function phaseOf(status: string): Phase {
   return (isKnown(status) && phases[status]) || 'pending';
 }
