@@ -1,6 +1,6 @@
 import { operationFields } from '../../api/records.js';
 
-/** What a wait for `all` can be filtered by. */
+/** Fields that `filter` may name in a wait for `all`: the other ones change during the wait. */
 export const fieldsToWaitBy: readonly string[] = operationFields.filter(
   (name) => !['status', 'failures_count', 'updated_at'].includes(name),
 );

@@ -8,10 +8,11 @@ import { lengthInWords, nameOf, statusOf } from '../operations/describe.js';
 import { isKnown } from '../operations/status.js';
 import type { Watched } from './roster.js';
 
+/** Milliseconds. */
 const silence = 60_000;
 const namedAtOnce = 3;
 
-/** Tells how a wait goes: a line for each change, else one a minute as a sign of life. */
+/** Logs a line for each change, and otherwise one line a minute as a heartbeat. */
 export class Narrator {
   readonly #log: Log;
   readonly #limit: Limit;
@@ -50,7 +51,7 @@ export class Narrator {
     );
   }
 
-  /** Said once, also of several projects. */
+  /** Logged once, also for several projects. */
   nothingYet(): void {
     if (this.#saidNothingYet) return;
     this.#saidNothingYet = true;
@@ -58,7 +59,7 @@ export class Narrator {
   }
 
   trouble(error: ApiError): void {
-    // The message has the request's id in it, which is new each time.
+    // Messages contain a request id, which always differs. The status shows whether a failure is the same as before.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#trouble === kind) return;
     this.#trouble = kind;

@@ -1,24 +1,39 @@
+/**
+ * Milliseconds, a promise of the contract: `auto` pauses this long at first, and later for a quarter of the time
+ * waited.
+ */
 const quick = 500;
-/** Who is refused once hears of the end within this all the same. */
+/** Milliseconds. A wait that gets one 429 reports the end within 10 s; bench/waits.ts measures it. */
 const lone = 9_999;
-/** A third of it: the look that was refused comes one interval late, and the next one two intervals after that. */
+/**
+ * The longest pause without throttling. If an operation ends just after a poll and the next poll gets 429, the
+ * following pause is twice as long. The result is then three pauses late.
+ */
 const slow = lone / 3;
-/** Who is refused again is not alone: about twice the interval at which 500 waiters share 40 looks a second. */
+/**
+ * Milliseconds. After a second 429 other clients are polling, too. If 500 of them share 40 requests a second, each can
+ * poll every 12.5 s; this is about twice that. The same bench measures the effect.
+ */
 const crowd = 24_000;
+/** Milliseconds, a promise of the contract: a 429 raises the interval to at most this, or to `Retry-After`. */
 const longest = 60_000;
+/** Pauses are shortened at random by up to this share, because the contract promises jitter. */
 const jitter = 0.015;
-/** The n-th look in a row that succeeds eases by a 200th of n: it holds while the crowd is there, and hurries when it has gone. */
+/**
+ * The n-th success in a row after a 429 shortens the interval by n/200. So it stays long while many clients poll, and
+ * shrinks fast once they are gone.
+ */
 const easing = 200;
 
 /**
- * How long to wait until the next look, from nothing but the answers of this waiter. A refused one draws its pause at random
- * between twice the last one and what it can bear: so a crowd that was refused at once does not come back at once.
+ * Computes the pause until the next poll from the responses of this wait alone. After a 429 the pause is random, and at
+ * least twice the last one (60 s if that is less). So clients that are throttled together do not return together.
  */
 export class Pace {
   readonly #random: () => number;
   readonly #fixed: number | undefined;
   #last = 0;
-  /** The interval that refusals ask for; 0: none. */
+  /** Milliseconds: the interval that throttled responses ask for; 0: none. */
   #asked = 0;
   #acceptedSince = 0;
   #refusedBefore = false;
@@ -28,12 +43,12 @@ export class Pace {
     this.#fixed = interval === 'auto' ? undefined : interval;
   }
 
-  /** Whether responses that throttle have slowed it down. */
+  /** True while throttled responses slow polling down. */
   get isSlowed(): boolean {
     return this.#asked > 0;
   }
 
-  /** `waited`: since the first poll. All in milliseconds. */
+  /** All in milliseconds. `waited`: since the first poll. */
   next(waited: number): number {
     const usual = this.#fixed ?? Math.min(slow, Math.max(quick, waited / 4));
     if (this.#acceptedSince > 0 && this.#asked <= usual) {
@@ -41,7 +56,7 @@ export class Pace {
       this.#acceptedSince = 0;
       this.#refusedBefore = false;
     }
-    // What a refusal drew is random already, and is not to be shortened: it is the least that was asked for.
+    // The pause after a throttled response is random already. Jitter would make it shorter than the service asked for.
     const drawn = this.#asked > 0 && this.#acceptedSince === 0;
     const interval = Math.max(usual, this.#asked) * (drawn ? 1 : 1 - jitter * this.#random());
     this.#last = Math.max(this.#fixed ?? 0, interval);
@@ -51,7 +66,7 @@ export class Pace {
   refused(retryAfter = 0): void {
     const before = this.#last || (this.#fixed ?? quick);
     const least = Math.max(Math.min(longest, 2 * before), retryAfter);
-    // All who were told the same Retry-After would return together.
+    // Clients that got the same `Retry-After` would otherwise return together.
     const most = Math.max(this.#refusedBefore ? crowd : lone - before, 1.25 * retryAfter);
     const drawn = least + Math.max(0, most - least) * this.#random();
     this.#asked = retryAfter < longest ? Math.min(longest, drawn) : drawn;

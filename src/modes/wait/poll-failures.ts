@@ -3,16 +3,18 @@ import { plain } from '../../text/plain.js';
 import type { Limit } from '../../time/limit.js';
 import type { Narrator } from './narrator.js';
 
-/** How long a 404 is tolerated: before and after the operation was first seen. Promises of the contract. */
+/**
+ * How long a 404 is tolerated: before and after the operation was first seen. Milliseconds, promises of the contract.
+ */
 const graceForNew = 5_000;
 const graceForSeen = 30_000;
-/** A longer `Retry-After` of a failure counts as this. A promise of the contract. */
+/** Milliseconds, a promise of the contract: a longer `Retry-After` of a failed poll counts as this. */
 const maxRetryAfter = 60_000;
 
-/** The key of a request that is being retried, whichever it is. */
+/** All requests that are being retried share this id. */
 const retried = '';
 
-/** A 404 for longer than a new operation may take to appear. */
+/** A 404 that lasts longer than it is tolerated. */
 export class NotFound extends Error {
   constructor(
     message: string,
@@ -22,29 +24,29 @@ export class NotFound extends Error {
   }
 }
 
-/** What a request asked for: the operations of a project, or one of them. */
+/** A request for the operations of a project, or for one of them. */
 export interface Polled {
   readonly projectId: string;
   readonly operationId?: string;
   readonly wasSeen: boolean;
 }
 
-/** How a failure ends the wait: at once, or after the other requests of the same poll. */
+/** A failure that ends the wait: at once, or after the other requests of the same poll. */
 export interface PollFailure {
   readonly error: Error;
   readonly atOnce: boolean;
 }
 
-/** The failures of polls: how long each is tolerated, and which of them end the wait. */
+/** Decides how long each failed request is tolerated, and which failure ends the wait. */
 export class PollFailures {
   readonly #limit: Limit;
   readonly #narrator: Narrator;
   readonly #answered = new Set<string>();
-  /** Since when an operation, or a project, gets 404. */
+  /** When the 404s of an operation or a project began. */
   readonly #missingSince = new Map<string, number>();
   /** The last failure of each request that has not succeeded since. */
   readonly #failures = new Map<string, ApiError>();
-  /** When a failed request may be repeated, as its `Retry-After` said. */
+  /** When a failed request may be repeated, according to its `Retry-After`. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(limit: Limit, narrator: Narrator) {
@@ -52,17 +54,17 @@ export class PollFailures {
     this.#narrator = narrator;
   }
 
-  /** Whether the project has ever given a usable response. */
+  /** True if the project has ever given a usable response. */
   isAnswered(projectId: string): boolean {
     return this.#answered.has(projectId);
   }
 
-  /** Whether its `Retry-After` allows another request. */
+  /** True if `Retry-After` allows another request. */
   isDue(id: string): boolean {
     return (this.#notBefore.get(id) ?? 0) <= this.#limit.clock.now();
   }
 
-  /** The final poll asks for all that is pending. */
+  /** The final poll requests everything that is pending. */
   forgetRetryAfter(): void {
     this.#notBefore.clear();
   }
@@ -84,7 +86,7 @@ export class PollFailures {
     this.#narrator.trouble(error);
   }
 
-  /** Nothing: the next poll asks again. */
+  /** Undefined if the next poll repeats the request. */
   handleFailure(polled: Polled, error: ApiError, isLastPoll: boolean): PollFailure | undefined {
     const id = polled.operationId ?? polled.projectId;
     this.#failures.set(id, error);

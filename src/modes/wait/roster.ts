@@ -3,7 +3,7 @@ import type { Filter } from '../lists/filter.js';
 import { phaseOf } from '../operations/status.js';
 import type { Target } from './target.js';
 
-/** How long ago a failure is named in the notice of a wait that found nothing. A promise of the contract. */
+/** Milliseconds, a promise of the contract: the notice of a wait that found nothing names failures this recent. */
 const recently = 300_000;
 /** The service starts these by itself. */
 const automaticActions = new Set(['suspend_compute', 'check_availability']);
@@ -11,21 +11,22 @@ const automaticActions = new Set(['suspend_compute', 'check_availability']);
 export interface Watched {
   readonly id: string;
   readonly projectId: string;
-  /** As last seen; none: never seen. */
+  /** As last seen. Undefined if it was never seen. */
   readonly operation: Operation | undefined;
 }
 
-/** The operations of one project that a wait is about, and what is known of each. */
+/** The operations of one project that a wait tracks, each in its last known state. */
 export class Roster {
   readonly #projectId: string;
   readonly #filter: Filter | undefined;
   readonly #watched = new Map<string, Watched>();
   readonly #pending = new Set<string>();
   readonly #failed = new Set<string>();
-  /** With a filter: every id that the list has shown, and when the oldest of the first poll was made. */
+  /** Only for `all`: every id that the list has shown. */
   readonly #shown = new Set<string>();
+  /** Milliseconds since 1970: the oldest creation that the first poll has shown. */
   #oldestAtFirst = Number.POSITIVE_INFINITY;
-  /** When the newest was made of those that the first page that came shows, in whatever order. */
+  /** Milliseconds since 1970: the newest creation on the first page. The page may be out of order. */
   #newestAtFirst: number | undefined;
   #firstPoll = true;
   #countedFrom: number | undefined;
@@ -52,17 +53,17 @@ export class Roster {
     return [...this.#watched.values()];
   }
 
-  /** Failed shortly before the first poll: they do not count, but the notice names them. */
+  /** Operations that failed shortly before the first poll. They do not count, but the notice names them. */
   get failedBefore(): readonly Operation[] {
     return [...this.#failedBefore.values()];
   }
 
-  /** How many unfinished operations the filter left out when the list was last read. */
+  /** Number of unfinished operations that the filter left out of the last list. */
   get notAdmitted(): number {
     return this.#notAdmitted.size;
   }
 
-  /** Ids; an operation that was never seen has not ended. */
+  /** Ids. An operation that was never seen is pending. */
   get pending(): ReadonlySet<string> {
     return this.#pending;
   }
@@ -75,11 +76,11 @@ export class Roster {
     return this.#watched.get(id)?.operation;
   }
 
-  /** Whether that changed what is known of it. */
+  /** Returns true if the status changed. */
   see(operation: Operation): boolean {
     const { id, status } = operation;
     const before = this.get(id);
-    // An end is an end: of two requests side by side the slower one can be the older one.
+    // A terminal status does not change again. Of two parallel requests, the slower one may bring an older status.
     if (before !== undefined && phaseOf(before.status) !== 'pending') return false;
     this.#watched.set(id, { id, projectId: this.#projectId, operation });
     const phase = phaseOf(status);
@@ -89,7 +90,9 @@ export class Roster {
     return before?.status !== status;
   }
 
-  /** Operations that were created from then on count even if they ended before the first poll; milliseconds since 1970. */
+  /**
+   * `epochMs`: operations created since then count even if they ended before the first poll. Milliseconds since 1970.
+   */
   countFrom(epochMs: number): void {
     this.#countedFrom = epochMs;
   }
@@ -98,18 +101,18 @@ export class Roster {
     this.#notAdmitted.clear();
   }
 
-  /** Before its operations are taken up. */
+  /** Must run before `trackIfNew` for the operations of the page. */
   startPage(page: readonly Operation[]): void {
     this.#newestAtFirst ??= Math.max(...page.map(createdAt));
   }
 
   /**
-   * Notes what the list shows. Whether it counts: it is unfinished, or appeared between two polls, or is recent enough.
-   * `epochMs`: now, on the service's clock.
+   * Records that the list shows the operation. Returns true if it counts: it is unfinished, or appeared between two
+   * polls, or is recent enough for `since`. `epochMs`: now, on the service's clock.
    */
   takesUp(operation: Operation, epochMs: number): boolean {
     const made = createdAt(operation);
-    // A first poll that broke off has shown what there was all the same: what is newer came after it.
+    // A first poll that failed halfway has still shown a page. Operations newer than that page were created later.
     const isNewer = made > (this.#firstPoll ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
     const appeared = isNewer && !this.#shown.has(operation.id);
     this.#shown.add(operation.id);
@@ -126,13 +129,16 @@ export class Roster {
     return false;
   }
 
-  /** The list was read to its end: `whole`, or as far as it is read, so that older ones move up when others vanish. */
+  /**
+   * `whole`: the list was read completely. Otherwise older operations may become visible later, and must not count as
+   * new.
+   */
   finishListing(whole: boolean): void {
     if (this.#firstPoll && whole) this.#oldestAtFirst = Number.NEGATIVE_INFINITY;
     this.#firstPoll = false;
   }
 
-  /** Until the list was read to its end once. */
+  /** True until the list has been read to its end once. */
   get isFirstPoll(): boolean {
     return this.#firstPoll;
   }
@@ -141,13 +147,15 @@ export class Roster {
     return this.#filter?.admits(operation.record) === true && this.#counts(operation);
   }
 
-  /** Operations that the service starts by itself count only if the filter names `action`. */
+  /**
+   * Operations that the service starts by itself count only if the filter names `action`: a promise of the contract.
+   */
   #counts(operation: Operation): boolean {
     return this.#filter?.names('action') === true || !automaticActions.has(field(operation, 'action') ?? '');
   }
 }
 
-/** An operation that does not say when it was created may be new. */
+/** An operation without a time of creation may be new. */
 function createdAt(operation: Operation): number {
   return timeOf(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
 }

@@ -1,10 +1,10 @@
 import type { Filter } from '../lists/filter.js';
 
-/** The ids that were given, or every unfinished operation that the filter admits. */
+/** The ids that were given, or all unfinished operations that the filter admits. */
 export type Target =
   | { readonly ids: readonly string[] }
   | {
       readonly all: Filter;
-      /** Milliseconds: operations that were created within them before the start count even if they have ended. */
+      /** Milliseconds. Operations that were created within this time before the start count even if they have ended. */
       readonly since?: number | undefined;
     };

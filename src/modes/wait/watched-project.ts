@@ -8,46 +8,55 @@ import type { Polled, PollFailure, PollFailures } from './poll-failures.js';
 import { Roster } from './roster.js';
 import type { Target } from './target.js';
 
-/** How much of the list a poll reads, and how many pending operations are asked for singly. Promises of the contract. */
+/** A promise of the contract: the first poll for `all` reads this many of the newest operations. */
 const newestAtFirst = 1_000;
+/** A promise of the contract: every other list is read up to this many of the newest operations. */
 const newestLater = 200;
+/** A promise of the contract: a list replaces single requests if more ids than this are pending. */
 const fewEnoughToAskSingly = 2;
-/** A new operation may not be listed yet: an empty list is believed when a poll this much later shows nothing either. */
+/**
+ * Milliseconds, a promise of the contract. A new operation may not be listed yet, so an empty list counts only if a
+ * poll this much later shows none either.
+ */
 const graceForUnlisted = 5_000;
-/** A list that takes longer hangs, and what it should show is asked for singly. Far more than 200 records take. */
+/**
+ * Milliseconds. A slower list counts as hanging, and its operations are requested singly. 200 records take far less
+ * time.
+ */
 const slowList = 1_000;
 
-/** How a poll makes its requests. */
 export interface PollPolicy extends Manner {
+  /** True for the final poll, and for the only poll of `timeout: 0`. */
   readonly isLast: boolean;
 }
 
-/** What watches several projects, and hears of each change. */
+/** Connects each project to its wait. */
 export interface Watcher {
   readonly api: ControlApi;
-  /** Of the whole wait. */
+  /** The deadline of the whole wait. */
   readonly limit: Limit;
-  /** When the wait began, on the clock of the step. */
+  /** Start of the wait, on the step's clock. */
   readonly began: number;
   readonly narrator: Narrator;
   readonly failures: PollFailures;
-  /** Something is known that was not known before. */
+  /** Called after each response and each failure. */
   readonly onChange: () => void;
-  /** A request failed in a way that ends the wait. */
+  /** Called for a failure that ends the wait. */
   readonly onFailure: (failure: PollFailure) => void;
 }
 
-/** One project of a wait: what to ask for next, and what is known. */
+/** One project of a wait: its operations, and the requests that are due. */
 export class WatchedProject {
   readonly id: string;
   readonly roster: Roster;
   readonly #target: Target;
   readonly #watcher: Watcher;
-  /** Ids that are being asked for singly. */
+  /** Ids of operations that are being requested singly. */
   readonly #asking = new Set<string>();
   #listingSince: number | undefined;
-  /** Whether the latest poll of the list came to its end, and whether an empty one is believed. */
+  /** True if the latest read of the list reached its end. */
   #isListRead = false;
+  /** True once the list has been read again after `graceForUnlisted`, or by the only poll of `timeout: 0`. */
   #isEmptyBelieved = false;
   #firstReadAt: number | undefined;
   #countedFrom: number | undefined;
@@ -59,25 +68,28 @@ export class WatchedProject {
     this.#watcher = watcher;
   }
 
-  /** Whether nothing is pending, for good. A wait succeeds by this alone. */
+  /** True if nothing is pending, for good. Nothing else makes a wait succeed. */
   get isSettled(): boolean {
     if (this.roster.pending.size > 0) return false;
     if ('ids' in this.#target) return true;
     return this.#isListRead && (this.#isEmptyBelieved || !this.roster.isEmpty);
   }
 
-  /** When an empty list can be believed, on the clock of the step; 0: there is none. */
+  /** When a poll can confirm that the list is empty, on the step's clock; 0 if there is nothing to confirm. */
   get believedAt(): number {
     if (this.#firstReadAt === undefined || this.#isEmptyBelieved || !this.roster.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;
   }
 
-  /** Whether there is anything to ask for that is not being asked for already. */
+  /** True if a request is due that is not open already. */
   get hasWork(): boolean {
     return this.#listIsDue || this.#dueIds.length > 0;
   }
 
-  /** Starts requests for all that is due. Each ends when its response, or its failure, was taken in, and never throws. */
+  /**
+   * Starts all requests that are due. Each promise resolves once the response or the failure is processed, and never
+   * rejects.
+   */
   poll(policy: PollPolicy): Promise<void>[] {
     if (this.#listIsDue) return [this.#pollList(policy)];
     return this.#dueIds.map((id) => this.#ask(id, policy));
@@ -106,7 +118,7 @@ export class WatchedProject {
     await Promise.all(unseen.map((id) => this.#ask(id, policy)));
   }
 
-  /** Answers with the pending operations that have to be asked for singly. */
+  /** Returns the ids of pending operations that must be requested singly. */
   async #readList(policy: PollPolicy): Promise<string[]> {
     const { limit, narrator, failures, onChange } = this.#watcher;
     const { roster } = this;
@@ -121,11 +133,11 @@ export class WatchedProject {
       await this.#readPages(unseen, givenIds ? { ...policy, retry: withoutUnusable(policy.retry) } : policy);
       this.#isListRead = true;
       this.#firstReadAt ??= limit.clock.now();
-      // The sum of fractions of milliseconds can be a little less than its parts.
+      // Sums of fractional milliseconds can be slightly too small, hence the `+ 1`.
       this.#isEmptyBelieved ||= limit.endless || began + 1 > this.#firstReadAt + graceForUnlisted;
       if (roster.isEmpty && !this.#isEmptyBelieved) narrator.nothingYet();
     } catch (error) {
-      // More requests do not help a service that fails; but a list that cannot be read need not be.
+      // Single requests replace a list that is unusable. They do not help if the service itself fails.
       if (!givenIds || !isUnusable(error)) {
         this.#fail({ projectId: this.id, wasSeen }, error, policy);
         return [];
@@ -162,7 +174,7 @@ export class WatchedProject {
     roster.finishListing(read < most);
   }
 
-  /** On the service's clock, which the first response has shown. */
+  /** `since` is measured on the service's clock, which is known after the first response. */
   #countFrom(since: number | undefined): void {
     const { api, limit, began } = this.#watcher;
     if (since === undefined || this.#countedFrom !== undefined) return;
@@ -170,7 +182,7 @@ export class WatchedProject {
     this.roster.countFrom(this.#countedFrom);
   }
 
-  /** The list is in order of creation. */
+  /** The list is sorted by creation, newest first. */
   #isBeforeSince(page: readonly Operation[]): boolean {
     const oldest = page.at(-1);
     return (
@@ -202,7 +214,7 @@ export class WatchedProject {
 
   #fail(polled: Polled, error: unknown, { isLast }: PollPolicy): void {
     const { failures, onFailure } = this.#watcher;
-    // The loop that polls hears of these itself.
+    // The polling loop has the same deadline and the same cancellation, and handles both.
     if (error instanceof TimeUp || error instanceof Cancelled) return;
     const failure =
       error instanceof ApiError
@@ -212,7 +224,7 @@ export class WatchedProject {
   }
 }
 
-/** A whole response of which nothing can be used. */
+/** A complete response without usable content. */
 function isUnusable(error: unknown): boolean {
   return error instanceof ApiError && error.status !== undefined && error.status < 300;
 }
