@@ -1,6 +1,8 @@
 import type { ApiError } from '../http/errors.js';
 
-/** What to do about an error of the control API. `namesProject`: whether the mode takes `project-id`. */
+/**
+ * Tells the user how to fix an error of the control API. `namesProject`: whether the mode has the input `project-id`.
+ */
 export function adviceFor(error: ApiError, namesProject: boolean): string {
   const { status } = error;
   if (status === 401)

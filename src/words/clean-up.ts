@@ -5,13 +5,13 @@ import { type PostState, UnreadablePostState } from '../modes/keys/post-state.js
 import { firstOf } from '../text/first-of.js';
 import { TimeUp } from '../time/limit.js';
 
-/** No sweep looks for a key whose name says that it is kept on purpose. */
+/** Sweeps skip a key whose name says that it is kept on purpose. */
 function unrevoked(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   return `Until it is revoked it can do all that the account can; sweep-keys ${isKept ? 'does not revoke it' : 'finds it when this run is over'}.`;
 }
 
-/** Which keys may be alive, why, and how to revoke them. */
+/** Names the keys that may be alive, the reason, and how to revoke them. */
 export function whyNotCleanedUp(
   { left, isUnseen, failure }: Omit<CleanedUp, 'revoked'>,
   { name, minted }: PostState,
@@ -29,7 +29,7 @@ export function whyNotCleanedUp(
   return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${unrevoked(name)}`;
 }
 
-/** Nothing is known of the key where what main left cannot be read. */
+/** If the state of main is unreadable, post knows nothing about the key. */
 export function whyNothingIsKnown(error: unknown): string {
   return `Whether a key is left could not be seen: ${reason(error)}. ${unrevoked()}`;
 }

@@ -5,17 +5,17 @@ import { formatDuration } from '../time/duration.js';
 import { Cancelled, TimeUp } from '../time/limit.js';
 import { adviceFor } from './advice.js';
 
-/** Why a mode came to no result, in words. */
+/** Describes why a mode has no result. */
 export interface Failure {
   readonly status: 'cancelled' | 'error';
   readonly headline: string;
-  /** None where somebody called it off. */
+  /** Undefined after a cancel: such a step ends without an error annotation (a promise of the contract). */
   readonly error: string | undefined;
 }
 
 /**
- * `timeout`: of the step, in milliseconds. `namesProject`: whether its mode takes `project-id`. What is no way for a step to
- * end, a defect, is thrown again.
+ * `timeout`: of the step, in milliseconds. `namesProject`: whether the mode has the input `project-id`. Unexpected
+ * errors are defects, and are thrown again.
  */
 export function failureIn(error: unknown, timeout: number, namesProject = false): Failure {
   if (error instanceof Cancelled) return { status: 'cancelled', headline: 'Cancelled', error: undefined };

@@ -19,7 +19,7 @@ export function idsBy(fates: readonly Fate[]): {
   };
 }
 
-/** What is to be said of those that could not be revoked; nothing where all are gone. */
+/** Describes the revocations that failed. Undefined if none did. */
 export function failureOf(fates: readonly Fate[], timeout: number): Failure | undefined {
   const failed = fates.flatMap((fate) => ('failure' in fate ? [fate] : []));
   const [first] = failed;

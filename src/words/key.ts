@@ -2,7 +2,10 @@ import type { Key } from '../api/keys.js';
 import { plain } from '../text/plain.js';
 import { momentOf } from './moment.js';
 
-/** A key as a reader of the summary sees it: plain text, and no address, as summaries of public repositories are public. */
+/**
+ * A key in the summary. Texts are sanitized, and network addresses left out, because summaries of public repositories
+ * are public.
+ */
 export interface KeyRow {
   readonly id: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { actionOf, branchOf, failuresOf, lengthInWords, spanOf, statusOf } from 
 import { type Phase, phaseOf } from '../modes/operations/status.js';
 import { plain } from '../text/plain.js';
 
-/** One operation as a reader of the summary sees it; all texts are plain, but not yet escaped. */
+/** An operation in the summary. All texts are sanitized, but not yet escaped. */
 export interface OperationRow {
   readonly id: string;
   readonly phase: Phase;

@@ -2,7 +2,10 @@ import { field, type Recorded } from '../api/records.js';
 import { plain } from '../text/plain.js';
 import { momentOf } from './moment.js';
 
-/** A project as a reader of the summary sees it: plain text, and no host name, as summaries of public repositories are public. */
+/**
+ * A project in the summary. Texts are sanitized, and host names left out, because summaries of public repositories are
+ * public.
+ */
 export interface ProjectRow {
   readonly id: string;
   readonly name: string;
@@ -23,7 +26,7 @@ export function projectRowOf(project: Recorded): ProjectRow {
 
 const mostValues = 10;
 
-/** How many there are of each value, the most frequent first. */
+/** The most frequent values come first. */
 export function tallyOf(
   projects: readonly Recorded[],
   by: 'region' | 'version',

@@ -7,12 +7,11 @@ import { plain } from '../text/plain.js';
 import { type OperationRow, operationRowOf } from './operation.js';
 import { isFailed, isPending } from './wait.js';
 
-/** One operation of a wait, with its project. */
 export interface WatchedRow extends OperationRow {
   readonly project: string;
 }
 
-/** What needs a look comes first. */
+/** Rows that need attention come first. */
 export function rowsOf({ watched }: Waited, date: number): WatchedRow[] {
   const rows = watched.map((one) => ({ ...rowOf(one, date), project: plain(one.projectId, 80) }));
   const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
@@ -36,7 +35,7 @@ function neverSeen(id: string): OperationRow {
   };
 }
 
-/** The operation that decided the result; else the newest. */
+/** The operation that decided the result, else the newest. */
 export function decidingId({ verdict, watched }: Waited): string | undefined {
   const decided =
     verdict === 'failed' ? watched.find(isFailed) : verdict === 'finished' ? undefined : watched.find(isPending);
@@ -55,7 +54,7 @@ export function idsOf({ watched }: Waited): string[] {
   return watched.map(({ id }) => id);
 }
 
-/** The records as they were seen last. */
+/** The records as last seen. */
 export function recordsOf({ watched }: Waited): JsonObject[] {
   return watched.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
 }

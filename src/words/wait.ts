@@ -11,10 +11,12 @@ import { sentences } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
 
-/** How a wait ended, in words. */
 export interface Words {
   readonly headline: string;
-  /** What happened, to which operation, what the service said, and what to do; none where nothing is to be done. */
+  /**
+   * Says what happened to which operation, how the service responded, and what to do. Undefined if there is nothing to
+   * do.
+   */
   readonly error?: string;
   readonly notice?: string;
 }
@@ -22,9 +24,9 @@ export interface Words {
 interface Circumstances {
   readonly projectIds: readonly string[];
   readonly wasGivenIds: boolean;
-  /** Milliseconds; 0: one poll. */
+  /** Milliseconds. 0 means a single poll. */
   readonly timeout: number;
-  /** Now on the service's clock, in milliseconds since 1970. */
+  /** Milliseconds since 1970: now, on the service's clock. */
   readonly date: number;
 }
 
@@ -107,7 +109,7 @@ function nothingToWaitFor({ failedBefore, notAdmitted }: Waited, circumstances: 
   );
 }
 
-/** What the service did, or did not do, and what to do now. */
+/** Explains the timeout, and what to do now. */
 function whyLate({ watched, cause, unanswered }: Waited, { projectIds, timeout }: Circumstances): string[] {
   const advice = 'Check base-url, and the network and the proxy of the runner; then run the step again';
   if (cause !== undefined)
@@ -145,7 +147,7 @@ function momentOf(timeout: number, cause: Waited['cause']): string {
     : `when the timeout of ${formatDuration(timeout)} ended`;
 }
 
-/** How each of the first few stands, with its project if there are several. */
+/** Describes the first few operations, with their projects if there are several. */
 function stand(some: readonly Watched[], { projectIds, date }: Circumstances): string {
   const texts = some.map(({ id, projectId, operation }) => {
     const text = operation === undefined ? `[${id}] not seen yet` : story(operation, date);
