@@ -1,9 +1,9 @@
-/** How a step ended, ready to be told. */
+/** The result of a step, ready to be published. */
 export interface Ending {
   readonly status: string;
-  /** Set by the code that saw the proof; nothing else makes a step green. */
+  /** Only the code that saw the proof sets this to true. The step succeeds only if it is true. */
   readonly succeeded: boolean;
-  /** A few words. */
+  /** A few words, without a full stop. */
   readonly headline: string;
   readonly error?: string | undefined;
   readonly notice?: string | undefined;
@@ -11,11 +11,11 @@ export interface Ending {
   readonly outputs?: readonly Output[];
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
-  /** Called when the outputs are out. */
+  /** Called after the outputs are written, before the log and the summary. */
   readonly whenHandedOn?: () => void;
   /**
-   * The whole result as JSON, in pieces, as in one it can be too large to be handled well. Not any iterable: a text is one,
-   * of single characters, in which no secret would be found.
+   * The whole result as JSON, in pieces: as one string it can take too much memory. The type is not `Iterable<string>`,
+   * because a string is one too. Its pieces are single characters, and redaction finds no secret in a single character.
    */
   readonly result?: Pieces;
   /** Markdown below the headline. */
@@ -26,12 +26,12 @@ export type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {
   readonly name: string;
-  /** JSON, or text without `##[`; none where it is too large for any output. */
+  /** JSON, or text without `##[`. `undefined` if it is too large for any output. */
   readonly value: string | undefined;
-  /** Large ones are left empty where they do not fit, those of the lowest rank first. */
+  /** If the outputs are too large together, those with a rank are left empty, the lowest rank first. */
   readonly rank?: number;
-  /** Records fit one environment value. */
+  /** An array of records must fit into one environment value. */
   readonly holdsRecords?: boolean;
-  /** It is there to hand on a secret, which everywhere else is taken out. */
+  /** This output passes a secret to later steps on purpose. All other outputs are redacted. */
   readonly isSecret?: boolean;
 }

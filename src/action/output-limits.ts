@@ -1,11 +1,11 @@
 import type { Output } from './ending.js';
 
-/** One environment value holds 128 KiB, and a script may want to hand it on with something beside it. */
+/** One environment value holds 128 KiB on Linux. The rest is room for text that a script adds to the records. */
 export const recordsBytes = 100 * 1024;
-/** The outputs of a job share 1 MB, counted in units of UTF-16. */
+/** All outputs of a job share 1 MB, counted in UTF-16 units. One step takes less than half of it. */
 const stepUnits = 400 * 1024;
 
-/** The outputs as far as they fit: what does not is left empty, and named. */
+/** Empties the outputs that exceed a limit, and returns their names. */
 export function fitting(outputs: readonly Output[]): {
   readonly outputs: readonly { readonly name: string; readonly value: string }[];
   readonly dropped: readonly string[];

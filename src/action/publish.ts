@@ -17,10 +17,10 @@ export interface Place {
   readonly wantsSummary: boolean;
 }
 
-/** The runner does not take what a step has to tell. */
+/** The result file could not be written. */
 export class Untold extends Error {}
 
-/** Tells the runner how the step ended: file, outputs, log, summary. No secret gets further than here. */
+/** Writes the result file, outputs, log and summary. Redacts everything but the values that pass on a secret. */
 export async function publish(ending: Ending, took: number, place: Place): Promise<void> {
   const { toolkit, secrets } = place;
   const clean = (text: string) => secrets.redact(text);
@@ -31,7 +31,7 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
   ];
   const file: Output[] =
     ending.result === undefined ? [] : [{ name: 'result-file', value: resultFile(ending, ending.result, place) }];
-  // After the secrets are out: the escape could split one.
+  // Redaction comes first, because the escape could split a secret.
   const own = (ending.outputs ?? []).map((output) =>
     output.isSecret || output.value === undefined ? output : { ...output, value: harmlessJson(clean(output.value)) },
   );
@@ -47,7 +47,7 @@ export async function publish(ending: Ending, took: number, place: Place): Promi
   await say(ending, place);
 }
 
-/** Tells people: log and summary. */
+/** Writes the log and the summary. */
 export async function say(ending: Ending, { toolkit, secrets, mode, wantsSummary }: Place): Promise<void> {
   const clean = (text: string) => secrets.redact(text);
   for (const warning of ending.warnings ?? []) toolkit.warning(clean(warning));
@@ -57,7 +57,7 @@ export async function say(ending: Ending, { toolkit, secrets, mode, wantsSummary
   if (wantsSummary) await summarise(clean(summaryOf(ending, mode)), toolkit);
 }
 
-/** A success that later steps could not read is none; any other end is worth more than its file. */
+/** A success without its result file is an error: later steps could not read it. A failure keeps its own error. */
 function resultFile({ succeeded }: Ending, pieces: Pieces, place: Place): string {
   try {
     return writeResult(pieces, place);
@@ -94,7 +94,7 @@ function summaryOf(ending: Ending, mode: string): string {
   return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
 }
 
-/** A summary that cannot be written does not change what is true. */
+/** A failed summary is only a warning. It does not change the result of the step. */
 async function summarise(markdown: string, toolkit: Toolkit): Promise<void> {
   try {
     await toolkit.summary(markdown);

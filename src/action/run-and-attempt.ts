@@ -1,4 +1,4 @@
-/** The run of the workflow with its attempt. The runner sets these variables for every step; no step can change them for another. */
+/** Identifies the workflow run and its attempt. The runner sets both variables, and no step can change them for another. */
 export function runAndAttempt({
   GITHUB_RUN_ID: run = '',
   GITHUB_RUN_ATTEMPT: attempt = '',

@@ -2,7 +2,7 @@ import { formsOfSecret } from '../text/forms-of-secret.js';
 
 const shortestKept = 8;
 
-/** The secrets of the step. The runner masks its log; outputs and summaries it does not. */
+/** The secrets of the step. The runner masks them in the log, but not in outputs and summaries. */
 export class Secrets {
   readonly #mask: (secret: string) => void;
   readonly #known: string[] = [];
@@ -11,21 +11,21 @@ export class Secrets {
     this.#mask = mask;
   }
 
-  /** From now on nothing prints it. */
+  /** From now on the log masks the secret, and `redact` removes it. */
   add(secret: string): void {
     if (secret === '') return;
     this.#mask(secret);
     this.#known.push(...formsOfSecret(secret));
   }
 
-  /** One that later steps get, and may show in a form that the runner does not derive from what it masks. */
+  /** Later steps get this secret and may print it encoded. The runner derives no masks for hex and base64url. */
   addForOthers(secret: string): void {
     this.add(secret);
     for (const form of [Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64url')])
       this.#mask(form);
   }
 
-  /** Whether the text holds one; one so short that common words hold it is no secret that could be kept. */
+  /** Whether a secret occurs in the text. Secrets under 8 characters are skipped: they occur in ordinary words. */
   standIn(text: string): boolean {
     return this.#known.some((secret) => secret.length >= shortestKept && text.includes(secret));
   }

@@ -1,7 +1,7 @@
 import * as core from '@actions/core';
 import { harmless } from './harmless.js';
 
-/** What a step says to the runner and hears from it. */
+/** The interface of a step to the runner. */
 export interface Toolkit {
   input(name: string): string;
   mask(secret: string): void;
@@ -11,7 +11,7 @@ export interface Toolkit {
   error(message: string): void;
   debug(line: string): void;
   output(name: string, value: string): void;
-  /** For the post step; the last value counts. */
+  /** For the post step, which gets the last value. */
   state(name: string, value: string): void;
   /** For the later steps of the job. */
   variable(name: string, value: string): void;

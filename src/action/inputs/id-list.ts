@@ -2,19 +2,19 @@ import { type Json, parseJson, textOf } from '../../text/json.js';
 import { plain } from '../../text/plain.js';
 import { BadValue, type Parse } from './input-values.js';
 
-/** What a list of ids is of: `jq` is how its ids are taken out of an answer. */
+/** The kind of ids in a list. `jq` is the filter that extracts them from an API response. */
 interface Kind {
   readonly id: Parse<string>;
   readonly whyEmpty: string;
-  /** What belongs here in place of an answer of the API, which can hold a secret. */
+  /** Advice if the input is an API response, which can contain a secret. */
   readonly insteadOfObject: string;
   readonly example: string;
   readonly jq: string;
-  /** Whether an integer may stand for its digits. */
+  /** Whether the JSON array may contain integers. */
   readonly areNumbers: boolean;
 }
 
-/** Ids with commas, blanks or line ends between, or a JSON array of them; each once. */
+/** Ids separated by commas, whitespace or line breaks, or a JSON array of them. Duplicates are removed. */
 export function idsIn(text: string, kind: Kind): string[] {
   if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${kind.insteadOfObject}`, true);
   const isArray = text.startsWith('[');
@@ -28,7 +28,7 @@ function arrayOf(text: string, { example }: Kind): Json[] {
     const value = parseJson(text);
     if (Array.isArray(value)) return value;
   } catch {
-    // The parser's own error would quote the text.
+    // The error of JSON.parse quotes the text, which can contain a secret.
   }
   throw new BadValue(`begins like a JSON array, but is none; expected one like ${example}`, true);
 }
@@ -36,7 +36,7 @@ function arrayOf(text: string, { example }: Kind): Json[] {
 function idAt(word: Json, index: number, { id, jq, areNumbers }: Kind): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`holds at place ${index + 1} something that is no id; expected ids alone (jq: ${jq})`, true);
-  // Integers of any size keep their digits; what is written in another way was rounded, to the id of another.
+  // `parseJson` keeps the digits of any integer. A large number in another notation (1e20) was rounded to another id.
   if (Number.isInteger(word) && !Number.isSafeInteger(word))
     throw new BadValue(
       `holds at place ${index + 1} a number that is not written as an integer; expected its digits`,

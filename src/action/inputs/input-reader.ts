@@ -3,10 +3,10 @@ import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
 import { BadValue, type Parse } from './input-values.js';
 
-/** Such a default is an expression: what the runner makes of it cannot be known. */
+/** A default with this prefix is an expression. The action cannot know its value. */
 const expressionMark = '${{';
 
-/** Every input of action.yml with its default. */
+/** Every input of action.yml with its default. A test compares the two. */
 export const defaults = {
   mode: '',
   'api-key': '',
@@ -40,10 +40,10 @@ export type InputName = keyof typeof defaults;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All that is wrong with the inputs of a step, in one error. */
+/** One error that names every invalid input of the step. */
 export class BadInputs extends Error {}
 
-/** Reads inputs and collects what is wrong with them, so that a user mends all of it at once. */
+/** Reads inputs and collects their problems, so that a user can fix all of them at once. */
 export class InputReader {
   readonly environment: Environment;
   readonly #input: (name: string) => string;
@@ -51,7 +51,7 @@ export class InputReader {
   readonly #problems: string[] = [];
   readonly #warnings: string[] = [];
   readonly #used = new Set<string>();
-  /** Those that hold a secret: nothing of them is read, or shown. */
+  /** Inputs that contain a known secret. Their values are neither parsed nor printed. */
   readonly #withheld = new Set<string>();
 
   constructor(input: (name: string) => string, environment: Environment, secrets: Secrets) {
@@ -66,7 +66,7 @@ export class InputReader {
     this.#used.add(name);
     const standard = defaults[name];
     if (!isExpression(standard)) return this.#input(name) || standard;
-    // The token of the job: a mode that does not use it does not look at it.
+    // This is the job's token. Only the mode that uses it reads it.
     this.#withholdKey(name);
     return this.#input(name);
   }
@@ -80,7 +80,7 @@ export class InputReader {
     );
   }
 
-  /** The value, or nothing where it is bad: `complete()` then throws. */
+  /** Returns `undefined` for an invalid value; `complete()` then throws. */
   parse<T>(
     name: InputName,
     parse: Parse<T>,
@@ -90,7 +90,7 @@ export class InputReader {
     return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
   }
 
-  /** Like `parse`, of an input that may be empty: its value is then none. */
+  /** Like `parse`, for an input that may be empty. Wraps the value, to tell empty from invalid. */
   optional<T>(name: InputName, parse: Parse<T>): { readonly value: T | undefined } | undefined {
     const text = this.text(name);
     if (text === '') return { value: undefined };
@@ -98,7 +98,7 @@ export class InputReader {
     return value === undefined ? undefined : { value };
   }
 
-  /** A variable of the runner; like an input it can be missing or bad. */
+  /** Reads a variable of the runner. Like an input, it can be missing or invalid. */
   variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
     return this.#parse(name, parse, this.environment[name] || fallback, (shown) => shown);
   }
@@ -123,7 +123,7 @@ export class InputReader {
     this.#note(name, message);
   }
 
-  /** For what is odd, but no error. */
+  /** For a value that is unusual but valid. */
   warn(name: InputName, message: string): void {
     this.#warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
   }
@@ -136,7 +136,7 @@ export class InputReader {
     this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
-  /** Those that this step does not use, but that the workflow set. */
+  /** Inputs that the workflow sets to something other than the default, and that this step does not use. */
   unused(): string[] {
     return Object.entries(defaults).flatMap(([name, standard]) => {
       if (this.#used.has(name) || isExpression(standard)) return [];
@@ -145,7 +145,7 @@ export class InputReader {
     });
   }
 
-  /** The values, now that none is bad. */
+  /** Returns the values if every input is valid, and throws otherwise. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const [first, ...others] = this.#problems;
     if (first === undefined) return whole(values);
@@ -160,7 +160,7 @@ function isExpression(standard: string): boolean {
   return standard.startsWith(expressionMark);
 }
 
-/** A value that is missing without a word about it is a defect, and must not be worked with. */
+/** A missing value without a reported problem is a defect of the action. The step must not go on. */
 function whole<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
   const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);

@@ -2,11 +2,11 @@ import { labelLength } from '../../modes/keys/key-name.js';
 import { nearest } from '../../text/nearest.js';
 import { parseDuration } from '../../time/duration.js';
 
-/** What is wrong with a value and what is expected; it reads on from `timeout: “ten”`. */
+/** The message says what is wrong and what is expected. It continues the text `timeout: “ten”`. */
 export class BadValue extends Error {
   constructor(
     message: string,
-    /** The value may hold a secret. */
+    /** The value may contain a secret, so the message must not quote it. */
     readonly hidesValue = false,
   ) {
     super(message);
@@ -42,7 +42,7 @@ export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
-/** The core set of YAML 1.2. */
+/** The YAML 1.2 core set, like `core.getBooleanInput`. */
 export const boolean: Parse<boolean> = (text) => {
   if (['true', 'True', 'TRUE'].includes(text)) return true;
   if (['false', 'False', 'FALSE'].includes(text)) return false;
@@ -58,10 +58,9 @@ export function refuseLeftover(text: string): void {
 
 const shortestKey = 15;
 
-/** An integer of any size. */
 export const keyId: Parse<string> = (text) => {
   refuseLeftover(text);
-  // A key that stands where its id should is not to be shown.
+  // A long value may be the key itself, pasted in place of its id. It is not shown.
   if (!/^\d+$/.test(text))
     throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > shortestKey);
   return text.replace(/^0+(?=\d)/, '');
@@ -73,7 +72,7 @@ export const keyLabel: Parse<string> = (text) => {
   return text;
 };
 
-/** Names that change how the later steps of the job run: the shell, the loader, languages, tools, the runner, this action. */
+/** Variables that control later steps of the job: shell, loader, languages, tools, the runner and this action. */
 const steering = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
@@ -129,7 +128,7 @@ export const baseUrl: Parse<URL> = (text) => {
   return url;
 };
 
-/** Whether `base-url` may hold it. */
+/** Whether `base-url` accepts this URL. */
 export function isBaseUrl(text: string): boolean {
   try {
     baseUrl(text);
@@ -139,12 +138,12 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** A URL as it may be shown: no user, no password, no query. */
+/** Hides user, password, query and fragment. The text may be no valid URL, so it is not parsed. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }
 
-/** A shorter one is not masked, because that would hide ordinary text; so it is not accepted. */
+/** A mask of a shorter key would hide ordinary text in the log, so shorter keys are rejected. */
 export const shortestApiKey = 8;
 
 export const apiKey: Parse<string> = (text) => {

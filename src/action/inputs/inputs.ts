@@ -11,7 +11,7 @@ import { createKeySettings, revokeKeySettings, type SweepKeysInputs, sweepKeysSe
 import { listKeysSettings, listOperationsSettings, listProjectsSettings } from './list-inputs.js';
 import { waitSettings } from './wait-inputs.js';
 
-/** Every mode with what it reads of the inputs that not all modes have. */
+/** The settings of each mode: the inputs that not all modes share. */
 export interface SettingsOf {
   'wait-operation': WaitSettings;
   'list-operations': ListOperationsSettings;
@@ -24,7 +24,7 @@ export interface SettingsOf {
 
 export type Mode = keyof SettingsOf;
 
-/** Nothing where a part of it is bad: there is no value that could stand in for it. */
+/** A reader returns `undefined` if one of its inputs is invalid. An invalid input has no fallback value. */
 const settingsOf: { readonly [M in Mode]: (reader: InputReader) => SettingsOf[M] | undefined } = {
   'wait-operation': waitSettings,
   'list-operations': listOperationsSettings,
@@ -39,31 +39,31 @@ export interface Inputs {
   readonly mode: Mode;
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Milliseconds; 0: look once. */
+  /** Milliseconds. 0 means: check once. */
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly summary: boolean;
   readonly settings: SettingsOf[Mode];
-  /** What is odd about the inputs, but no error. */
+  /** Texts on inputs that are unusual but valid. */
   warnings(): string[];
 }
 
-/** Where the parent key can stand: in its input, else in the environment. */
+/** Candidates for the parent key: the input first, then the environment. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Comes before anything else: nothing may print the key that is not masked yet. */
+/** Every step calls this first, because nothing may print the key before it is masked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   if (key.length >= shortestApiKey) secrets.add(key);
 }
 
-/** Reads every input once, or throws one `BadInputs` that tells all that is wrong. The parent key is masked by now. */
+/** Reads every input once, or throws one `BadInputs` that names all problems. The parent key is already masked. */
 export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
   const [key = ''] = apiKeys(input, environment);
   const reader = new InputReader(input, environment, secrets);
-  // Read already, for the mask.
+  // This marks `api-key` as used. `apiKeys` has read its value.
   reader.text('api-key');
   const mode = reader.parse('mode', oneOf(Object.keys(settingsOf) as Mode[]));
   const values = {

@@ -19,7 +19,7 @@ import {
 
 export function createKeySettings(reader: InputReader): CreateKeySettings | undefined {
   const run = runOf(reader);
-  // Without its files the runner takes state, outputs and variables from the log, where a key has no place.
+  // Without these files the toolkit passes state, outputs and variables as log commands, and the key would be in the log.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
   const files = needed.map((name) => reader.variable(name, present));
   const label = reader.parse('key-label', keyLabel, reader.text('key-label') || standardLabel(reader));

@@ -40,7 +40,7 @@ function wantedOf(reader: InputReader, fields: readonly string[], most: string):
   return { filter, limit, isLimitSet: limitText !== '', failOn: failOn.value };
 }
 
-/** A matrix has at most 256 jobs. */
+/** GitHub limits a matrix to 256 jobs per workflow run. */
 const numberOfBatches: Parse<number> = (text) => {
   const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > 256) throw new BadValue('is not a number of batches; expected 1 to 256');

@@ -5,7 +5,7 @@ const whyEmpty =
   'is empty: an expression that gives nothing (a mistyped step or output, a skipped step, a failed jq) leaves it so, and an empty list would open the gate. ' +
   'Expected the ids of operations, the word all for every unfinished operation of the project, or response-file';
 
-/** A list of ids, or the word `all`, alone. */
+/** A list of ids, or the single word `all`. */
 export function operationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');

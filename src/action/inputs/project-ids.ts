@@ -3,7 +3,7 @@ import { BadValue, refuseLeftover } from './input-values.js';
 
 const maxProjects = 100;
 
-/** One id, for a mode that works on one project. */
+/** Exactly one id, for a mode that works on one project. */
 export function projectId(text: string): string {
   const [id = '', ...others] = atLeastOne(text);
   if (others.length > 0)
@@ -13,7 +13,7 @@ export function projectId(text: string): string {
   return id;
 }
 
-/** 1 to 100 ids, each once. */
+/** 1 to 100 ids, without duplicates. */
 export function projectIds(text: string): string[] {
   const ids = atLeastOne(text);
   if (ids.length > maxProjects)
@@ -31,7 +31,7 @@ function atLeastOne(text: string): string[] {
     jq: '.projects[].id',
     areNumbers: true,
   });
-  // No project at all would open the gate.
+  // A wait for no projects would succeed at once and open the gate.
   if (ids.length === 0) throw new BadValue('is an empty list; expected the id of at least one project');
   return ids;
 }

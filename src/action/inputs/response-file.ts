@@ -5,8 +5,8 @@ import { BadValue, operationId } from './input-values.js';
 const largestFile = 256 * 1024 * 1024;
 
 /**
- * The ids of the operations in an answer of the API that was written to a file. Such an answer can hold a connection string
- * with its password: nothing else of it is taken, and no error shows any of it.
+ * Reads the operation ids from a file that contains an API response. The response can contain a connection string with a
+ * password. So nothing else is read from it, and no error quotes it.
  */
 export function operationIdsIn(path: string, projectId: string | undefined): string[] {
   const body = parse(read(path));
@@ -31,7 +31,7 @@ export function operationIdsIn(path: string, projectId: string | undefined): str
 function read(path: string): string {
   try {
     const stat = statSync(path);
-    // A pipe would be read until somebody ends it.
+    // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
     if (stat.size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
     return decoded(readFileSync(path));
@@ -46,7 +46,7 @@ function read(path: string): string {
   }
 }
 
-/** Some shells put a mark at the start of a file, which is left out; Windows PowerShell writes UTF-16. */
+/** Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write. */
 function decoded(bytes: Uint8Array): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);

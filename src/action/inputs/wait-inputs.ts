@@ -46,7 +46,7 @@ function targetOf(reader: InputReader, project: string | undefined): Target | un
   }
   const ids = reader.parse('operation-id', operationIds, given);
   if (ids !== undefined && ids !== 'all') return { ids };
-  // Also where operation-id is bad, so that all that is wrong is said together.
+  // These are parsed even if operation-id is invalid, so that one error names all problems.
   const filter = reader.parse('filter', filterOf(fieldsToWaitBy, fieldsUnderWay));
   const since = reader.optional('since', duration({ mostDays: 366 }));
   if (ids === undefined || filter === undefined || since === undefined) return undefined;

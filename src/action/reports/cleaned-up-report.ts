@@ -6,7 +6,7 @@ import { whyNotCleanedUp, whyNothingIsKnown } from '../../words/clean-up.js';
 import type { Ending } from '../ending.js';
 import { code, tableOfFirst } from './markdown.js';
 
-/** `date`: now, in milliseconds since 1970. */
+/** `date`: the current time, in milliseconds since 1970. */
 export function cleanedUpReport(cleanedUp: CleanedUp, trace: PostState, date: number): Ending {
   const ends = cleanedUp.revoked.map(({ id, gone, since }) => ({
     id,
@@ -28,7 +28,7 @@ export function cleanedUpReport(cleanedUp: CleanedUp, trace: PostState, date: nu
   };
 }
 
-/** An error that nobody foresaw. What it left alive is not known, unless all was known to be gone before. */
+/** Reports an unexpected error. Keys may still be alive, unless all were confirmed to be gone before it. */
 export function crashReport(error: unknown, trace: PostState | undefined, isAllGone: boolean): Ending {
   if (isAllGone) {
     const said = error instanceof Error ? error.message : String(error);

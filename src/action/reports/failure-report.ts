@@ -3,12 +3,12 @@ import type { Ending } from '../ending.js';
 import { BadInputs } from '../inputs/input-reader.js';
 import { Untold } from '../publish.js';
 
-/** The end of a mode that came to no result. */
+/** The report of a mode that failed without a result. */
 export function failureReport(error: unknown, timeout: number, namesProject = false): Ending {
   return { ...failureIn(error, timeout, namesProject), succeeded: false };
 }
 
-/** The end of a step that was not begun, could not be told, or met a defect. */
+/** The report of a step with invalid inputs, with a result file that could not be written, or with a defect. */
 export function noResultReport(error: unknown): Ending {
   return { status: 'error', succeeded: false, ...inWords(error) };
 }

@@ -44,7 +44,7 @@ export function listedOperationsReport(found: FoundOperations, date: number): En
 }
 
 export function listedProjectsReport(found: Found, maxBatches: number): Ending {
-  // As strings, should the service send numbers: fromJSON rounds large ones.
+  // Ids are strings, even if the service sends numbers: fromJSON rounds large ones.
   const ids = found.records.map(({ id }) => id);
   const projects = tableOfFirst(['Project', 'Name', 'Region', 'Version', 'Made'], found.records, (project) => {
     const { id, name, region, version, created } = projectRowOf(project);

@@ -1,14 +1,14 @@
 import { escapeHtml } from '../../text/escape-html.js';
 
 /**
- * Text in HTML. Blocks of HTML without an empty line are no Markdown; and in `<code>` nothing becomes a link or a mention, so
- * that text of the service stays text.
+ * Renders text of the service so that it can never act as Markdown or HTML. An HTML block without an empty line is not
+ * parsed as Markdown, and GitHub makes no links or mentions inside `<code>`.
  */
 export function code(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/** `cells` are HTML. */
+/** Headings and cells are HTML. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
@@ -16,10 +16,10 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 }
 
 const mostRows = 50;
-/** With what stands above and below it, less than 64 KiB: a summary is read by people. */
+/** The table and the text around it stay under 64 KiB, which is much for a reader. A test holds that. */
 const mostBytes = 44 * 1024;
 
-/** As many rows as a reader can bear, and how many more there are. */
+/** A table of the first rows, and a line on the rest. */
 export function tableOfFirst<T>(
   headings: readonly string[],
   all: readonly T[],

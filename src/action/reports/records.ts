@@ -1,14 +1,14 @@
 import { type JsonObject, printJson } from '../../text/json.js';
 import { recordsBytes } from '../output-limits.js';
 
-/** How many records are printed at once: one text of a large list would need its length of memory once more. */
+/** Records per piece. A single string for a large list would need its length of memory again. */
 const atOnce = 1_000;
 
 interface Recorded {
   readonly record: JsonObject;
 }
 
-/** A JSON array, in pieces. No record is cut by the end of a piece. */
+/** A JSON array, in pieces. Each record is whole in one piece, so that redaction can find a secret in it. */
 export function* printedArray(records: readonly Recorded[]): Generator<string> {
   yield '[';
   for (let from = 0; from < records.length; from += atOnce) {
@@ -18,7 +18,7 @@ export function* printedArray(records: readonly Recorded[]): Generator<string> {
   yield ']';
 }
 
-/** A JSON array for an output; nothing where it is too large for any. */
+/** A JSON array for an output, or `undefined` if it is too large for any output. */
 export function recordsForOutput(records: readonly Recorded[]): string | undefined {
   let text = '';
   for (const piece of printedArray(records)) {
@@ -28,7 +28,7 @@ export function recordsForOutput(records: readonly Recorded[]): string | undefin
   return text;
 }
 
-/** The whole result: what is said of it, and its records under their name. */
+/** The whole result as JSON: the fields of `head`, then the records under `name`. */
 export function* printedResult(
   head: Readonly<Record<string, unknown>>,
   name: string,

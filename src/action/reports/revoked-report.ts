@@ -37,7 +37,7 @@ export function revokedReport(fates: readonly Fate[], settings: RevokeKeySetting
   };
 }
 
-/** Keys gone already are in neither list. */
+/** Keys that were already gone are in neither list. */
 export function revokedOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },

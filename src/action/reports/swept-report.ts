@@ -51,7 +51,6 @@ export function sweptReport(swept: Swept, { dryRun }: { readonly dryRun: boolean
 const incomplete =
   'The list of keys is incomplete: the response announces more keys than it shows. Keys that it does not show are not swept. Run sweep-keys again: with fewer keys the list may be complete.';
 
-/** Each reason once. */
 function unseen(reasons: readonly string[]): string {
   return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
 }
