@@ -5,10 +5,10 @@ import { isAbsent, isObject, isText, type Json, parseJson, TooNested, textOf } f
 import { plain } from '../text/plain.js';
 import { Misshapen } from './records.js';
 
-/** Takes what is needed out of a body; throws `Misshapen` where it is not there. */
+/** Reads the needed fields of a body. Throws `UnexpectedShapeError` if one is missing. */
 export type Take<T> = (body: Json, answer: Answer) => T;
 
-/** What `take` finds in a whole answer, or the error that the answer is. */
+/** Returns the decoded response, or throws the error that the response is. `date`: milliseconds since 1970. */
 export function read<T>(request: Request, answer: Answer, date: number, take: Take<T>): T {
   const { status } = answer;
   const isPage = isHtml(answer);
@@ -17,7 +17,7 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
       status,
       transient,
       retryAfter: retryAfter(answer.headers, date),
-      // What a page in place of an answer says is not said by the service.
+      // An HTML page may come from a proxy, so its status does not prove that the request had no effect.
       unclear: isPage || answer.isToRepeat === true || !isRefusal(status),
       isPage,
     });
@@ -29,10 +29,10 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
   if (status < 200 || status >= 300) throw told(`status ${status}${said(request, answer)}`);
   let body: Json;
   try {
-    // How a DELETE says that it is done is not documented.
+    // The documentation does not describe the response to a DELETE, so an empty body is accepted.
     body = request.method === 'DELETE' && answer.body.trim() === '' ? null : parseJson(answer.body);
   } catch (error) {
-    // The parser's own error quotes the text, which may hold a key.
+    // The error of JSON.parse quotes the text, which may contain a key.
     const isNested = error instanceof TooNested;
     const unusable = isHtml(answer)
       ? pageInPlace(answer)
@@ -45,29 +45,29 @@ export function read<T>(request: Request, answer: Answer, date: number, take: Ta
     return take(body, answer);
   } catch (error) {
     if (!(error instanceof Misshapen)) throw error;
-    // The same question gets the same answer; but each POST makes a thing of its own.
+    // A repeated GET or DELETE would get the same response. A repeated POST creates something new.
     throw told(`status ${status} with an unusable answer: ${error.message}`, request.method === 'POST');
   }
 }
 
-/** With these the service has not done what it was asked for. */
+/** A service that sends one of these statuses did not carry out the request. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 425;
 }
 
-/** The message and the code, wherever the service puts them: the shape of its errors is not documented. */
+/** The message and code of an error response. Its format is not documented, so several field names are tried. */
 function said({ method }: Request, answer: Answer): string {
   if (isHtml(answer)) return ` with ${pageInPlace(answer)}`;
   let body: Json;
   try {
     body = parseJson(answer.body);
   } catch {
-    // A part of an answer to a POST can hold the key that was made.
+    // Even a part of a POST response can contain the new key.
     return answer.body.trim() === '' || method === 'POST' ? '' : `: ${plain(answer.body)}`;
   }
   if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${plain(body)}` : '';
   const inner = isObject(body['error']) ? body['error'] : body;
-  // An answer to a POST can hold the key that was made: of it words are shown, and nothing as long as a key.
+  // A POST response can contain the new key. So only text is shown, and nothing in it that is as long as a key.
   const isShown = (value: Json | undefined) => !isAbsent(value) && value !== '' && (method !== 'POST' || isText(value));
   const first = (names: string[]) => {
     const value = names.map((name) => inner[name]).find(isShown);
@@ -90,7 +90,7 @@ function pageInPlace(answer: Answer): string {
   return `an HTML page${title === undefined ? '' : ` “${plain(title, 80)}”`} in place of JSON (a proxy's or a login page?)`;
 }
 
-/** Only the place: a query can carry a token. */
+/** Origin and path only, because a query can contain a token. */
 function target(request: Request, answer: Answer): string {
   const location = answer.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';

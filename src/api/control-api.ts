@@ -14,7 +14,7 @@ import { type Page, pageSize, pages } from './paging.js';
 import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
 import { forgetting } from './secrecy.js';
 
-/** Far more than a record, or a list, takes; the projects of an account can be very many. */
+/** Bytes, each far more than such a body needs. 256 MiB hold 670,000 projects of 400 bytes (see `bench/lists.ts`). */
 const oneRecord = 2 ** 20;
 const oneList = 64 * 2 ** 20;
 const allProjects = 256 * 2 ** 20;
@@ -22,29 +22,29 @@ const allProjects = 256 * 2 ** 20;
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Milliseconds for one exchange, its body included. */
+  /** Milliseconds for one exchange, response body included. */
   readonly requestTimeout: number;
-  /** The input that sets it, where one does. */
+  /** The name of the input that sets it, for the error message. */
   readonly requestTimeoutInput?: string | undefined;
 }
 
 interface Call {
   readonly method: Request['method'];
-  /** Below the base URL, with its query. */
+  /** Relative to the base URL, query included. */
   readonly path: string;
   readonly mostBytes: number;
   readonly body?: string;
 }
 
-/** The control API: one method an endpoint. */
+/** The client of the control API, with one method for each endpoint. */
 export class ControlApi {
   readonly #exchange: Exchange;
-  /** The same, and its answers do not hold the key. */
+  /** Like `#exchange`, but removes the key from responses. */
   readonly #ask: Exchange;
   readonly #access: Access;
   readonly #base: string;
   readonly #log: Log;
-  /** How far the service's clock is ahead of the runner's, as the last response that had a `Date` showed. */
+  /** Milliseconds by which the service's clock is ahead of the runner's, from the last response with a `Date`. */
   #clockSkew = 0;
   #warnedOfPages = false;
 
@@ -56,13 +56,13 @@ export class ControlApi {
     this.#log = log;
   }
 
-  /** The same service and key, with this much time at most for an exchange. */
+  /** The same client with at most `ms` milliseconds for one exchange. */
   hurried(ms: number): ControlApi {
     const requestTimeout = Math.min(ms, this.#access.requestTimeout);
     return new ControlApi(this.#exchange, { ...this.#access, requestTimeout }, this.#log);
   }
 
-  /** Now, in milliseconds since 1970: on the service's clock once a response has shown it, until then on the runner's. */
+  /** The current time on the service's clock, in milliseconds since 1970. Before the first response: on the runner's. */
   epochMs(clock: Clock): number {
     return clock.date() + this.#clockSkew;
   }
@@ -71,13 +71,13 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
     return this.#get(path, oneRecord, manner, (body) => {
       const operation = operationOf(isObject(body) ? body['operation'] : body, 'operation', projectId);
-      // Another operation's end proves nothing about this one.
+      // The status of another operation proves nothing about this one.
       if (operation.id !== id) throw misshapen('operation.id', plain(id, 80), operation.id);
       return operation;
     });
   }
 
-  /** The newest operations first, a page at a time, `most` in all. */
+  /** Pages of operations, newest first, `max` operations in all. */
   operations(projectId: string, most: number, manner: Manner): AsyncGenerator<Operation[]> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     return this.#pages(most, (cursor) => {
@@ -89,7 +89,7 @@ export class ControlApi {
     });
   }
 
-  /** Projects of the account: bare, as documented; in pages, if the answer says that there are more. */
+  /** Projects of the account. The first request has no parameters, as documented. Pages follow if the response has a cursor. */
   projects(manner: Manner): AsyncGenerator<Recorded[]> {
     return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
@@ -100,7 +100,7 @@ export class ControlApi {
     });
   }
 
-  /** One warning a step, however many lists it reads. */
+  /** Warns once per step, even if it reads many lists. */
   #pages<T extends Recorded>(
     most: number,
     fetch: (cursor: string | undefined) => Promise<Page<T>>,
@@ -114,7 +114,7 @@ export class ControlApi {
     });
   }
 
-  /** One try: whoever repeats it must know what became of the last one. */
+  /** Sends one attempt. Before a retry, the caller must find out whether the last attempt took effect. */
   createKey(name: string, limit: Limit): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
     return this.#try({ method: 'POST', path: 'api_keys', mostBytes: oneRecord, body }, limit, mintedIn);
@@ -124,14 +124,14 @@ export class ControlApi {
     return this.#get('api_keys', oneList, manner, parseKeyList);
   }
 
-  /** One try. Answers whether the service says in so many words that the key is revoked. */
+  /** Sends one attempt. Returns whether the response explicitly says that the key is revoked. */
   revokeKey(id: string, limit: Limit): Promise<boolean> {
     return this.#try({ method: 'DELETE', path: `api_keys/${id}`, mostBytes: oneRecord }, limit, (body) =>
       saysRevoked(body, id),
     );
   }
 
-  /** What is needed is taken out of the answer as part of the try: an answer that lacks it is a failed try. */
+  /** Decodes the response as part of the attempt, so an unusable response is a failed attempt. */
   #get<T>(path: string, mostBytes: number, manner: Manner, take: Take<T>): Promise<T> {
     return withRetries(() => this.#try({ method: 'GET', path, mostBytes }, manner.limit, take), manner);
   }
@@ -171,7 +171,7 @@ export class ControlApi {
     if (answer.isToRepeat) tell('met a closed connection, and was sent again on a new one');
     tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
     const taken = read(request, answer, clock.date(), take);
-    // No deadline can interrupt a parser.
+    // No deadline can interrupt a parser, so it is checked afterwards.
     if (limit.struck) throw new TimeUp();
     return taken;
   }

@@ -1,4 +1,4 @@
-/** Where the client and the modes tell what they do. */
+/** The log of the client and the modes. */
 export interface Log {
   info(line: string): void;
   warning(line: string): void;

@@ -1,7 +1,8 @@
 import { ApiError } from '../http/errors.js';
 
-/** Records that a page is asked for. */
+/** Records per page. A fixed size, so that a smaller `limit` sees whether it cut the list. */
 export const pageSize = 100;
+/** Pages in a row. With more of them the list would never end. */
 const maxPagesWithoutNew = 5;
 
 export interface Page<T> {
@@ -10,9 +11,9 @@ export interface Page<T> {
 }
 
 /**
- * A list, page by page, until `most` records, an empty page, or a cursor that is missing or was seen before. A record that
- * comes twice, because the list moved under the reader, is given once. A page that has records but no new one is reported:
- * the service may ignore the cursor, and the list go on unseen.
+ * Reads a list page by page, until `max` records, an empty page, or a cursor that is missing or was seen before. A record
+ * can come twice if the list changes meanwhile; duplicates are dropped. A page with records but no new one is reported,
+ * because a service that ignores the cursor would hide the rest of the list.
  */
 export async function* pages<T extends { readonly id: string }>(
   most: number,

@@ -1,13 +1,13 @@
 import { isAbsent, isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
 import { plain } from '../text/plain.js';
 
-/** A record of the service as it came. */
+/** A record as the service sent it. */
 export interface Recorded {
   readonly id: string;
   readonly record: JsonObject;
 }
 
-/** An operation: what is needed of it, and the whole record as it came. */
+/** An operation: the fields that the action needs, and the record as the service sent it. */
 export interface Operation extends Recorded {
   readonly status: string;
 }
@@ -24,7 +24,7 @@ export const operationFields = [
   'updated_at',
 ] as const;
 
-/** Those that the API documents; services may have more. */
+/** The actions that the API documents. Services may have more. */
 export const operationActions = [
   'apply_config',
   'apply_storage_config',
@@ -51,7 +51,7 @@ export const projectFields = [
   'updated_at',
 ] as const;
 
-/** An id that is a number keeps its digits; one that is no integer has lost them. */
+/** An id is a string or an integer. Other numbers are rejected, because they may be rounded. */
 export function projectOf(value: Json | undefined, place: string): Recorded {
   if (!isObject(value)) throw misshapen(place, 'an object', value);
   const { id } = value;
@@ -61,8 +61,8 @@ export function projectOf(value: Json | undefined, place: string): Recorded {
 }
 
 /**
- * It becomes a part of a URL, which has no place for half a pair of UTF-16, or for a megabyte; and an output that is no
- * JSON, which the runner must not take for a command when a later step prints it.
+ * An id becomes a part of a URL, which cannot contain a lone surrogate or a megabyte. It also becomes a plain output. If a
+ * later step prints that, the runner must not execute it as a command.
  */
 const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
@@ -77,16 +77,16 @@ export function operationOf(value: Json | undefined, place: string, projectId: s
   return { id: id.toLowerCase(), status, record: value };
 }
 
-/** A documented field that a record may lack, as text. */
+/** An optional field of a record, as text. */
 export function field({ record }: Recorded, name: string): string | undefined {
   const value = record[name];
   return isAbsent(value) ? undefined : textOf(value);
 }
 
-/** Milliseconds since 1970, where the record says when. */
+/** Milliseconds since 1970. `undefined` if the field is absent or not a timestamp. */
 export function timeOf(recorded: Recorded, name: string): number | undefined {
   const text = field(recorded, name) ?? '';
-  // Date.parse alone takes a bare number for a year or a month, and a time without a zone for local time.
+  // Date.parse alone reads a bare number as a year or month, and a time without a zone as local time.
   const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)$/.exec(text) ?? [];
   const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : time;
@@ -106,14 +106,14 @@ export function cursorIn(body: Json): string | undefined {
   const pagination = isObject(body) ? body['pagination'] : undefined;
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
-  // A cursor of another kind is no end of the list: what is on the next page would be taken for nothing.
+  // A cursor of another type does not end the list. Otherwise the records of the next page would be missing unnoticed.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
     throw misshapen('pagination.cursor', 'a text', cursor ?? pagination);
   }
   return isAbsent(cursor) || cursor === '' ? undefined : textOf(cursor);
 }
 
-/** An answer that lacks what is needed of it: the message names the place and what was expected there. */
+/** The response lacks a needed field. The message names the place and the expected value. */
 export class Misshapen extends Error {}
 
 export function misshapen(place: string, expected: string, value: Json | undefined): Misshapen {

@@ -3,8 +3,8 @@ import { formsOfSecret } from '../text/forms-of-secret.js';
 import { parseJson, printJson } from '../text/json.js';
 
 /**
- * An exchange whose answers do not hold the key, should the service echo it. It is taken out before anything is read, as a
- * part of it, cut from a longer text, would be known by no mask.
+ * Removes the secret from responses, in case the service echoes it. This comes before any other code reads the response:
+ * a message may cut the secret, and no mask matches a part of it.
  */
 export function forgetting(secret: string, exchange: Exchange): Exchange {
   const forms = formsOfSecret(secret);
@@ -24,7 +24,7 @@ function mapped(headers: Answer['headers'], change: (text: string) => string): A
   return result;
 }
 
-/** JSON can write any letter as an escape; printed anew, it stands as itself. */
+/** JSON can escape any character. After parsing and printing, the secret appears in its plain form. */
 function bodyWithout(body: string, without: (text: string) => string): string {
   if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return without(body);
   try {
@@ -34,7 +34,7 @@ function bodyWithout(body: string, without: (text: string) => string): string {
       .replaceAll('\\/', '/')
       .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
     const safe = without(shown);
-    // What is no JSON is only ever shown, and must not become JSON by this.
+    // A body that is not JSON is only shown. The prefix keeps it from becoming valid JSON here.
     return safe === shown ? body : `… ${safe}`;
   }
 }
