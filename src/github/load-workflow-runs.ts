@@ -1,10 +1,10 @@
 import { proxyProblem } from '../http/proxy.js';
 import type { WorkflowRuns } from '../modes/keys/run-lookups.js';
 
-/** A chunk of its own: large, and needed by one mode alone. */
+/** Loads a separate bundle: it is large, and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
-  // octokit would go past such a proxy, or quote its password.
+  // octokit would ignore such a proxy, or print its password.
   if (problem !== undefined) return () => notAsked(problem);
   return (await import('./workflow-runs.js')).workflowRuns;
 }

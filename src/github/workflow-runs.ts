@@ -5,7 +5,7 @@ import { userAgent } from '../http/user-agent.js';
 import type { RunSeen, Unseen, WorkflowRuns } from '../modes/keys/run-lookups.js';
 import { plain } from '../text/plain.js';
 
-/** What octokit throws: without a `response` where none came. */
+/** The error that octokit throws. It has no `response` if none arrived. */
 interface RequestError {
   readonly status: number;
   readonly message: string;
@@ -15,8 +15,8 @@ interface RequestError {
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Through the API that GITHUB_API_URL names, so that GitHub Enterprise works. A bundle of its own: it gives and takes plain
- * values, as a class would be another one on the other side.
+ * octokit uses the API that GITHUB_API_URL names, so GitHub Enterprise works. This is a separate bundle with its own copy
+ * of each class. `instanceof` would fail across bundles, so the interface has only plain values.
  */
 export function workflowRuns(token: string, repository: string, date: () => number): WorkflowRuns {
   if (token === '')
@@ -30,10 +30,10 @@ export function workflowRuns(token: string, repository: string, date: () => numb
       onStop(() => controller.abort());
       const { signal } = controller;
       try {
-        // The id as it came: as a number, a long one would be that of another run.
+        // The id stays a string. As a number, a long id would be rounded to that of another run.
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
-        // Another place that it names is not that of GitHub's API for this repository.
+        // A redirect may lead to something other than this repository in GitHub's API, so it is not followed.
         if (status !== 200) return unseen(`answered with status ${status}`, { status, transient: false });
         return runIn(data, id);
       } catch (error) {
@@ -45,7 +45,7 @@ export function workflowRuns(token: string, repository: string, date: () => numb
   };
 }
 
-/** octokit gives a page, or a body that was cut, as a text. */
+/** octokit returns an HTML page or a truncated body as a string. */
 function runIn(data: unknown, id: string): { run: RunSeen } | { unseen: Unseen } {
   const { id: found, status, run_attempt: attempt } = fieldsOf(data);
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
@@ -69,18 +69,20 @@ function outcomeOf(
   if (status === 404) return { run: 'gone' };
   const words = `answered with status ${status}: ${plain(withoutToken(said))}`;
   const asked = patienceAsked(response.headers, said, date);
-  // GitHub's rate limit says 403 as well as 429, and asks for patience with both.
+  // GitHub's rate limit sends 403 or 429. Both mean: try later.
   if (asked !== undefined)
     return unseen(`${words} (its rate limit)`, { status: 429, transient: true, retryAfter: asked });
   return unseen(words, { status, transient: isTransientStatus(status) });
 }
 
-/** Milliseconds, where the answer is that of a rate limit. */
+/** Milliseconds to wait. `undefined` if the response is not about a rate limit. */
 function patienceAsked(headers: Headers, said: string, date: number): number | undefined {
   const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said);
   if (!isLimit) return undefined;
   const asked = retryAfter(headers, date);
   if (asked !== undefined) return asked;
+  // Without a time, GitHub asks for a wait of at least one minute:
+  // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
   return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - date);
 }
@@ -94,5 +96,5 @@ function unseen(what: string, particulars: Omit<Unseen, 'message'>): { unseen: U
 }
 
 function nothing(): void {
-  // octokit's own words would go to the console.
+  // octokit's own messages would go to the console.
 }

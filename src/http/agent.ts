@@ -5,14 +5,14 @@ import { systemClock } from '../time/clock.js';
 import { connectToFirst } from './connect.js';
 import type { NameLookup } from './name-lookup.js';
 
-/** An option of a request. Its agent gets all of them but `signal`, so the signal comes a second time. */
+/** A request option. Node passes all options but `signal` to the agent, so the signal needs a second name. */
 export interface ConnectOptions {
   readonly connectSignal: AbortSignal;
 }
 
 type Options = ClientRequestArgs & Partial<ConnectOptions>;
 
-/** An agent of Node for this protocol that uses the address of a host that answers first. */
+/** Node's agent for the protocol, changed to use the first address of a host that answers. */
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
   const isSecure = protocol === 'https:';
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });

@@ -1,12 +1,12 @@
 import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../time/clock.js';
 
-/** RFC 8305, section 5: how long an address is tried alone before the next one is tried beside it. */
+/** Milliseconds until the next address is tried in parallel: the default of RFC 8305, section 5. */
 const headStart = 250;
 
 /**
- * Connects to the first address that answers. An address that does not answer is not given up for another one, as Node
- * does after 250 ms: the slower of the two may be the only one that works.
+ * Connects to the first address that answers. All attempts stay open. Node drops an attempt after 250 ms, but a slow
+ * address may be the only one that works.
  */
 export function connectToFirst(
   addresses: readonly string[],
@@ -62,7 +62,7 @@ export function connectToFirst(
   });
 }
 
-/** The order of RFC 8305, section 4: a family without a route costs one head start, however many addresses it has. */
+/** The order of RFC 8305, section 4. An address family without a route then costs one delay, not one for each address. */
 function alternateFamilies(addresses: readonly string[]): string[] {
   const isFirst = (address: string) => isIP(address) === isIP(addresses[0] ?? '');
   const others = addresses.filter((address) => !isFirst(address));

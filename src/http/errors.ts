@@ -2,19 +2,19 @@ import { formatDuration } from '../time/duration.js';
 import type { Answer } from './exchange.js';
 
 interface Particulars {
-  /** Of the answer; none where no whole answer came. */
+  /** The status of the response. `undefined` without a complete response. */
   readonly status?: number | undefined;
-  /** Whether asking again can help. */
+  /** Whether a retry can help. */
   readonly transient: boolean;
   /** Milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** Whether the service may have carried out the request all the same. */
+  /** Whether the service may have carried out the request despite the error. */
   readonly unclear?: boolean;
-  /** Whether a page for people came in place of an answer of the service: it proves nothing. */
+  /** Whether the response is an HTML page. It may come from a proxy, so it proves nothing about the service. */
   readonly isPage?: boolean;
 }
 
-/** An exchange with the control API that gave no usable answer. The message is fit for people, and holds no secret. */
+/** An exchange with the control API without a usable response. The message is for users and contains no secret. */
 export class ApiError extends Error {
   readonly status: number | undefined;
   readonly transient: boolean;
@@ -31,23 +31,23 @@ export class ApiError extends Error {
     this.isPage = particulars.isPage ?? false;
   }
 
-  /** The service asks for patience; that is no failure. */
+  /** 423 and 429 mean: try later. They do not count as failures. */
   get asksForPatience(): boolean {
     return this.status === 423 || this.status === 429;
   }
 
-  /** Whether the service itself says so, and not a page that came in its place. */
+  /** Whether the service itself sent this status. An HTML page may come from a proxy. */
   says(status: number): boolean {
     return this.status === status && !this.isPage;
   }
 
-  /** A 4xx by which the service itself says no, and will say no again. */
+  /** Whether the service itself sent a 4xx that a retry cannot change. */
   get refused(): boolean {
     return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
   }
 }
 
-/** The service asks to be left alone for longer than there is time. */
+/** The `Retry-After` of a 423 or 429 ends after the deadline. */
 export class AskedToWaitTooLong extends ApiError {
   constructor(answer: ApiError, left: number) {
     const asked = formatDuration(answer.retryAfter ?? 0);

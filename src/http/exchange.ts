@@ -1,6 +1,6 @@
 import type { OnStop } from '../time/limit.js';
 
-/** One request and its whole answer. What carries it, sockets or memory, is the caller's choice. */
+/** Sends one request and returns its complete response. Tests replace the sockets with memory. */
 export type Exchange = (request: Request, onStop: OnStop) => Promise<Answer>;
 
 export interface Request {
@@ -8,26 +8,26 @@ export interface Request {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A larger answer is refused, before it is parsed: no deadline can interrupt a parser. */
+  /** A larger response is rejected before it is parsed, because no deadline can interrupt a parser. */
   readonly mostBytes: number;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Whole: a body that was cut is a `Broken`, never an answer. */
+  /** The complete body. A truncated body is a `TransportError`, never a response. */
   readonly body: string;
-  /** To the second of two: the service may have carried out the first. */
+  /** The request was sent twice, and this responds to the second. The service may have carried out the first one too. */
   readonly isToRepeat?: boolean;
 }
 
-/** The exchange did not come to a whole answer. */
+/** The exchange ended without a complete response. */
 export class Broken extends Error {
-  /** Whether asking again can help. */
+  /** Whether a retry can help. */
   readonly transient: boolean;
-  /** What a proxy said in place of the service. */
+  /** The status that a proxy sent. */
   readonly status: number | undefined;
-  /** Whether the service may have carried out the request all the same; not where it never got it. */
+  /** Whether the service may have carried out the request. False if the request never reached it. */
   readonly unclear: boolean;
 
   constructor(

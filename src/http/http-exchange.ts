@@ -10,16 +10,17 @@ import { readBody } from './read-body.js';
 import { broken } from './transport-errors.js';
 import { userAgent } from './user-agent.js';
 
+/** Milliseconds: the longest timer of Node. */
 const noIdleLimit = 2 ** 31 - 1;
 const closed = ['ECONNRESET', 'EPIPE'];
 
-/** http-client's agent for a proxy. `request` asks the proxy for the tunnel. */
+/** http-client's agent for a proxy. `request` sends CONNECT to the proxy. */
 interface TunnelAgent {
   readonly proxyOptions: { proxyAuth?: string | undefined };
   request(options: RequestOptions): ClientRequest;
 }
 
-/** Exchanges over sockets, with the proxies and authorities that the environment names. */
+/** Exchanges over sockets. Uses the proxies and certificate authorities that the environment names. */
 export function httpExchange(names = lookupInProcess): { exchange: Exchange; close(): void } {
   const keptAgents = new Map<string, Agent>();
 
@@ -34,7 +35,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     return send(request, clientFor(own));
   };
 
-  /** The service may close a connection in the moment in which it is used again: then a new one is made. */
+  /** Sends on an idle connection. If the service closes it at that moment, sends once more on a new one. */
   const sendOnUsed = async (request: Request, signal: AbortSignal, agent: Agent): Promise<Answer> => {
     try {
       return await sendDirectly(request, signal, agent);
@@ -43,7 +44,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       return await sendDirectly(request, signal, agentFor(request.url.protocol, names, false)).then(
         (answer) => ({ ...answer, isToRepeat: true }),
         (again) => {
-          // That the second one never left says nothing about the first.
+          // `again` may say that the second request was never sent. That proves nothing about the first, so report the first.
           throw again instanceof Broken ? again : error;
         },
       );
@@ -60,14 +61,14 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       const host = hostOf(proxy);
       const own: RequestOptions & ConnectOptions & { servername: string } = {
         agent: agentFor(proxy.protocol, names, false),
-        // A proxy that takes CONNECT and stays silent is left by this signal alone.
+        // Only this signal ends a CONNECT that the proxy accepts and never answers.
         signal,
         connectSignal: signal,
         host,
-        // Node would expect the certificate of the host behind the proxy, which the header `host` names.
+        // By default, Node would expect the certificate of the target host, which the `host` header names.
         servername: isIP(host) === 0 ? host : '',
       };
-      // tunnel turns it into another error, whose code is always ECONNRESET.
+      // The package tunnel replaces this error with another one, whose code is always ECONNRESET.
       return requestTunnel({ ...options, ...own, headers: { ...options.headers, ...login } }).once('error', (error) => {
         tunnelError = error;
       });
@@ -107,14 +108,14 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   };
 }
 
-/** The header that logs in to the proxy. tunnel would write it with a constructor that Node warns of on stderr (DEP0005). */
+/** The login header for the proxy. The package tunnel would build it with `new Buffer`: Node prints a warning (DEP0005). */
 function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
   const { proxyAuth } = proxy;
   proxy.proxyAuth = undefined;
   return proxyAuth === undefined ? {} : { 'proxy-authorization': `Basic ${Buffer.from(proxyAuth).toString('base64')}` };
 }
 
-/** A client for one request, which gets these options in place of http-client's own. */
+/** A client for one request. These options override http-client's own. */
 function clientFor(own: RequestOptions): HttpClient {
   const handler = {
     prepareRequest: (options: RequestOptions) => void Object.assign(options, own),
@@ -124,16 +125,16 @@ function clientFor(own: RequestOptions): HttpClient {
   const client = new HttpClient(undefined, [handler], {
     allowRedirects: false,
     keepAlive: true,
-    // Its idle limit of 3 minutes would cut a longer request-timeout; ours is the signal.
+    // http-client's idle timeout of 3 minutes would cut a longer request-timeout. The signal enforces request-timeout.
     socketTimeout: noIdleLimit,
   });
-  // The constructor would add ACTIONS_ORCHESTRATION_ID, which is none of the service's business.
+  // The constructor would append ACTIONS_ORCHESTRATION_ID. The service has no need for it.
   client.userAgent = userAgent;
   return client;
 }
 
 async function send({ method, url, headers, body, mostBytes }: Request, client: HttpClient): Promise<Answer> {
-  // http-client does not decompress.
+  // http-client does not decompress responses.
   const all = { ...headers, 'accept-encoding': 'identity' };
   const { message } = await client.request(method, url.href, body ?? null, all);
   return {
@@ -143,7 +144,7 @@ async function send({ method, url, headers, body, mostBytes }: Request, client: 
   };
 }
 
-/** A URL writes an IPv6 address in brackets, a socket wants it without. */
+/** A URL has brackets around an IPv6 address. A socket needs it without them. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

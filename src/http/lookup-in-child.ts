@@ -2,7 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { isIP } from 'node:net';
 import { lookupOptions, type NameLookup } from './name-lookup.js';
 
-/** Prints the addresses as JSON, or the code of the error. */
+/** Prints the addresses or the error code, as JSON. */
 const script = `
   const [, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
@@ -10,8 +10,8 @@ const script = `
   });`;
 
 /**
- * Looks names up in child processes, because a lookup in this process could not be ended: see `lookupInProcess`. One lookup a
- * host at a time: the next request for a host joins it, so that a slow resolver may take longer than one exchange.
+ * Looks names up in child processes, because nothing can end a lookup in this process: see `lookupInProcess`. Requests for
+ * the same host share one lookup. So a lookup may take longer than the timeout of one exchange.
  */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
@@ -20,7 +20,7 @@ export function lookupInChild(): NameLookup {
   const start = (host: string): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
       const args = [...process.execArgv, '-e', script, '--', host, JSON.stringify(lookupOptions)];
-      // On Node 20 every start with this variable takes 45 ms more.
+      // On Node 20 this variable adds 45 ms to every start.
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
       const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
         children.delete(child);
@@ -47,7 +47,7 @@ export function lookupInChild(): NameLookup {
   };
 }
 
-/** The addresses, or the code of an error. */
+/** Returns the addresses or an error code. */
 function parseResult(stdout: string): readonly string[] | string {
   let result: unknown;
   try {

@@ -1,7 +1,7 @@
 import type { Limit } from '../time/limit.js';
 import { type ApiError, AskedToWaitTooLong } from './errors.js';
 
-/** What the service tells one of those who ask side by side holds for all: for so long nobody asks. */
+/** Shared by parallel requests: a `Retry-After` for one of them delays all. */
 export class Quiet {
   #until = 0;
   #asked: ApiError | undefined;

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { Broken } from './exchange.js';
 
-/** A long text is kept apart from the short-lived ones, which are copied again and again. */
+/** Chunks per decoding. V8 keeps long strings apart from short-lived ones, which its garbage collector copies again. */
 const chunksAtOnce = 64;
 
-/** http-client's own `readBody()` never settles where a body is cut, and copies all it has for every chunk. */
+/** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for every chunk. */
 export function readBody(message: IncomingMessage, mostBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Piece by piece: the bytes of a large body need not be held together beside its text.
+    // Decoding in pieces avoids a copy of all bytes beside the text of a large body.
     const decoder = new StringDecoder('utf8');
     let text = '';
     let pending: Buffer[] = [];
@@ -42,7 +42,7 @@ export function readBody(message: IncomingMessage, mostBytes: number): Promise<s
   });
 }
 
-/** Some servers begin a text with a mark of its order of bytes. */
+/** Some servers begin the body with a byte order mark. */
 function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }

@@ -1,7 +1,7 @@
-/** Nobody waits longer. */
+/** Milliseconds. The longest duration that an input accepts is 366 days. */
 const longest = 366 * 86_400_000;
 
-/** How long the service asks to be left alone: `Retry-After` in seconds, or a date as seen from the answer's own `Date`. */
+/** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */
 export function retryAfter(headers: Readonly<Record<string, string | undefined>>, date: number): number | undefined {
   const asked = headers['retry-after']?.trim();
   if (asked === undefined || asked === '') return undefined;
@@ -11,12 +11,12 @@ export function retryAfter(headers: Readonly<Record<string, string | undefined>>
   return Math.min(Math.max(0, until - (serviceEpochMs(headers) ?? date)), longest);
 }
 
-/** When the service sent the response, by its own clock; in milliseconds since 1970, cut to the second. */
+/** The `Date` of the response on the service's clock: milliseconds since 1970, in whole seconds. */
 export function serviceEpochMs(headers: Readonly<Record<string, string | undefined>>): number | undefined {
   return parseHttpDate(headers['date']?.trim() ?? '');
 }
 
-/** Date.parse alone takes a bare number for a year or a month, and the oldest form of HTTP's dates for local time. */
+/** Date.parse alone reads a bare number as a year or month, and the asctime format of HTTP as local time. */
 function parseHttpDate(text: string): number | undefined {
   const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
   if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;

@@ -3,20 +3,20 @@ import { ApiError, AskedToWaitTooLong } from './errors.js';
 import type { Quiet } from './quiet.js';
 
 /**
- * The one question: how many milliseconds until the next try; none means give up. `times`: errors of this request so far,
- * failures and calls for patience counted apart.
+ * Returns the milliseconds until the next attempt, or `undefined` to give up. `times`: the number of errors of this request
+ * so far. Failures and throttled responses (423, 429) are counted separately.
  */
 export type RetryRule = (error: ApiError, times: number) => number | undefined;
 
-/** How a request is to be made: until when, and what becomes of its failures. */
+/** The deadline of a request and the handling of its failures. */
 export interface Manner {
   readonly limit: Limit;
   readonly retry: RetryRule;
-  /** Hears of each failure that another try follows, and in how many milliseconds. */
+  /** Called for each failure before a retry. `pause`: milliseconds until the retry. */
   readonly tell?: (error: ApiError, pause: number) => void;
-  /** Of those who ask side by side. */
+  /** Shared with parallel requests. */
   readonly quiet?: Quiet;
-  /** Starts an attempt when fewer than so many are under way. */
+  /** Delays an attempt until fewer than the maximum run at once. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
@@ -24,7 +24,7 @@ export const once: RetryRule = () => undefined;
 
 const tries = 5;
 
-/** 5 tries with exponential back-off and full jitter; where the service asks for patience, until the limit. */
+/** 5 attempts with exponential backoff and full jitter. A 423 or 429 is retried until the deadline. */
 export function fiveTries(random: () => number): RetryRule {
   return (error, times) => {
     if (!error.transient || (times >= tries && !error.asksForPatience)) return undefined;
@@ -48,7 +48,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);
       if (!(error instanceof ApiError) || error instanceof AskedToWaitTooLong) throw error;
-      // A lock is one on a single thing.
+      // 423 locks only one resource, so it does not delay other requests.
       if (error.status !== 423) quiet?.hear(error, limit);
       last = error;
       const next = retry(error, error.asksForPatience ? ++times.asked : ++times.failed);

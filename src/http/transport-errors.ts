@@ -3,14 +3,14 @@ import { Broken } from './exchange.js';
 
 type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonly address?: string };
 
-/** `peer`: the host that was to be reached, with its port. `neverSent`: whether the caller knows that the request did not go out. */
+/** `peer`: the target host with its port. `neverSent`: whether the caller knows that the request was not sent. */
 export function broken(error: unknown, peer: string, neverSent = false): Broken {
   const ofProxy = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
   if (ofProxy === '407')
     return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false });
   if (ofProxy !== undefined)
     return new Broken(`The proxy refused the tunnel with status ${ofProxy}`, { unclear: false });
-  // One for each address of the host.
+  // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
   const reason =
@@ -23,7 +23,7 @@ export function broken(error: unknown, peer: string, neverSent = false): Broken 
   });
 }
 
-/** Nothing of a request goes out before there is a connection, a tunnel through the proxy, and a certificate that holds. */
+/** Node sends no request before the connection is open, the proxy has opened its tunnel, and the certificate is valid. */
 function isBeforeRequest({ syscall = '', code = '', message }: SystemError): boolean {
   return (
     ['connect', 'getaddrinfo'].includes(syscall) ||

@@ -1,2 +1,2 @@
-/** The version is that of package.json. */
+/** The version equals that of package.json. A test holds that. */
 export const userAgent = 'ctl-action/1.0.0';
