@@ -1,6 +1,6 @@
 import { escapeHtml } from './escape-html.js';
 
-/** A secret as it stands in a text, in JSON, in HTML and in a URL, and as services write down the header that it came in. */
+/** The secret as text and in JSON, HTML, a URL and base64. Services also log the base64 of the `Authorization` header. */
 export function formsOfSecret(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
   const forms = [

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
-// JSON.parse rounds integers beyond 2^53, and ids may be such. Between parsing and printing they are strings with a mark
-// that no text of the service can hold, as it is made anew in each process. That keeps the native parser: a parser in
-// JavaScript takes ten times as long for a large list. Made when first needed, as the first random number takes its time.
+// JSON.parse rounds integers beyond 2^53, and ids can be that large. So they become strings with a mark, until they are
+// printed. Each process creates its own mark, so no text of the service can contain it. This keeps the native parser: a
+// parser in JavaScript takes ten times as long for a large list. The mark is created on first use, because the first
+// random number is slow.
 let mark: string | undefined;
 
-/** JSON that nobody means: the parser or the printer would take all memory, or all of the stack. */
+/** The JSON opens too many lists, or nests them too deeply: the parser runs out of memory, or the printer out of stack. */
 export class TooNested extends Error {}
 
 export function parseJson(text: string): Json {
@@ -18,9 +19,9 @@ export function parseJson(text: string): Json {
   return value;
 }
 
-/** The parser keeps a hundred bytes for each list that is open. */
+/** The parser keeps about 100 bytes for each open list, so this bounds it to 500 MB. */
 const mostOpened = 5_000_000;
-/** The printer calls itself for each level; a record has few. */
+/** JSON.stringify recurses for each level: Node 20 fails at about 4,000. A record has few levels. */
 const mostDepth = 500;
 
 function opens(text: string, sign: '[' | '{'): number {
@@ -37,9 +38,10 @@ function isDeeper(value: Json, depth: number): boolean {
   return false;
 }
 
+/** Digits. A number holds every integer of 15 digits exactly; 2^53 has 16. */
 const longestSafe = 15;
 
-/** Whether 16 digits follow each other anywhere. Only each sixteenth character need be looked at: one of them is a digit. */
+/** Whether the text contains 16 digits in a row. One of them is at a position that the loop checks: every 16th one. */
 function hasLongInteger(text: string): boolean {
   for (let at = longestSafe; at < text.length; at += longestSafe + 1) {
     if (!isDigit(text, at)) continue;
@@ -57,7 +59,7 @@ function isDigit(text: string, at: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** In one pass: what stands between quotes is no number. */
+/** Marks long integers in one pass, and skips strings. */
 function withMarks(text: string): string {
   mark ??= `integer-${randomUUID()}:`;
   let marked = '';
@@ -90,7 +92,7 @@ function endOfString(text: string, begin: number): number {
 
 const notAfter = /[.eE]|\s*:/y;
 
-/** One that a number cannot hold; no part of a fraction or an exponent; and nothing that JSON does not take. */
+/** Whether a number loses digits of this integer. Fractions, exponents and invalid JSON do not count. */
 function isLongInteger(text: string, from: number, to: number): boolean {
   if (to - from <= longestSafe) return false;
   const token = text.slice(from, to);
@@ -104,14 +106,14 @@ export function printJson(value: unknown, indent?: number): string {
   return mark === undefined ? text : text.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
 
-/** What a record says, as text: an integer with all its digits. */
+/** A value as text. An integer keeps all its digits. */
 export function textOf(value: Json): string {
   if (isMarked(value)) return value.slice(mark?.length);
   if (typeof value === 'string') return value;
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** Services leave out what they have not got, or say null. */
+/** Services omit an absent field or send null. */
 export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
@@ -120,7 +122,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text that says something: neither empty nor a marked integer. */
+/** A string that is neither empty nor a marked integer. */
 export function isText(value: Json | undefined): value is string {
   return typeof value === 'string' && value !== '' && !isMarked(value);
 }

@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** The word that was probably meant, if one is near enough. */
+/** The word that the user probably meant, if one is similar enough. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const typed = word.toLowerCase().slice(0, 100);
   const begun = words.find((candidate) => typed.length > 1 && candidate.startsWith(typed));

@@ -2,18 +2,18 @@ import ansiRegex from 'ansi-regex';
 
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
 
-/** What cannot be seen is a blank, and all else keeps its place. */
+/** Replaces each invisible character with a space. All other characters keep their position. */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ' ');
 }
 
 /**
- * Text of the service for people to read: one line, nothing that steers a terminal or hides, at most `most` characters.
- * What is removed leaves a blank, so that a secret with something invisible inside is not put together again.
+ * Text of the service for people: one line, no terminal escapes, no invisible characters, at most `max` characters. A
+ * space replaces what is removed. Otherwise a secret with an invisible character inside would become whole again.
  */
 export function plain(text: string, most = 300): string {
   if (text.length <= most && /^[!-~]*$/.test(text)) return text;
-  // What is read is bounded too: a body of megabytes is no message.
+  // The input is cut first, because a body can have megabytes.
   const line = text
     .slice(0, most * 8)
     .replace(ansiRegex(), ' ')

@@ -1,9 +1,9 @@
-/** Some texts end with a question, or with a mark below a line. */
+/** Adds a full stop. Some texts already end with a question mark, or with `^` below a line that they quote. */
 export function sentence(text: string): string {
   return /[.?!^]$/.test(text) ? text : `${text}.`;
 }
 
-/** Those that there are, one after the other. */
+/** Joins the texts as sentences, and skips empty ones. */
 export function sentences(...texts: (string | false)[]): string {
   return texts.flatMap((text) => (text ? [sentence(text)] : [])).join(' ');
 }

@@ -1,24 +1,24 @@
-/** Time is a value that is passed in, so that hours of waiting are tested in milliseconds. */
+/** The clock is passed in, so that a test of an hour's wait takes milliseconds. */
 export interface Clock {
-  /** Milliseconds since the step began; never jumps. */
+  /** Milliseconds since the step began. Monotonic. */
   now(): number;
-  /** Milliseconds since 1970, to compare with what the service dates. */
+  /** Milliseconds since 1970, to compare with timestamps of the service. */
   date(): number;
-  /** Calls once, when `now()` has come to `time`. The answer calls it off. */
+  /** Calls `call` once, when `now()` reaches `time`. The returned function cancels the call. */
   at(time: number, call: () => void): () => void;
 }
 
-// Node fires a longer one at once.
+// Node fires a longer timer after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
 const longestTimer = 2 ** 31 - 1;
 
-/** `now()` counts from the start of the process, so that loading the bundle is part of the step's deadline. */
+/** `now()` counts from the start of the process, so the step's deadline includes the time to load the bundle. */
 export const systemClock: Clock = {
-  // Not performance.now(), which loads a module of its own.
+  // performance.now() would load another module at start.
   now: () => process.uptime() * 1_000,
   date: () => Date.now(),
   at(time, call) {
     let timer: NodeJS.Timeout;
-    // Node's timers can be a little early.
+    // Node's timers can fire a little early.
     const ring = () => (systemClock.now() < time ? arm() : call());
     const arm = () => {
       timer = setTimeout(ring, Math.min(longestTimer, Math.ceil(Math.max(0, time - systemClock.now()))));

@@ -1,25 +1,25 @@
 import type { Clock } from './clock.js';
 import type { Stop } from './stop.js';
 
-/** The time is up: nothing that was asked for is known to be true. */
+/** The deadline expired before the result was known. */
 export class TimeUp extends Error {
-  /** `cause`: what failed last, if that is why it took so long. */
+  /** `cause`: the last error, if retries took up the time. */
   constructor(cause?: unknown) {
     super('The time is up.', { cause });
   }
 }
 
-/** Somebody called it off. */
+/** The step was cancelled. */
 export class Cancelled extends Error {
   constructor() {
     super('The step was cancelled.');
   }
 }
 
-/** Takes what is to be done when the work is to stop. */
+/** Registers a callback that runs when the work is cancelled or its deadline expires. */
 export type OnStop = (call: () => void) => void;
 
-/** Until when something may go on, and whether it was called off: one value that is handed down to all that takes time. */
+/** A point in time together with the cancellation of the step. Everything that takes time gets one as an argument. */
 export class Limit {
   constructor(
     readonly clock: Clock,
@@ -39,14 +39,14 @@ export class Limit {
     return this.left === 0;
   }
 
-  /** The same, but over in `ms` at the latest. */
+  /** A deadline that expires after `ms` milliseconds, or with this one if that is earlier. */
   within(ms: number): Limit {
     return new Limit(this.clock, Math.min(this.at, this.clock.now() + ms), this.cancel);
   }
 
   /**
-   * Ends with the work, or with `TimeUp` or `Cancelled`, whichever comes first. Work that does not heed the stop is left
-   * behind: what a socket or a proxy does, or does not do, never holds the step up.
+   * Settles with the work, or rejects with `DeadlineExceeded` or `Cancelled`, whichever comes first. It does not wait for
+   * work that ignores its callbacks. So no socket or proxy can delay the step.
    */
   run<T>(work: (onStop: OnStop) => Promise<T>): Promise<T> {
     if (this.cancel.stopped) return Promise.reject(new Cancelled());
@@ -73,7 +73,7 @@ export class Limit {
     });
   }
 
-  /** Sleeps; where the limit strikes first, it sleeps until then and ends with `TimeUp`. */
+  /** Sleeps for `ms` milliseconds. If the deadline comes first, sleeps until then and rejects with `DeadlineExceeded`. */
   sleep(ms: number): Promise<void> {
     return this.run((onStop) => new Promise((resolve) => onStop(this.clock.at(this.clock.now() + ms, resolve))));
   }

