@@ -11,12 +11,14 @@ import { postStateName } from './modes/keys/post-state-name.js';
 import { Limit } from './time/limit.js';
 import type { World } from './world.js';
 
+/** Milliseconds for the whole post step. After a cancel the rest of the job shares under 5 minutes. */
 const all = 20_000;
+/** Milliseconds for one exchange, so that post can retry within its 20 s. */
 const anExchange = 5_000;
 
 /**
- * The post step: revokes what main has left, by the state that main saved. Its inputs can be those of another step, and its
- * state can be forged by one.
+ * The post step. It revokes the keys that main created, and works from the state that main saved. The runner may give it
+ * the inputs of another step, and another step can forge the state.
  */
 export class CleanUpStep {
   #state: PostState | undefined;
@@ -56,8 +58,8 @@ export class CleanUpStep {
 }
 
 /**
- * The key that sealed the state, if post has it. The state is then what main wrote. Any other key may be the secret of another
- * step: it is not even masked.
+ * The key that sealed the state, if post has it. A valid seal proves that main wrote the state. Any other key may be a
+ * secret of another step, so it is not used at all, not even for a mask.
  */
 function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
   const run = runAndAttempt(environment);

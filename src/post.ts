@@ -1,9 +1,9 @@
 import { nothingToRevoke, postStateName } from './modes/keys/post-state-name.js';
 
 const saved = process.env[`STATE_${postStateName}`] ?? '';
-// A job that made no key pays for the start of Node alone.
+// A job that created no key pays only for the start of Node.
 if (saved !== '' && saved !== nothingToRevoke) {
-  // Red, should the rest not load.
+  // The step fails if the import fails.
   process.exitCode = 1;
   void import('./revoke-in-post.js');
 }

@@ -8,9 +8,9 @@ runAsProcess(
   {
     run: (world) => step.run(world),
     tellOfError: (error, world) => step.tellOfError(error, world),
-    // A key that stays alive is worse than a job that ends some seconds later.
+    // A signal does not stop post: a live key is worse than a job that ends some seconds later.
     onSignal: () => undefined,
   },
-  // A lookup in this process would hold it beyond its 20 s, and a step that succeeded may not kill itself.
+  // A pending lookup in this process would delay its exit beyond 20 s, and only a failed step may end itself by SIGKILL.
   lookupInChild(),
 );

@@ -7,24 +7,24 @@ import { systemClock } from './time/clock.js';
 import { Stop } from './time/stop.js';
 import type { World } from './world.js';
 
-/** What a process does. Both answer whether it succeeded. */
+/** The work of a process. `run` and `reportError` return whether it succeeded. */
 export interface Work {
   run(world: World): Promise<boolean>;
-  /** Tells of the error that ended it, and does not throw. */
+  /** Reports the error that ended the work. Does not throw. */
   tellOfError(error: unknown, world: World): Promise<boolean>;
-  /** The runner cancels. */
+  /** Called for each signal by which the runner cancels the step. */
   onSignal(cancel: Stop): void;
 }
 
-/** A process of the action, from the real world to its exit code. */
+/** Runs a step as a process: sets up its real collaborators, and sets its exit code. */
 export function runAsProcess(work: Work, names?: NameLookup): void {
-  // Red, until a result says otherwise: a crash, or an event loop that runs empty, never ends green.
+  // The process fails until a result says otherwise. So a crash or an empty event loop never counts as success.
   process.exitCode = 1;
 
   const cancel = new Stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancel));
 
-  // Node reads it at every TLS connection, octokit's too, and would accept any certificate.
+  // Node reads this variable at every TLS connection, octokit's included, and would accept any certificate.
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   const secrets = new Secrets(toolkit.mask);
   for (const password of proxyPasswords(process.env)) secrets.add(password);
@@ -65,9 +65,9 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     leave(succeeded);
   }
 
-  /** The process ends by itself; a handle that is left over is cut off, after the last write. */
+  /** The process exits by itself. If a handle keeps it alive, `exit` ends it after 200 ms and after the last write. */
   function leave(succeeded: boolean): void {
-    // The one place that makes a process green.
+    // Only this line makes the process succeed.
     if (succeeded) process.exitCode = 0;
     process.off('beforeExit', emptyLoop);
     close();
@@ -76,7 +76,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
 }
 
 function exit(succeeded: boolean): void {
-  // process.exit() waits for a thread in getaddrinfo, 10 s and more where the resolver is silent.
+  // process.exit() waits for a thread in getaddrinfo: 10 s and more if the name server does not answer.
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
   if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
   process.exit();

@@ -24,14 +24,14 @@ import { waitOperation } from './modes/wait-operation.js';
 import { Limit } from './time/limit.js';
 import type { World } from './world.js';
 
-/** Loads what reads the runs of the workflows of a repository, as the token may see them. */
+/** Loads the client that reads workflow runs of a repository with a token. `date`: milliseconds since 1970. */
 export type LoadWorkflowRuns = () => Promise<(token: string, repository: string, date: () => number) => WorkflowRuns>;
 
-/** Answers whether what the step was asked for is true, and was told. */
+/** Returns true only if the result was confirmed and published. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
   const { toolkit, environment, secrets } = world;
   maskParentKey(toolkit.input, environment, secrets);
-  // Before anything can fail: if a step saved no state, post would read one that another step forged.
+  // This comes before anything that can fail. If a step saves no state, post reads one that another step forged.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(toolkit.input, environment, secrets);
   const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
@@ -101,7 +101,7 @@ function collaboratorsOf(
   };
 }
 
-/** Where `create-key` saves what post needs. */
+/** `create-key` saves the state for post here. */
 function postStateStore(
   { onRevokeFailure }: SettingsOf['create-key'],
   { apiKey, baseUrl, summary }: Inputs,
@@ -119,7 +119,7 @@ function postStateStore(
   };
 }
 
-/** The end of a step that has no result. */
+/** Reports a step that has no result. */
 export async function tellOfError(error: unknown, world: World): Promise<false> {
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));

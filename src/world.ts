@@ -4,7 +4,7 @@ import type { Exchange } from './http/exchange.js';
 import type { Clock } from './time/clock.js';
 import type { Stop } from './time/stop.js';
 
-/** All that a step reaches of the world outside. */
+/** Everything outside the process that a step uses. */
 export interface World {
   readonly toolkit: Toolkit;
   readonly secrets: Secrets;
@@ -12,8 +12,8 @@ export interface World {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Whether an end was told already, that of a crash: a later one must not make it look better. */
+  /** Whether a crash was already reported. A later success must not replace its report. */
   readonly isTold: () => boolean;
-  /** Tells that the runner cancels the step. */
+  /** Cancelled when the runner cancels the step. */
   readonly cancel: Stop;
 }
