@@ -1,4 +1,7 @@
-/** `npm run bench`: a table in Markdown; `--json FILE` for a machine, `--short` to see that it works. Never a test: a figure depends on the machine. */
+/**
+ * `npm run bench` prints a table in Markdown. `--json FILE` writes the figures as JSON, `--short` only checks that the bench
+ * works. It is not a test, because a figure depends on the machine.
+ */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTable } from './figure.js';

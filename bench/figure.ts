@@ -1,10 +1,10 @@
-/** One line of the table: what was measured, what it must reach, and whether it does. */
+/** One line of the table: a measurement, its target, and whether it reaches the target. */
 export interface Figure {
   readonly name: string;
   readonly measured: string;
   readonly mustReach: string;
   readonly reached: boolean;
-  /** What the figure is to be seen beside. */
+  /** A measurement of something else, for comparison. */
   readonly beside?: string;
 }
 

@@ -13,7 +13,7 @@ import { median } from './statistics.js';
 
 const keys = 50;
 const runs = 10;
-/** Of each answer, as of a service that is not next door. */
+/** Milliseconds before each response, as over a long distance. */
 const latency = 20;
 
 export async function keyFigures(rounds: number): Promise<Figure[]> {
@@ -25,7 +25,7 @@ export async function keyFigures(rounds: number): Promise<Figure[]> {
   }
 }
 
-/** A post that revokes a key, beside a bare script that sends the same request. */
+/** Compares a post step that revokes a key with a bare script that sends the same request. */
 async function postFigure(rounds: number, folder: string): Promise<Figure> {
   const service = await startControlPlane({ projects: 0 });
   const bare = join(folder, 'delete.cjs');

@@ -19,7 +19,7 @@ interface Variant {
 
 interface Measured {
   readonly ms: number;
-  /** The most memory that the process had, in MB. */
+  /** Peak memory of the process, in MB. */
   readonly mb: number;
 }
 
@@ -74,7 +74,7 @@ function ratio(name: string, { ours, bare }: Compared, most: number): Figure {
   };
 }
 
-/** Reads the same bodies, parses each once, and writes the whole to a file. */
+/** Reads the same bodies, parses each once, and writes all of them to a file. */
 const bareScript = `
 const { Agent, get } = require('node:http');
 const { writeFileSync } = require('node:fs');
@@ -149,7 +149,7 @@ function middle(all: readonly Measured[]): Measured {
   return { ms: median(all.map(({ ms }) => ms)), mb: median(all.map(({ mb }) => mb)) };
 }
 
-/** A list that is not whole is no figure. */
+/** An incomplete list would make the figure meaningless. */
 function check(folder: string, projects: number): void {
   const [name = ''] = readdirSync(folder).filter((file) => file.startsWith('ctl-list-projects-'));
   const outputs = readFileSync(join(folder, 'output'), 'utf8');
@@ -169,7 +169,7 @@ async function run(args: readonly string[], memory: string, env: Record<string, 
   return { ms: performance.now() - began, mb: Number(readFileSync(memory, 'utf8')) / 1024 };
 }
 
-/** The answers by cursor. */
+/** The response bodies. The cursor is their index. */
 function bodiesOf({ projects, paged = false, longIds = false, accents = false }: Variant): Buffer[] {
   const records = Array.from({ length: projects }, (_, index) => recordOf(index, longIds, accents));
   if (!paged) return [Buffer.from(`{"projects":[${records.join()}]}`)];
@@ -183,7 +183,7 @@ function bodiesOf({ projects, paged = false, longIds = false, accents = false }:
   );
 }
 
-/** About 400 bytes, as those of the service. */
+/** About 400 bytes, like a record of the service. */
 function recordOf(index: number, longIds: boolean, accents: boolean): string {
   const isLong = longIds && index % 10 === 0;
   const record = {

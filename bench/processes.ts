@@ -11,7 +11,7 @@ import { median } from './statistics.js';
 const main = resolve('dist/main/index.js');
 const post = resolve('dist/post/index.js');
 
-/** Each time is a ratio to that of a bare script, taken in turns in the same run: whatever else the machine does hits both. */
+/** Each time is a ratio to that of a bare script. The two alternate, so that other load on the machine affects both. */
 export async function processFigures(rounds: number): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-bench-'));
   const server = await startServer();
@@ -63,7 +63,7 @@ async function inTurns(rounds: number, measures: (() => Promise<number>)[]): Pro
   for (let round = -1; round < rounds; round++) {
     for (const [index, measure] of measures.entries()) {
       const ms = await measure();
-      // The first round fills the caches of the file system.
+      // The first round fills the file system cache.
       if (round >= 0) times[index]?.push(ms);
     }
   }

@@ -1,24 +1,24 @@
 import type { Answer, Exchange } from '../src/http/exchange.js';
 import type { VirtualClock } from '../test/virtual/clock.js';
 
-/** Requests a second that are admitted, and how many at once. */
+/** A token bucket: `rate` requests per second, and `burst` requests at once. */
 export interface Bucket {
   readonly rate: number;
   readonly burst: number;
 }
 
-/** The least that a wait needs of the service, in memory, so that the figures are those of the waiter. */
+/** The part of the service that a wait needs, in memory. So the figures measure only the waiter. */
 export class Service {
   readonly exchange: Exchange;
   requests = 0;
   refused = 0;
-  /** When each operation ends. */
+  /** The end of each operation, in milliseconds of the clock. */
   readonly #ends: ReadonlyMap<string, number>;
   readonly #clock: VirtualClock;
   readonly #bucket: Bucket | undefined;
   #tokens: number;
   #filledAt = 0;
-  /** Refuses the n-th request, once. */
+  /** The number of the request that gets one extra 429. The first one is 1. */
   refuseNth: number | undefined;
 
   constructor(clock: VirtualClock, ends: ReadonlyMap<string, number>, bucket?: Bucket) {

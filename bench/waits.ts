@@ -15,7 +15,7 @@ const second = 1_000;
 const minute = 60_000;
 const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'key-of-the-bench', requestTimeout: 30 * second };
 
-/** The real wait over a service in memory, in virtual time. */
+/** Runs the real wait against a service in memory, in virtual time. */
 export async function waitFigures(seeds: number, crowds: number): Promise<Figure[]> {
   return [
     await lag(seeds),
@@ -57,7 +57,7 @@ function waitFor(
 
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-/** Of one operation: how long after its end the wait ended, and after how many requests. */
+/** Waits for one operation. Returns the milliseconds from its end to that of the wait, and the number of requests. */
 async function one(length: number, seed: number, pollInterval: number | 'auto' = 'auto', refuseNth?: number) {
   const clock = new VirtualClock();
   const service = new Service(clock, new Map([[id(1), length]]));
@@ -123,7 +123,7 @@ const projects = 100;
 const response = 150;
 const maxAtOnce = 12;
 
-/** All operations of 100 projects, where each response takes 150 ms. */
+/** A wait for all operations of 100 projects. Each response takes 150 ms. */
 async function hundredProjects(): Promise<Figure> {
   const clock = new VirtualClock();
   const length = 20 * second;
@@ -140,7 +140,7 @@ async function hundredProjects(): Promise<Figure> {
   const target = { all: parseFilter('', []) };
   const pollInterval = 5 * second;
   const { took } = await clock.run(waitFor({ projectIds, target }, { clock, exchange, seed: 1, pollInterval }));
-  // Of the last poll no request can begin before the interval is over, nor can more than 12 share a response time.
+  // A poll begins one interval after the end of the last one, and sends at most 12 requests at once.
   const aPoll = Math.ceil(projects / maxAtOnce) * response;
   const polls = Math.ceil(length / (pollInterval + aPoll)) + 1;
   const bound = length + pollInterval + 2 * aPoll;
@@ -204,7 +204,7 @@ async function oneCrowd(spread: number, seed: number) {
   return { lags: await clock.run(Promise.all(lags)), refused: service.refused / service.requests };
 }
 
-/** Refused at each of its looks in turn, the operation ending just after a look, when the next one is farthest. */
+/** Each wait gets one 429, each time at a different poll. Measures the largest lag after the end of the operation. */
 async function lone(): Promise<Figure> {
   let worst = 0;
   for (const length of [1, 5, 20, 60, 300, 1_800].map((seconds) => seconds * second)) {
