@@ -1,4 +1,4 @@
-// Bundles what tsc has compiled into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
+// Bundles the output of tsc into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -6,14 +6,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 const target = process.argv[2];
 if (target === undefined) throw new Error('usage: node scripts/bundle.js <folder>');
 
-// ncc writes CommonJS, which starts faster than an ES module, where the nearest package.json names no type.
+// ncc writes CommonJS if the nearest package.json names no type. CommonJS starts faster: an empty ES module takes 1.16 to
+// 1.25 times as long as an empty CommonJS file.
 const sources = resolve('build/bundle');
 rmSync(sources, { recursive: true, force: true });
 cpSync('build/src', sources, { recursive: true });
 writeFileSync(join(sources, 'package.json'), '{}\n');
 
-// The number of a module in a bundle is a hash of its path and of ncc's loaders', links followed, from the working folder. So
-// packages and ncc are brought to one place first: wherever they are installed, the same bytes come of them.
+// ncc numbers each module by a hash of its real path and of those of its own loaders, relative to the working folder. So
+// the packages and ncc are copied to one place first. The bundle then has the same bytes wherever they are installed.
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 for (const [path, { dev }] of Object.entries(packages)) {
   if (path === 'node_modules/@vercel/ncc' || (path.startsWith('node_modules/') && !dev)) {
@@ -22,8 +23,8 @@ for (const [path, { dev }] of Object.entries(packages)) {
 }
 const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 
-// What is loaded only when it is needed is a bundle of its own: ncc's chunks would keep it from joining the modules of an
-// entry into one scope, which is what makes it start fast.
+// Code that is loaded on demand is a separate bundle. With chunks, ncc would not join the modules of an entry into one
+// scope, and the entry would start more slowly.
 const bundles = {
   'main/index.js': { source: 'main.js', apart: './workflow-runs.js' },
   'main/workflow-runs.js': { source: 'github/workflow-runs.js' },

@@ -1,5 +1,5 @@
-// Checks the workflows of this repository and the examples with actionlint, shellcheck and zizmor, at pinned versions that
-// are installed into .cache on the first run.
+// Checks the workflows of this repository and the examples with actionlint, shellcheck and zizmor. The first run installs
+// pinned versions into .cache.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const tools = resolve('.cache', `workflow-tools-${pins}`);
 
 if (!existsSync(join(tools, 'whole'))) install();
 
-// actionlint knows the inputs of an action in the same repository alone: there the examples are workflows that use `./`.
+// actionlint checks inputs only of an action in the same repository. So the examples become workflows that use `./`.
 const stage = resolve('build/workflows');
 rmSync(stage, { recursive: true, force: true });
 mkdirSync(join(stage, '.git'), { recursive: true });
@@ -41,7 +41,7 @@ function install() {
   rmSync(tools, { recursive: true, force: true });
   mkdirSync(tools, { recursive: true });
   run('go', ['install', actionlint], { env: { ...process.env, GOBIN: tools } }, 'Install Go (go.dev), 1.24 or newer.');
-  // Hashes of Go modules are compared with the public log by go itself.
+  // The go command itself compares the hashes of modules with the public checksum database.
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:'];
   run(
     'python3',

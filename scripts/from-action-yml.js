@@ -1,5 +1,5 @@
-// Writes what is made from action.yml: the README's tables, and node24/action.yml, the same action for users who want no
-// warning about a retired Node. With --check only says whether both are fresh.
+// Generates the README's tables and node24/action.yml from action.yml. node24/action.yml is the same action without the
+// warning about Node 20. With --check, it only compares both with action.yml.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -24,7 +24,7 @@ for (const [path, fresh] of [
   }
 }
 
-/** The bundle is the same; only the Node differs. */
+/** Uses the same bundle on another version of Node. */
 function onNode24(text) {
   const changes = [
     [
@@ -40,7 +40,7 @@ function onNode24(text) {
 
 function inputRow([name, { description, required, default: standard }]) {
   const { modes, meaning } = partsOf(description);
-  // A default that no expression of the runner can say, and what only some modes require, end the description.
+  // A description ends with `Default: …` if `default:` cannot say it, and with `Required` if only its modes require it.
   const [, text, told, demanded] = /^(.*?)(?: Default: (.*)\.| (Required)\.)?$/s.exec(meaning);
   const value = required
     ? 'required'
@@ -55,13 +55,13 @@ function outputRow([name, { description }]) {
   return [`\`${name}\``, modes, sentence(meaning)];
 }
 
-/** A description begins with its modes, unless they are all: `In create-key, list-*: what it means.` */
+/** A description begins with its modes, unless it applies to all: `In create-key, list-*: what it means.` */
 function partsOf(description) {
   const [, modes = 'all', meaning] = /^(?:In (.+?): )?(.*)$/s.exec(description);
   return { modes, meaning };
 }
 
-/** In a cell the last full stop is left out, and a first word is as in a line of a list. */
+/** A table cell has no final full stop, and begins in lower case. */
 function sentence(text) {
   const [, first, rest] = /^([A-Z][a-z]+\b)?(.*)$/s.exec(text.replace(/\.$/, ''));
   return `${first?.toLowerCase() ?? ''}${rest}`;

@@ -1,9 +1,9 @@
-// The steps of a release that are ours, each of which ends with an error where something is not as it must be:
+// Our own steps of a release. Each fails if one of its conditions does not hold:
 //
-//   verify TAG            the tag, package.json, the lock file and CHANGELOG.md name one version, of a clean commit on main
-//   pack TAG FOLDER       verifies, then writes notes.md, and as assets/ the archive and the SBOM
-//   move-major TAG        moves v1 forward to the tag's commit, at the remote
-//   rehearse              all of it for the commit that is checked out, in clones in a temporary folder
+//   verify TAG            checks that tag, package.json, lock file and CHANGELOG.md agree, on a clean commit of main
+//   pack TAG FOLDER       verifies, then writes notes.md, and the archive and the SBOM in assets/
+//   move-major TAG        verifies, then moves v1 on the remote forward to the commit of the tag
+//   rehearse              runs all steps for the current commit, in clones in a temporary folder
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ function pack(tag, folder) {
   mkdirSync(assets, { recursive: true });
   writeFileSync(join(folder, 'notes.md'), notesOf(version));
   writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
-  // All that a runner needs: for whoever keeps a copy where the repository cannot be reached.
+  // The archive has all files that a runner needs, for users whose runners cannot reach the repository.
   const archive = join(assets, `${name}-${version}.tar.gz`);
   const files = ['action.yml', 'node24', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
   git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, tag, '--', ...files);
@@ -61,7 +61,7 @@ function moveMajor(tag) {
   const commit = git('rev-parse', 'HEAD');
   const before = git('ls-remote', 'origin', `refs/tags/${major}`).split('\t')[0];
   if (before === commit) return console.log(`${major} is at ${commit} already.`);
-  // A tag that has never been fetched is no ancestor either: it was moved by somebody else meanwhile.
+  // A commit that was never fetched is no ancestor either: someone else has moved the tag in the meantime.
   if (before !== '' && !isAncestor(before, commit))
     throw new Error(`${major} is at ${before}, which ${tag} does not hold`);
   git('push', `--force-with-lease=refs/tags/${major}:${before}`, 'origin', `${commit}:refs/tags/${major}`);
@@ -92,7 +92,7 @@ function rehearse() {
   }
 }
 
-/** An entry gets its date on the day of its release. A rehearsal takes today's. */
+/** An entry gets its date on the day of its release. A rehearsal uses today. */
 function dateChangelog(clone) {
   const file = join(clone, 'CHANGELOG.md');
   const text = readFileSync(file, 'utf8');
@@ -113,7 +113,7 @@ function dateChangelog(clone) {
   );
 }
 
-/** What CHANGELOG.md says below the version's heading. */
+/** The text of CHANGELOG.md below the heading of the version. */
 function notesOf(version) {
   const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
   const [heading = '', ...lines] = sections.find((text) => text.startsWith(`[${version}]`))?.split('\n') ?? [];
@@ -134,9 +134,9 @@ function billOfMaterials(name) {
       encoding: 'utf8',
     }),
   );
-  // npm calls the project as its folder is called.
+  // npm names the project after its folder.
   bill.metadata.component.name = name;
-  // What stands in for a package, always as 0.0.0, is not that package, and has none of its flaws.
+  // A stand-in for a package has version 0.0.0. The vulnerabilities of the real package do not apply to it.
   for (const component of bill.components) if (component.version === '0.0.0') delete component.purl;
   return bill;
 }
