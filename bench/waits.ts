@@ -57,7 +57,7 @@ function waitFor(
 
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-/** Waits for one operation. Returns the milliseconds from its end to that of the wait, and the number of requests. */
+/** Waits for one operation. Returns the lag in milliseconds after its end, and the number of requests. */
 async function one(length: number, seed: number, pollInterval: number | 'auto' = 'auto', refuseNth?: number) {
   const clock = new VirtualClock();
   const service = new Service(clock, new Map([[id(1), length]]));

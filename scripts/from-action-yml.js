@@ -40,7 +40,8 @@ function onNode24(text) {
 
 function inputRow([name, { description, required, default: standard }]) {
   const { modes, meaning } = partsOf(description);
-  // A description ends with `Default: …` if `default:` cannot say it, and with `Required` if only its modes require it.
+  // `default:` cannot express every default: such a description ends with `Default: …`. It ends with `Required` if only
+  // some modes require the input.
   const [, text, told, demanded] = /^(.*?)(?: Default: (.*)\.| (Required)\.)?$/s.exec(meaning);
   const value = required
     ? 'required'

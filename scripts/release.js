@@ -61,7 +61,7 @@ function moveMajor(tag) {
   const commit = git('rev-parse', 'HEAD');
   const before = git('ls-remote', 'origin', `refs/tags/${major}`).split('\t')[0];
   if (before === commit) return console.log(`${major} is at ${commit} already.`);
-  // A commit that was never fetched is no ancestor either: someone else has moved the tag in the meantime.
+  // isAncestor is also false for a commit that was never fetched: someone else has moved the tag since then.
   if (before !== '' && !isAncestor(before, commit))
     throw new Error(`${major} is at ${before}, which ${tag} does not hold`);
   git('push', `--force-with-lease=refs/tags/${major}:${before}`, 'origin', `${commit}:refs/tags/${major}`);
@@ -92,7 +92,7 @@ function rehearse() {
   }
 }
 
-/** An entry gets its date on the day of its release. A rehearsal uses today. */
+/** An entry gets its date on the day of its release. A rehearsal uses today's date. */
 function dateChangelog(clone) {
   const file = join(clone, 'CHANGELOG.md');
   const text = readFileSync(file, 'utf8');

@@ -11,6 +11,6 @@ runAsProcess(
     // A signal does not stop post: a live key is worse than a job that ends some seconds later.
     onSignal: () => undefined,
   },
-  // A pending lookup in this process would delay its exit beyond 20 s, and only a failed step may end itself by SIGKILL.
+  // A pending lookup in this process would hold it beyond the 20 s of post. Only a failed step may end itself by SIGKILL.
   lookupInChild(),
 );

@@ -1,7 +1,7 @@
 /** The result of a step, ready to be published. */
 export interface Ending {
   readonly status: string;
-  /** Only the code that saw the proof sets this to true. The step succeeds only if it is true. */
+  /** Only code that has confirmed the result sets this to true. The step succeeds only if it is true. */
   readonly succeeded: boolean;
   /** A few words, without a full stop. */
   readonly headline: string;

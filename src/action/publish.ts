@@ -20,7 +20,7 @@ export interface Place {
 /** The result file could not be written. */
 export class Untold extends Error {}
 
-/** Writes the result file, outputs, log and summary. Redacts everything but the values that pass on a secret. */
+/** Writes the result file, outputs, log and summary. Redacts everything except a secret for later steps. */
 export async function publish(ending: Ending, took: number, place: Place): Promise<void> {
   const { toolkit, secrets } = place;
   const clean = (text: string) => secrets.redact(text);

@@ -1,6 +1,5 @@
 import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
 
-/** Finds the addresses of host names. */
 export interface NameLookup {
   /** In the order in which to try them. */
   addresses(host: string): Promise<readonly string[]>;

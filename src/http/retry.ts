@@ -16,7 +16,7 @@ export interface Manner {
   readonly tell?: (error: ApiError, pause: number) => void;
   /** Shared with parallel requests. */
   readonly quiet?: Quiet;
-  /** Delays an attempt until fewer than the maximum run at once. */
+  /** Starts an attempt as soon as fewer than the maximum are running. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 

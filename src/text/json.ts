@@ -41,7 +41,7 @@ function isDeeper(value: Json, depth: number): boolean {
 /** Digits. A number holds every integer of 15 digits exactly; 2^53 has 16. */
 const longestSafe = 15;
 
-/** Whether the text contains 16 digits in a row. One of them is at a position that the loop checks: every 16th one. */
+/** Whether the text contains 16 digits in a row. The loop checks every 16th position, and any such run covers one. */
 function hasLongInteger(text: string): boolean {
   for (let at = longestSafe; at < text.length; at += longestSafe + 1) {
     if (!isDigit(text, at)) continue;
@@ -92,7 +92,7 @@ function endOfString(text: string, begin: number): number {
 
 const notAfter = /[.eE]|\s*:/y;
 
-/** Whether a number loses digits of this integer. Fractions, exponents and invalid JSON do not count. */
+/** Whether a JavaScript number would round this integer. Fractions, exponents and invalid JSON do not count. */
 function isLongInteger(text: string, from: number, to: number): boolean {
   if (to - from <= longestSafe) return false;
   const token = text.slice(from, to);
