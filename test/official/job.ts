@@ -90,7 +90,7 @@ function makeFolder(url: string, files: JobPlan['files'] = {}): string {
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, '_work/shop/shop', name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    writeFileSync(path, text, { mode: 0o755 });
   }
   return folder;
 }

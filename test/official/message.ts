@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlStep, JobPlan, WorkStep } from './plan.js';
-import { mappingOf } from './token.js';
+import { mappingOf, tokenOf } from './token.js';
 
 /** What the service of GitHub would send to a runner for this job: its protocol, as far as the worker asks for it. */
 export function jobMessage(plan: JobPlan, url: string): unknown {
-  const { steps, env = {}, outputs = {}, secrets = {}, debug = false, flags = [], apiUrl = '' } = plan;
+  const { steps, env = {}, outputs = {}, secrets = {}, vars = {}, debug = false, flags = [], apiUrl = '' } = plan;
   const variables = {
     'system.github.job': 'job',
     'system.github.results_endpoint': url,
@@ -44,7 +44,7 @@ export function jobMessage(plan: JobPlan, url: string): unknown {
       needs: contextOf({}),
       matrix: null,
       strategy: contextOf({}),
-      vars: contextOf({}),
+      vars: contextOf(vars),
       inputs: contextOf({}),
     },
     environmentVariables: [mappingOf(env)],
@@ -78,21 +78,27 @@ function contextOf(values: Readonly<Record<string, string>>): unknown {
 }
 
 function workStep(step: WorkStep): unknown {
-  const { id, if: condition = 'success()', env = {}, background = false } = step;
+  const { id, name = id, if: condition = 'success()', env = {}, background = false } = step;
   return {
     type: 'Action',
     id: randomUUID(),
     name: id,
     contextName: id,
-    displayNameToken: id,
+    displayNameToken: tokenOf(name),
     enabled: true,
     condition,
     background,
+    continueOnError: scalarOf(step.continueOnError),
+    timeoutInMinutes: scalarOf(step.timeoutMinutes),
     environment: mappingOf(env),
     ...('run' in step
-      ? { reference: { type: 'Script' }, inputs: mappingOf({ script: step.run, shell: 'bash' }) }
+      ? { reference: { type: 'Script' }, inputs: mappingOf({ script: step.run, shell: step.shell ?? 'bash' }) }
       : { reference: referenceOf(step.uses), inputs: mappingOf(step.with ?? {}) }),
   };
+}
+
+function scalarOf(value: boolean | number | string | undefined): unknown {
+  return typeof value === 'string' ? tokenOf(value) : value;
 }
 
 function referenceOf(uses: string): unknown {
@@ -109,7 +115,6 @@ function referenceOf(uses: string): unknown {
 }
 
 function controlStep(step: ControlStep, name: string): unknown {
-  const [controlType, stepIds] = 'wait' in step ? ['wait', step.wait] : ['cancel', step.cancel];
   return {
     type: 'BackgroundStepControl',
     id: randomUUID(),
@@ -117,9 +122,14 @@ function controlStep(step: ControlStep, name: string): unknown {
     contextName: name,
     enabled: true,
     condition: 'always()',
-    controlType,
-    stepIds,
+    ...targetsOf(step),
   };
+}
+
+function targetsOf(step: ControlStep): { readonly controlType: string; readonly stepIds?: readonly string[] } {
+  if ('wait' in step) return { controlType: 'wait', stepIds: step.wait };
+  if ('cancel' in step) return { controlType: 'cancel', stepIds: step.cancel };
+  return { controlType: 'wait-all' };
 }
 
 /** A JWT of nobody: the worker reads its fields, and the services here do not ask for it. */

@@ -4,6 +4,7 @@ export interface JobPlan {
   readonly env?: Readonly<Record<string, string>>;
   readonly outputs?: Readonly<Record<string, string>>;
   readonly secrets?: Readonly<Record<string, string>>;
+  readonly vars?: Readonly<Record<string, string>>;
   /** What the workspace holds before the job, by path. */
   readonly files?: Readonly<Record<string, string>>;
   /** Step debug logging. */
@@ -17,9 +18,15 @@ export interface JobPlan {
 export type StepPlan = WorkStep | ControlStep;
 
 /** A step that runs a script of bash, or an action. */
-export type WorkStep = StepOptions & ({ readonly run: string } | ActionUse);
+export type WorkStep = StepOptions & (ScriptRun | ActionUse);
 
-interface ActionUse {
+interface ScriptRun {
+  readonly run: string;
+  /** `bash` when not given; the runner's default where it is empty. */
+  readonly shell?: string;
+}
+
+export interface ActionUse {
   /** The action, or one of the workspace. */
   readonly uses: 'org/ctl-action@v1' | 'org/ctl-action/node24@v1' | `./${string}`;
   readonly with?: Readonly<Record<string, string>>;
@@ -27,11 +34,18 @@ interface ActionUse {
 
 interface StepOptions {
   readonly id: string;
+  /** As users see it; the id when not given. */
+  readonly name?: string;
   /** `success()` when not given. Unlike in a workflow, a condition stands as it is: `success() &&` is not put before it. */
   readonly if?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly background?: boolean;
+  readonly continueOnError?: boolean | string | undefined;
+  readonly timeoutMinutes?: number | string | undefined;
 }
 
-/** What is done with the background steps of these ids. */
-export type ControlStep = { readonly wait: readonly string[] } | { readonly cancel: readonly string[] };
+/** What is done with the background steps of these ids, or with all. */
+export type ControlStep =
+  | { readonly wait: readonly string[] }
+  | { readonly cancel: readonly string[] }
+  | { readonly waitAll: true };
