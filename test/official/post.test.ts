@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { act, setStage } from './stage.js';
 
+const actions = Object.fromEntries(
+  ['inner/action.yml', 'outer/action.yml'].map((name) => [name, readFileSync(`test/official/actions/${name}`, 'utf8')]),
+);
+
 // The worker gives the post of an action within actions the inputs of another one (actions/runner#3514).
-test.concurrent('a key that an action within an action makes is revoked when the job ends', async (context) => {
+test.concurrent.for([
+  ['an action', './inner'],
+  ['an action within an action', './outer'],
+] as const)('a key that %s makes outlives it, and is revoked when the job ends', async ([, uses], context) => {
   const { service, run } = await setStage(context);
-  const files = Object.fromEntries(
-    ['inner/action.yml', 'outer/action.yml'].map((name) => [name, readFileSync(`test/e2e/workflows/${name}`, 'utf8')]),
-  );
 
   const job = await run({
-    files,
+    files: actions,
     steps: [
-      {
-        id: 'outer',
-        uses: './outer',
-        with: { 'parent-key': '${{ secrets.CTL_API_KEY }}', url: service.baseUrl },
-      },
-      act('keys', 'list-keys', { 'api-key': '${{ steps.outer.outputs.key }}' }),
+      { id: 'made', uses, with: { 'parent-key': '${{ secrets.CTL_API_KEY }}', url: service.baseUrl } },
+      act('keys', 'list-keys', { 'api-key': '${{ steps.made.outputs.key }}' }),
     ],
   });
 
@@ -26,6 +26,28 @@ test.concurrent('a key that an action within an action makes is revoked when the
   expect(job.log).toContain('Key 2 is revoked');
   expect(Object.values(job.steps).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   expect(service.plane.isAlive('2')).toBe(false);
+});
+
+test.concurrent('of two keys each is revoked with its own, the last one first', async (context) => {
+  const { service, run } = await setStage(context);
+
+  const job = await run({
+    steps: [
+      act('first', 'create-key', { 'key-label': 'first' }),
+      act('second', 'create-key', { 'key-label': 'second' }),
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(service.requests.map(({ endpoint, path, keyId }) => [endpoint, path, keyId]).slice(2)).toEqual([
+    ['revoke-key', '/v2/api_keys/3', '3'],
+    ['revoke-key', '/v2/api_keys/2', '2'],
+  ]);
+  expect([2, 3].map((id) => service.plane.key(String(id))?.name)).toEqual([
+    expect.stringMatching(/^first-run19512345678-1-/),
+    expect.stringMatching(/^second-run19512345678-1-/),
+  ]);
+  expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
 
 test.concurrent.for([
