@@ -21,7 +21,7 @@ test('every mode is shown in an example', () => {
   expect([...new Set(shown)].sort()).toEqual(modes.sort());
 });
 
-// The examples are run in a real runner (npm run e2e); so what the README shows has been run there, too.
+// The examples are run in real runners (npm run test:official, npm run e2e); so what the README shows has been run there, too.
 test('each YAML block of the README is a part of an example, word for word', () => {
   const readme = readFileSync('README.md', 'utf8');
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, block = '']) => block);

@@ -13,8 +13,6 @@ export interface ActOptions {
   readonly event?: string | undefined;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly vars?: Readonly<Record<string, string>>;
-  /** Of all steps. */
-  readonly env?: Readonly<Record<string, string>>;
   /** More files of the repository; all of them can be run. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -25,7 +23,6 @@ export interface ActRun {
 }
 
 const limitMs = 50_000;
-const runners = ['ubuntu-latest', 'self-hosted'];
 
 /** One run of a workflow in act, on this machine, in folders of its own. */
 export async function runAct({ onTestFinished, onTestFailed }: TestContext, options: ActOptions): Promise<ActRun> {
@@ -48,7 +45,7 @@ export async function runAct({ onTestFinished, onTestFailed }: TestContext, opti
   return { succeeded: exitCode === 0, log };
 }
 
-function argumentsOf({ event = 'push', secrets, vars, env }: ActOptions): string[] {
+function argumentsOf({ event = 'push', secrets, vars }: ActOptions): string[] {
   const pairs = (flag: string, record: Readonly<Record<string, string>> = {}) =>
     Object.entries(record).flatMap(([name, value]) => [flag, `${name}=${value}`]);
   return [
@@ -56,10 +53,9 @@ function argumentsOf({ event = 'push', secrets, vars, env }: ActOptions): string
     '--json',
     '--no-cache-server',
     ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
-    ...runners.flatMap((label) => ['--platform', `${label}=-self-hosted`]),
+    ...['--platform', 'ubuntu-latest=-self-hosted'],
     ...pairs('--secret', secrets),
     ...pairs('--var', vars),
-    ...pairs('--env', env),
   ];
 }
 

@@ -1,79 +1,26 @@
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import {
-  type Awaited,
-  type Operation,
-  type OperationPlan,
-  type RunningControlPlane,
-  type ServedControlPlaneOptions,
-  startControlPlane,
-} from '../control-plane/index.js';
+import type { ServedControlPlaneOptions } from '../control-plane/index.js';
 import { type ActOptions, type ActRun, runAct } from './act.js';
+import { type ServiceStage, setServiceStage } from './service-stage.js';
 
 /** A control plane, and workflows that know it by the secret and the variables that the examples name. */
-export interface Stage {
-  readonly service: RunningControlPlane;
-  readonly projectId: string;
-  run(workflow: string, options?: Partial<ActOptions>): Promise<ActRun>;
-  /** A script that tells the control plane that it runs, with what argument, and with the key of `DB_API_KEY`. */
-  script(name: string): string;
-  /** A script that prints an answer of the API with these operations. */
-  answering(operations: readonly { readonly id: string }[]): string;
-  /** An operation that finishes when that request has come. */
-  startUntil(awaited: Awaited, plan?: OperationPlan): Operation;
-  /** When the script ran, and how the control plane answered it: 401, or 404 where it came with a key. */
-  ranAt(script: string): number;
-  statusOf(script: string): number | undefined;
-  /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
-  story(): string[];
+export interface Stage extends ServiceStage {
+  run(workflow: string, options?: Pick<ActOptions, 'event' | 'files'>): Promise<ActRun>;
 }
 
-const scripts = '/scripts/';
-
 export async function setStage(context: TestContext, options: ServedControlPlaneOptions = {}): Promise<Stage> {
-  const service = await startControlPlane(options);
-  context.onTestFinished(() => service.close());
-  const [projectId = ''] = service.projectIds;
-  const requestOf = (script: string) => {
-    const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
-    if (!request) throw new Error(`The script ${script} did not run.`);
-    return request;
-  };
+  const stage = await setServiceStage(context, options);
+  const { service, projectId } = stage;
   return {
-    service,
-    projectId,
-    run: (workflow, { vars, ...more } = {}) =>
+    ...stage,
+    run: (workflow, options) =>
       runAct(context, {
         workflow,
         secrets: { CTL_API_KEY: service.apiKey },
-        vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId, ...vars },
-        ...more,
+        vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId },
+        ...options,
       }),
-    script: (name) => `#!/bin/sh
-exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-none}" --output /dev/null \\
-  "${service.baseUrl}${scripts}${name}/$1"
-`,
-    answering: (operations) => {
-      const records = operations.map(({ id }) => ({ id, project_id: projectId }));
-      return `#!/bin/sh\necho '${JSON.stringify({ operations: records })}'\n`;
-    },
-    startUntil: (awaited, plan) => {
-      const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
-      service.arrived(awaited).then(
-        () => service.plane.endOperation(operation),
-        () => undefined,
-      );
-      return operation;
-    },
-    ranAt: (script) => requestOf(script).at,
-    statusOf: (script) => requestOf(script).status,
-    story: () => {
-      const told = service.requests.map(({ endpoint, path, keyId = 'none' }) => {
-        const [, script] = path.split(scripts);
-        return `${script?.replace('/', ' ').trim() ?? endpoint}, key ${keyId}`;
-      });
-      return told.filter((line, index) => !/^(?:get|list)-/.test(line) || line !== told[index - 1]);
-    },
   };
 }
 

@@ -1,0 +1,72 @@
+import type { TestContext } from 'vitest';
+import {
+  type Awaited,
+  type Operation,
+  type OperationPlan,
+  type RunningControlPlane,
+  type ServedControlPlaneOptions,
+  startControlPlane,
+} from '../control-plane/index.js';
+
+/** A control plane, and scripts for workflows that tell it that they run. */
+export interface ServiceStage {
+  readonly service: RunningControlPlane;
+  readonly projectId: string;
+  /** A script that tells the control plane that it runs, with what argument, and with the key of `DB_API_KEY`. */
+  script(name: string): string;
+  /** A script that prints an answer of the API with these operations. */
+  answering(operations: readonly { readonly id: string }[]): string;
+  /** An operation that finishes when that request has come. */
+  startUntil(awaited: Awaited, plan?: OperationPlan): Operation;
+  /** When the script ran, and how the control plane answered it: 401, or 404 where it came with a key. */
+  ranAt(script: string): number;
+  statusOf(script: string): number | undefined;
+  /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
+  story(): string[];
+}
+
+const scripts = '/scripts/';
+
+export async function setServiceStage(
+  context: TestContext,
+  options: ServedControlPlaneOptions = {},
+): Promise<ServiceStage> {
+  const service = await startControlPlane(options);
+  context.onTestFinished(() => service.close());
+  const [projectId = ''] = service.projectIds;
+  const requestOf = (script: string) => {
+    const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
+    if (!request) throw new Error(`The script ${script} did not run.`);
+    return request;
+  };
+  return {
+    service,
+    projectId,
+    script: (name) => `#!/bin/sh
+echo "It runs with <\${DB_API_KEY:-none}>."
+exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-none}" --output /dev/null \\
+  "${service.baseUrl}${scripts}${name}/$1"
+`,
+    answering: (operations) => {
+      const records = operations.map(({ id }) => ({ id, project_id: projectId }));
+      return `#!/bin/sh\necho '${JSON.stringify({ operations: records })}'\n`;
+    },
+    startUntil: (awaited, plan) => {
+      const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
+      service.arrived(awaited).then(
+        () => service.plane.endOperation(operation),
+        () => undefined,
+      );
+      return operation;
+    },
+    ranAt: (script) => requestOf(script).at,
+    statusOf: (script) => requestOf(script).status,
+    story: () => {
+      const told = service.requests.map(({ endpoint, path, keyId = 'none' }) => {
+        const [, script] = path.split(scripts);
+        return `${script?.replace('/', ' ').trim() ?? endpoint}, key ${keyId}`;
+      });
+      return told.filter((line, index) => !/^(?:get|list)-/.test(line) || line !== told[index - 1]);
+    },
+  };
+}
