@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { act, sabotaged, setStage } from './stage.js';
+import { startGitHub } from '../github/index.js';
+import { github, token } from './message.js';
+import { act, observed, sabotaged, setStage } from './stage.js';
 
 const never = Number.POSITIVE_INFINITY;
 
@@ -10,7 +12,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
   const { done, cancel } = await start({
     steps: [
       act('mint', 'create-key'),
-      act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id }),
+      act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, { env: observed('say-signals') }),
       { id: 'next', run: 'true' },
       { id: 'late', if: 'always()', run: 'echo "It is ${{ steps.wait.outputs.status }}."' },
     ],
@@ -25,6 +27,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
     errors: ['The operation was canceled.'],
     summary: expect.stringMatching(/^### 🚫 wait-operation: Cancelled/),
   });
+  expect(job.steps['wait']?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
   expect(job.steps['next']?.conclusion).toBe('skipped');
   expect(job.steps['late']?.log).toContain('It is cancelled.');
   expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
@@ -44,32 +47,34 @@ test.concurrent('main is killed before it saved a state: the step is red, and po
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('main is killed while it waits for its key: the step is red, and post finds the key and revokes it', async (context) => {
-  const { service, start } = await setStage(context);
-  service.faults.add({ endpoint: 'create-key', fault: { kind: 'hang-before-headers' } });
+test.concurrent('main is killed after it saved its key: the step is red, and post revokes the key', async (context) => {
+  const { service, run } = await setStage(context);
 
-  const { done, kill } = await start({ steps: [act('mint', 'create-key')] });
-  await service.arrived({ endpoint: 'create-key' });
-  await kill('main');
-  const job = await done;
+  const job = await run({
+    steps: [act('mint', 'create-key', {}, { env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL after state 3' } })],
+  });
 
   expect(job.conclusion).toBe('failed');
   expect(job.steps['mint']?.conclusion).toBe('failed');
-  expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('a cancel while a key is made: post finds the key and revokes it', async (context) => {
-  const { service, start } = await setStage(context);
-  service.faults.add({ endpoint: 'create-key', fault: { kind: 'hang-before-headers' } });
+test.concurrent('a second cancel, while post runs, does not keep post from revoking the key', async (context) => {
+  const { service, projectId, start } = await setStage(context);
+  const { id } = service.plane.startOperation({ lengthMs: never });
+  service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'hang-before-headers', done: 'never' } });
 
-  const { done, cancel } = await start({ steps: [act('mint', 'create-key')] });
-  await service.arrived({ endpoint: 'create-key' });
+  const { done, cancel } = await start({
+    steps: [act('mint', 'create-key'), act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id })],
+  });
+  await service.arrived({ endpoint: 'get-operation' });
+  cancel();
+  await service.arrived({ endpoint: 'revoke-key' });
   cancel();
   const job = await done;
 
   expect(job.conclusion).toBe('canceled');
-  expect(job.steps['mint']).toMatchObject({ conclusion: 'canceled', errors: ['The operation was canceled.'] });
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
@@ -89,8 +94,8 @@ test.concurrent('post is killed: the job is red, so that nobody takes the key fo
   expect(service.plane.isAlive('2')).toBe(true);
 });
 
-test.concurrent('the runner is shut down: main ends, no post runs, and the key is left to a sweep', async (context) => {
-  const { service, projectId, start } = await setStage(context);
+test.concurrent('the runner is shut down: main ends, no post runs, and a sweep of the next run revokes the key', async (context) => {
+  const { service, projectId, start, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
 
   const { done, shutDown } = await start({
@@ -105,4 +110,34 @@ test.concurrent('the runner is shut down: main ends, no post runs, and the key i
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'skipped', log: '' });
   expect(service.requests.map(({ endpoint }) => endpoint)).not.toContain('revoke-key');
   expect(service.plane.isAlive('2')).toBe(true);
+
+  const { repository, repository_id: repositoryId, run_id: ended } = github;
+  const api = await startGitHub({ token, repository, repositoryId });
+  context.onTestFinished(() => api.close());
+  api.addRun({ id: ended, status: 'completed' });
+  const next = { run_id: '19512345679' };
+  api.addRun({ id: next.run_id });
+
+  const later = await run({ apiUrl: api.url, github: next, steps: [act('sweep', 'sweep-keys')] });
+
+  expect(later.conclusion).toBe('succeeded');
+  expect(service.plane.isAlive('2')).toBe(false);
+});
+
+test.concurrent('with continue-on-error a red gate leaves the job green, and later steps see how it ended', async (context) => {
+  const { service, projectId, run } = await setStage(context);
+  const { id } = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
+
+  const job = await run({
+    outputs: { status: '${{ steps.wait.outputs.status }}', operation: '${{ steps.wait.outputs.operation-id }}' },
+    steps: [
+      act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, { 'continue-on-error': true }),
+      { id: 'next', run: 'echo "It is ${{ steps.wait.outcome }}, ${{ steps.wait.conclusion }}."' },
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.outputs).toEqual({ status: 'failed', operation: id });
+  expect(job.steps['wait']?.errors).toEqual([expect.stringContaining(id)]);
+  expect(job.steps['next']?.log).toContain('It is failure, success.');
 });

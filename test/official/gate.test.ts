@@ -34,7 +34,7 @@ test.concurrent('a gate that may fail tells the next step how it ended, and the 
       id: '${{ steps.gate.outputs.operation-id }}',
     },
     steps: [
-      act('gate', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, { continueOnError: true }),
+      act('gate', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, { 'continue-on-error': true }),
       { id: 'next', run: 'true' },
     ],
   });

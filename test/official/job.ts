@@ -20,7 +20,7 @@ export interface JobHandle {
   kill(entry: 'main' | 'post'): Promise<void>;
 }
 
-const limitMs = 60_000;
+const limitMs = 170_000;
 const messageType = { job: 1, cancel: 2, shutDown: 3 };
 
 /** Runs one job in a worker of its own, in a folder of its own, against services of its own. */
@@ -40,6 +40,7 @@ export async function startJob({ onTestFinished, onTestFailed }: TestContext, pl
       TMPDIR: folder,
       DOTNET_EnableDiagnostics: '0',
       DOTNET_TieredPGO: '0',
+      ...plan.runnerEnv,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
     // A group of its own, so that its steps end with it.

@@ -40,7 +40,7 @@ export function jobMessage(plan: JobPlan, url: string): unknown {
       ...Object.fromEntries(Object.entries(hidden).map(([name, value]) => [name, { value, isSecret: true }])),
     },
     contextData: {
-      github: contextOf({ ...github, api_url: apiUrl }),
+      github: contextOf({ ...github, api_url: apiUrl, ...plan.github }),
       needs: contextOf({}),
       matrix: null,
       strategy: contextOf({}),
@@ -88,8 +88,8 @@ function workStep(step: WorkStep): unknown {
     enabled: true,
     condition,
     background,
-    continueOnError: scalarOf(step.continueOnError),
-    timeoutInMinutes: scalarOf(step.timeoutMinutes),
+    continueOnError: scalarOf(step['continue-on-error']),
+    timeoutInMinutes: scalarOf(step['timeout-minutes']),
     environment: mappingOf(env),
     ...('run' in step
       ? { reference: { type: 'Script' }, inputs: mappingOf({ script: step.run, shell: step.shell ?? 'bash' }) }

@@ -11,6 +11,10 @@ export interface JobPlan {
   readonly debug?: boolean;
   /** Where GitHub's API is; nowhere when not given. */
   readonly apiUrl?: string;
+  /** Fields of the `github` context that are not those of every job. */
+  readonly github?: Readonly<Record<string, string>>;
+  /** Variables that the runner itself was started with: it hands them on to every step. */
+  readonly runnerEnv?: Readonly<Record<string, string>>;
   /** Features that the server turns on, such as `actions.runner.usenode24bydefault`. */
   readonly flags?: readonly string[];
 }
@@ -39,13 +43,18 @@ interface StepOptions {
   /** `success()` when not given. Unlike in a workflow, a condition stands as it is: `success() &&` is not put before it. */
   readonly if?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly 'continue-on-error'?: boolean | string | undefined;
+  readonly 'timeout-minutes'?: number | string | undefined;
   readonly background?: boolean;
-  readonly continueOnError?: boolean | string | undefined;
-  readonly timeoutMinutes?: number | string | undefined;
 }
 
 /** What is done with the background steps of these ids, or with all. */
 export type ControlStep =
   | { readonly wait: readonly string[] }
   | { readonly cancel: readonly string[] }
-  | { readonly waitAll: true };
+  | { readonly 'wait-all': true };
+
+/** As GitHub compiles `parallel`. */
+export function parallel(...steps: readonly WorkStep[]): readonly StepPlan[] {
+  return [...steps.map((step) => ({ ...step, background: true })), { wait: steps.map(({ id }) => id) }];
+}

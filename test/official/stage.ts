@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { TestContext } from 'vitest';
 import { type RunningControlPlane, type ServedControlPlaneOptions, startControlPlane } from '../control-plane/index.js';
 import { sabotage } from '../scenarios/sabotage.js';
@@ -35,6 +38,22 @@ export function act(
 ): WorkStep {
   const key = { 'api-key': '${{ secrets.CTL_API_KEY }}' };
   return { id, uses: 'org/ctl-action@v1', with: { mode, ...key, ...inputs }, ...more };
+}
+
+/** A step that lasts until it is released. */
+export function hold({ onTestFinished }: TestContext, id: string): { readonly step: WorkStep; release(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const released = join(folder, 'released');
+  return {
+    step: { id, run: `until test -e '${released}'; do sleep 0.1; done` },
+    release: () => writeFileSync(released, ''),
+  };
+}
+
+/** Variables of a step whose log says of the action what this file sees: `say-node`, `say-signals`, `say-names`. */
+export function observed(by: string): Readonly<Record<string, string>> {
+  return { NODE_OPTIONS: `--require ${resolve(`test/official/${by}.cjs`)}` };
 }
 
 /** Variables of a step that load a fixture before the action. */

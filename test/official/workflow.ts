@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import type { ActionUse, ControlStep, JobPlan, StepPlan, WorkStep } from './plan.js';
+import { type ActionUse, type ControlStep, type JobPlan, parallel, type StepPlan, type WorkStep } from './plan.js';
 
 type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar>>;
@@ -85,8 +85,7 @@ function stepsOf(steps: readonly Step[]): StepPlan[] {
   return steps.flatMap((step): StepPlan[] => {
     if (step.parallel === undefined) return [controlStep(step) ?? workStep(withId(step))];
     refuseOthers(step, keywords.group);
-    const group = step.parallel.map(withId);
-    return [...group.map((member) => workStep({ ...member, background: true })), { wait: group.map(({ id }) => id) }];
+    return [...parallel(...step.parallel.map((member) => workStep(withId(member))))];
   });
 }
 
@@ -95,7 +94,7 @@ function controlStep(step: Step): ControlStep | undefined {
   if (wait === undefined && cancel === undefined && !('wait-all' in step)) return undefined;
   refuseOthers(step, keywords.control);
   if (wait !== undefined) return { wait: [wait].flat() };
-  return cancel === undefined ? { waitAll: true } : { cancel: [cancel] };
+  return cancel === undefined ? { 'wait-all': true } : { cancel: [cancel] };
 }
 
 function workStep(step: StepWithId): WorkStep {
@@ -106,8 +105,8 @@ function workStep(step: StepWithId): WorkStep {
     if: conditionOf(step.if),
     env: textsOf(step.env),
     background: step.background ?? false,
-    continueOnError: step['continue-on-error'],
-    timeoutMinutes: step['timeout-minutes'],
+    'continue-on-error': step['continue-on-error'],
+    'timeout-minutes': step['timeout-minutes'],
   };
   if (step.run !== undefined) return { ...options, run: step.run, shell: step.shell ?? '' };
   const { uses = '' } = step;
