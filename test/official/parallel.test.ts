@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { act, setStage } from './stage.js';
+import { parallel } from './plan.js';
+import { act, hold, observed, setStage } from './stage.js';
 
 const background = { background: true };
 
@@ -65,22 +63,113 @@ test.concurrent('a wait in the background that fails turns the job red also wher
 test.concurrent('a cancel step ends a wait in the background as a cancel of the job would', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  context.onTestFinished(() => rmSync(folder, { recursive: true }));
-  const begun = join(folder, 'begun');
+  const held = hold(context, 'held');
 
   const { done } = await start({
     steps: [
-      act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, background),
-      { id: 'begun', run: `until test -e '${begun}'; do sleep 0.1; done` },
+      act(
+        'wait',
+        'wait-operation',
+        { 'project-id': projectId, 'operation-id': id },
+        { ...background, env: observed('say-signals') },
+      ),
+      held.step,
       { cancel: ['wait'] },
       { id: 'show', if: 'always()', run: 'echo "It is ${{ steps.wait.outputs.status }}."' },
     ],
   });
   await service.arrived({ endpoint: 'get-operation' });
-  writeFileSync(begun, '');
+  held.release();
   const job = await done;
 
+  expect(job.conclusion).toBe('succeeded');
   expect(job.steps['wait']).toMatchObject({ conclusion: 'canceled', errors: [] });
+  expect(job.steps['wait']?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
   expect(job.steps['show']?.log).toContain('It is cancelled.');
+});
+
+test.concurrent('four keys that are made at the same time are four, and each post revokes its own', async (context) => {
+  const { service, run } = await setStage(context);
+  const steps = ['a', 'b', 'c', 'd'];
+
+  const job = await run({
+    outputs: Object.fromEntries(steps.map((id) => [id, `\${{ steps.${id}.outputs.key-id }}`])),
+    steps: [...parallel(...steps.map((id) => act(id, 'create-key'))), act('keys', 'list-keys')],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  const ids = steps.map((id) => job.outputs[id] ?? '');
+  expect([...ids].sort()).toEqual(['2', '3', '4', '5']);
+  for (const [index, id] of ids.entries()) {
+    expect(job.steps[`Post ${steps[index]}`]?.log).toContain(`Key ${id} is revoked`);
+  }
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+});
+
+test.concurrent('wait-all holds the job until a gate in the background is green, and later steps see its outputs', async (context) => {
+  const { service, projectId, start } = await setStage(context);
+  const operation = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
+
+  const { done } = await start({
+    outputs: { status: '${{ steps.gate.outputs.status }}' },
+    steps: [
+      act('gate', 'wait-operation', { 'project-id': projectId, 'operation-id': operation.id }, background),
+      { 'wait-all': true },
+      act('deploy', 'list-projects', { filter: 'name=${{ steps.gate.outputs.status }}' }),
+    ],
+  });
+  await service.ended({ endpoint: 'get-operation', n: 2 });
+  expect(service.requests.map(({ endpoint }) => endpoint)).not.toContain('list-projects');
+  service.plane.endOperation(operation);
+  const job = await done;
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.outputs).toEqual({ status: 'finished' });
+  expect(job.steps['deploy']).toMatchObject({ conclusion: 'succeeded', log: expect.stringContaining('name=finished') });
+});
+
+test.concurrent('a variable of export-env is there after the wait for the step that made the key, and is masked', async (context) => {
+  const { service, run } = await setStage(context);
+
+  const job = await run({
+    steps: [
+      act('mint', 'create-key', { 'export-env': 'DATABASE_KEY' }, background),
+      { wait: ['mint'] },
+      { id: 'show', run: 'echo "It is $DATABASE_KEY."; test "$DATABASE_KEY" = "${{ steps.mint.outputs.key }}"' },
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['show']?.log).toContain('It is ***.');
+  expect(job.sent).not.toContain(service.plane.key('2')?.key);
+});
+
+test.concurrent('a cancel of the job ends all that waits in the background, without an error of ours, and post revokes', async (context) => {
+  const { service, projectId, start } = await setStage(context);
+  const { id } = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
+  const wait = (step: string) =>
+    act(
+      step,
+      'wait-operation',
+      { 'project-id': projectId, 'operation-id': id },
+      { ...background, env: observed('say-signals') },
+    );
+
+  const { done, cancel } = await start({
+    outputs: { one: '${{ steps.one.outputs.status }}', two: '${{ steps.two.outputs.status }}' },
+    steps: [act('mint', 'create-key'), wait('one'), wait('two'), { wait: ['one', 'two'] }],
+  });
+  await service.arrived({ endpoint: 'get-operation', n: 4 });
+  cancel();
+  const job = await done;
+
+  expect(job.conclusion).toBe('canceled');
+  expect(job.outputs).toEqual({ one: 'cancelled', two: 'cancelled' });
+  for (const step of ['one', 'two']) {
+    expect(job.steps[step]?.conclusion).toBe('canceled');
+    expect(job.steps[step]?.log).not.toContain('##[error]wait');
+    expect(job.steps[step]?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
+  }
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(service.plane.isAlive('2')).toBe(false);
 });

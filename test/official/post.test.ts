@@ -66,3 +66,20 @@ test.concurrent.for([
     expect(service.plane.isAlive('2')).toBe(true);
   },
 );
+
+test.concurrent('several keys of one job are revoked when it ends, the last one first', async (context) => {
+  const { service, run } = await setStage(context);
+  const steps = ['first', 'second', 'third'];
+
+  const job = await run({ steps: steps.map((id) => act(id, 'create-key')) });
+
+  expect(job.conclusion).toBe('succeeded');
+  for (const [index, id] of steps.entries()) {
+    expect(job.steps[`Post ${id}`]).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
+    expect(job.steps[`Post ${id}`]?.log).toContain(`Key ${index + 2} is revoked`);
+    expect(job.steps[`Post ${id}`]?.summary).toContain(`Key ${index + 2} is revoked`);
+  }
+  const revoked = service.requests.filter(({ endpoint }) => endpoint === 'revoke-key').map(({ path }) => path);
+  expect(revoked).toEqual(['4', '3', '2'].map((id) => `/v2/api_keys/${id}`));
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+});
