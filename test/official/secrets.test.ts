@@ -6,11 +6,16 @@ import { act, setStage } from './stage.js';
 const forms = (secret: string) => ({
   plain: secret,
   base64: Buffer.from(secret).toString('base64'),
+  base64behind1: Buffer.from(`:${secret}`).toString('base64'),
+  base64behind2: Buffer.from(`u:${secret}`).toString('base64'),
   base64url: Buffer.from(secret).toString('base64url'),
   hex: Buffer.from(secret).toString('hex'),
   json: JSON.stringify(secret).slice(1, -1),
   uri: encodeURIComponent(secret),
 });
+
+/** Behind a prefix the first and last characters hold bits of what stands beside the key. */
+const core = (form: string) => form.slice(4, -4);
 
 /** Prints a key in every form, also as an annotation, in the summary, and as outputs. */
 const show = `node -e '
@@ -25,45 +30,82 @@ for (const [name, text] of Object.entries(forms(process.env.KEY))) {
 }
 '`;
 
-test.concurrent('no form of the parent key or of a minted key reaches the log, an annotation, or an output of the job', async (context) => {
-  const { service, run } = await setStage(context, { apiKey: parentKey });
-  const names = Object.keys(forms(''));
+/** Bodies that are JSON hold a text with its quotes and backslashes escaped. */
+const unescaped = (text: string) => text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
+
+test.concurrent.for([true, false])(
+  'no form of the parent key or of a minted key reaches the log, an annotation, or an output of the job: debug %s',
+  async (debug, context) => {
+    const { service, run } = await setStage(context, { apiKey: parentKey });
+    const names = Object.keys(forms(''));
+
+    const job = await run({
+      debug,
+      outputs: {
+        key: '${{ steps.mint.outputs.key }}',
+        'key-id': '${{ steps.mint.outputs.key-id }}',
+        'key-name': '${{ steps.mint.outputs.key-name }}',
+        status: '${{ steps.mint.outputs.status }}',
+        'duration-ms': '${{ steps.mint.outputs.duration-ms }}',
+        ...Object.fromEntries(names.map((name) => [`minted-${name}`, `\${{ steps.minted.outputs.${name} }}`])),
+      },
+      steps: [
+        act('mint', 'create-key', { 'export-env': 'DATABASE_KEY' }),
+        { id: 'minted', env: { KEY: '${{ steps.mint.outputs.key }}' }, run: show },
+        { id: 'exported', run: `KEY=$DATABASE_KEY ${show}` },
+        {
+          id: 'inlined',
+          run: 'echo "It is ${{ steps.mint.outputs.key }}."; test "${{ steps.mint.outputs.key }}" = "$DATABASE_KEY"',
+        },
+        { id: 'environment', run: 'env' },
+        { id: 'parent', env: { KEY: '${{ secrets.CTL_API_KEY }}' }, run: show },
+        act('keys', 'list-keys', { 'api-key': '${{ steps.mint.outputs.key }}' }),
+      ],
+    });
+
+    const minted = service.plane.key('2');
+    expect(job.conclusion).toBe('succeeded');
+    expect(minted?.revokedAt).toBeDefined();
+    expect(job.outputs).toEqual({
+      'key-id': '2',
+      'key-name': minted?.name,
+      status: 'ok',
+      'duration-ms': expect.stringMatching(/^\d+$/),
+    });
+    const masked = names.map((name) => expect.stringMatching(new RegExp(`^${name} .{0,4}\\*{3}.{0,4}$`)));
+    for (const step of ['minted', 'exported']) {
+      expect(job.steps[step]?.log).toContain('plain ***\n');
+      expect(job.steps[step]?.warnings).toEqual(masked);
+      expect(job.steps[step]?.summary.trimEnd().split('\n')).toEqual(masked);
+    }
+    expect(job.steps['inlined']?.log).toContain('It is ***.');
+    expect(job.steps['environment']?.log).toContain('DATABASE_KEY=***\n');
+    expect(job.steps['mint']?.log.includes('##[debug]')).toBe(debug);
+    const sent = `${job.sent}\n${unescaped(job.sent)}`;
+    const { base64url, hex, ...formsOfParent } = forms(parentKey);
+    for (const [name, text] of Object.entries(forms(minted?.key ?? ''))) {
+      expect(sent.includes(core(text)), name).toBe(false);
+    }
+    for (const [name, text] of Object.entries(formsOfParent)) expect(sent.includes(core(text)), name).toBe(false);
+  },
+);
+
+test.concurrent('a parent key that is no secret of the workflow is masked from the step on, also where its inputs are bad', async (context) => {
+  const { service, run } = await setStage(context);
+  const key = '${{ steps.vault.outputs.key }}';
 
   const job = await run({
-    debug: true,
-    outputs: {
-      key: '${{ steps.mint.outputs.key }}',
-      'key-id': '${{ steps.mint.outputs.key-id }}',
-      'key-name': '${{ steps.mint.outputs.key-name }}',
-      status: '${{ steps.mint.outputs.status }}',
-      'duration-ms': '${{ steps.mint.outputs.duration-ms }}',
-      ...Object.fromEntries(names.map((name) => [`minted-${name}`, `\${{ steps.minted.outputs.${name} }}`])),
-    },
+    secrets: { CTL_API_KEY: 'another-secret' },
+    env: { VAULT: service.apiKey },
     steps: [
-      act('mint', 'create-key', { 'export-env': 'DATABASE_KEY' }),
-      { id: 'minted', env: { KEY: '${{ steps.mint.outputs.key }}' }, run: show },
-      { id: 'exported', run: `KEY=$DATABASE_KEY ${show}` },
-      { id: 'parent', env: { KEY: '${{ secrets.CTL_API_KEY }}' }, run: show },
-      act('keys', 'list-keys'),
+      { id: 'vault', run: 'echo "key=$VAULT" >> "$GITHUB_OUTPUT"' },
+      { id: 'before', env: { KEY: key }, run: 'echo "It is $KEY."' },
+      act('bad', 'no-such-mode', { 'api-key': key }, { 'continue-on-error': true }),
+      { id: 'after', env: { KEY: key }, run: 'echo "It is $KEY."' },
     ],
   });
 
-  const minted = service.plane.key('2');
-  expect(job.conclusion).toBe('succeeded');
-  expect(minted?.revokedAt).toBeDefined();
-  expect(job.outputs).toEqual({
-    'key-id': '2',
-    'key-name': minted?.name,
-    status: 'ok',
-    'duration-ms': expect.stringMatching(/^\d+$/),
-  });
-  expect(job.steps['minted']?.log).toContain('plain ***');
-  expect(job.steps['minted']?.warnings).toEqual(names.map((name) => `${name} ***`));
-  expect(job.steps['minted']?.summary).toBe(names.map((name) => `${name} ***\n`).join(''));
-  expect(job.steps['mint']?.log).toContain('##[debug]');
-  // Bodies that are JSON hold a text with its quotes and backslashes escaped.
-  const sent = `${job.sent}\n${job.sent.replaceAll('\\\\', '\\').replaceAll('\\"', '"')}`;
-  const { base64url, hex, ...formsOfParent } = forms(parentKey);
-  for (const [name, text] of Object.entries(forms(minted?.key ?? ''))) expect(sent.includes(text), name).toBe(false);
-  for (const [name, text] of Object.entries(formsOfParent)) expect(sent.includes(text), name).toBe(false);
+  expect(job.steps['before']?.log).toContain(`It is ${service.apiKey}.`);
+  expect(job.steps['bad']?.errors).toEqual([expect.stringContaining('no-such-mode')]);
+  expect(job.steps['after']?.log).toContain('It is ***.');
 });
