@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { act, setStage } from './stage.js';
+
+const kib = 1024;
+
+test.concurrent('of 100,000 projects all are in the file, a shard fits, and what does not is left empty with one warning', async (context) => {
+  const { service, run } = await setStage(context, { projects: 100_000 });
+
+  const job = await run({
+    outputs: {
+      count: '${{ steps.all.outputs.count }}',
+      ids: '${{ steps.all.outputs.project-ids }}',
+      batches: '${{ steps.all.outputs.batches }}',
+      'shard-batches': '${{ steps.shard.outputs.batches }}',
+      'shard-ids': '${{ steps.shard.outputs.project-ids }}',
+    },
+    steps: [
+      act('all', 'list-projects'),
+      {
+        id: 'count',
+        run: 'node -e \'console.log(`It holds ${JSON.parse(fs.readFileSync(process.argv[1], "utf8")).projects.length}.`)\' "${{ steps.all.outputs.result-file }}"',
+      },
+      act('shard', 'list-projects', { shard: '3/256' }),
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['all']?.warnings).toEqual([
+    expect.stringMatching(/Too large.*projects, project-ids, batches.*shard/),
+  ]);
+  expect(job.steps['all']?.summary).toMatch(/^### ✅ list-projects: 100000 projects/);
+  expect(job.steps['count']?.log).toContain('It holds 100000.');
+  const { 'shard-ids': shardIds = '', 'shard-batches': shardBatches = '', ...others } = job.outputs;
+  expect(others).toEqual({ count: '100000' });
+  const ids: string[] = JSON.parse(shardIds);
+  expect(ids.length).toBeGreaterThan(100);
+  expect(service.plane.projectIds).toEqual(expect.arrayContaining(ids));
+  expect(new Set(JSON.parse(shardBatches).flat())).toEqual(new Set(ids));
+});
+
+test.concurrent('batches for 256 jobs pass through an output of the job and fromJSON, and one of them is waited for in one step', async (context) => {
+  const { service, run } = await setStage(context, { projects: 20 * 256, operations: 0 });
+
+  const job = await run({
+    outputs: { batches: '${{ steps.list.outputs.batches }}', count: '${{ steps.list.outputs.count }}' },
+    steps: [
+      act('list', 'list-projects'),
+      act('wait', 'wait-operation', {
+        'project-id': '${{ toJSON(fromJSON(steps.list.outputs.batches)[255]) }}',
+        'operation-id': 'all',
+        timeout: '0',
+      }),
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  const batches: string[][] = JSON.parse(job.outputs['batches'] ?? '');
+  expect(batches).toHaveLength(256);
+  expect(batches.flat().sort()).toEqual([...service.plane.projectIds].sort());
+  const asked = service.requests.filter(({ endpoint }) => endpoint === 'list-operations');
+  expect(new Set(asked.map(({ path }) => path.split('/')[3]))).toEqual(new Set(batches[255]));
+});
+
+test.concurrent('100 operations with long words are one error, a summary, and outputs that a later step can take', async (context) => {
+  const { service, projectId, run } = await setStage(context);
+  const word = 'long-word-'.repeat(500);
+  const fields = { action: word, branch_id: word, endpoint_id: word };
+  const ids = Array.from(
+    { length: 100 },
+    () => service.plane.startOperation({ projectId, lengthMs: 0, outcome: 'failed', fields }).id,
+  );
+
+  const job = await run({
+    outputs: { ids: '${{ steps.wait.outputs.operation-ids }}', status: '${{ steps.wait.outputs.status }}' },
+    steps: [
+      act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': ids.join(','), 'fail-fast': 'false' }),
+      {
+        id: 'show',
+        if: 'always()',
+        env: { IDS: '${{ steps.wait.outputs.operation-ids }}', RECORDS: '${{ steps.wait.outputs.operations }}' },
+        run: 'echo "${#IDS} ${#RECORDS}"; grep -o long-word- "${{ steps.wait.outputs.result-file }}" | wc -l',
+      },
+    ],
+  });
+
+  expect(job.conclusion).toBe('failed');
+  expect(job.steps['wait']?.errors).toEqual([expect.stringContaining('100')]);
+  expect(job.steps['wait']?.errors[0]?.length).toBeLessThan(4_096);
+  expect(job.steps['wait']?.warnings).toEqual([expect.stringMatching(/Too large.*: operations\./)]);
+  expect(job.steps['wait']?.summary).toMatch(/^### ❌ wait-operation/);
+  expect(job.outputs['status']).toBe('failed');
+  expect(JSON.parse(job.outputs['ids'] ?? '').sort()).toEqual([...ids].sort());
+  expect(job.steps['show']?.log).toMatch(new RegExp(`^${JSON.stringify(ids).length} 0\n${100 * 3 * 500}$`, 'm'));
+});
+
+test.concurrent('records up to 100 KiB are an output that a later step can take, one more and they are left empty', async (context) => {
+  const { service, run } = await setStage(context, { projects: 0 });
+  // Each record is a little more than a KiB, and the last fills what is left.
+  for (let left = 95; left > 0; left--) service.plane.addProject({ id: `p-${left}`, name: 'n'.repeat(700) });
+  const room = 100 * kib - 1 - Buffer.byteLength(service.plane.projectsJson);
+  const last = service.plane.addProject({ id: 'p-last', name: '' });
+  const lastName = 'n'.repeat(room - Buffer.byteLength(`,${JSON.stringify(last)}`));
+  service.plane.removeProject('p-last');
+  service.plane.addProject({ ...last, name: lastName });
+  const steps = [
+    act('list', 'list-projects'),
+    {
+      id: 'show',
+      env: { RECORDS: '${{ steps.list.outputs.projects }}' },
+      run: 'printf "It has %s bytes.\\n" "$(printf %s "$RECORDS" | wc -c)"',
+    },
+  ];
+
+  const whole = await run({ steps });
+  service.plane.addProject({ id: 'p-more', name: '' });
+  const cut = await run({ steps });
+
+  expect(whole.conclusion).toBe('succeeded');
+  expect(whole.steps['list']?.warnings).toEqual([]);
+  expect(whole.steps['show']?.log).toContain(`It has ${100 * kib - 1} bytes.`);
+  expect(cut.conclusion).toBe('succeeded');
+  expect(cut.steps['list']?.warnings).toEqual([expect.stringMatching(/Too large.*: projects\./)]);
+  expect(cut.steps['show']?.log).toContain('It has 0 bytes.');
+});
