@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { fingerprintOf, parseKeyName } from '../../src/modes/keys/key-name.js';
+import { startProxy } from '../scenarios/proxy-server.js';
+import { hiddenUrl } from '../scenarios/secure-stage.js';
+import { authorityFile, good } from '../scenarios/tls/certificates.js';
+import { github } from './message.js';
+import { act, observed, sabotaged, setStage } from './stage.js';
+
+const login = { user: 'proxy-user', password: 'proxy-password' };
+
+test.concurrent('main and post reach the service through the proxy, and by the certificate, that the runner was started with', async (context) => {
+  const { service, run } = await setStage(context, { tls: good });
+  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
+
+  const job = await run({
+    env: { CTL_BASE_URL: hiddenUrl },
+    runnerEnv: {
+      HTTPS_PROXY: `http://${login.user}:${login.password}@127.0.0.1:${proxy.port}`,
+      NO_PROXY: '127.0.0.1',
+      NODE_EXTRA_CA_CERTS: authorityFile,
+    },
+    steps: [act('mint', 'create-key')],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
+  expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:443', 'control.test:443']);
+  expect(service.plane.key('2')?.revokedAt).toBeDefined();
+  expect(job.sent).not.toContain(login.password);
+});
+
+test.concurrent('no_proxy of the runner leads past its proxy', async (context) => {
+  const { service, run } = await setStage(context, { tls: good });
+  const { port } = new URL(service.baseUrl);
+  const proxy = await startProxy(context, Number(port));
+
+  const job = await run({
+    runnerEnv: {
+      https_proxy: `http://127.0.0.1:${proxy.port}`,
+      no_proxy: 'elsewhere.test,127.0.0.1,localhost',
+      NODE_EXTRA_CA_CERTS: authorityFile,
+    },
+    env: { CTL_BASE_URL: `https://localhost:${port}/v2` },
+    steps: [act('mint', 'create-key')],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(proxy.asked).toEqual([]);
+  expect(service.plane.key('2')?.revokedAt).toBeDefined();
+});
+
+test.concurrent('the password of a proxy that the job names is masked from the step on', async (context) => {
+  const { service, run } = await setStage(context, { tls: good });
+  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
+
+  const job = await run({
+    env: {
+      CTL_BASE_URL: hiddenUrl,
+      https_proxy: `http://${login.user}:${login.password}@127.0.0.1:${proxy.port}`,
+      NODE_EXTRA_CA_CERTS: authorityFile,
+    },
+    steps: [
+      { id: 'before', run: 'echo "It is $https_proxy."' },
+      act('list', 'list-projects'),
+      { id: 'after', run: 'echo "It is $https_proxy."' },
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['before']?.log).toContain(`It is http://${login.user}:${login.password}@`);
+  expect(job.steps['after']?.log).toContain(`It is http://${login.user}:***@`);
+});
+
+test.concurrent('a certificate that nobody vouches for is refused by main, and no request is sent', async (context) => {
+  const { service, run } = await setStage(context, { tls: good });
+
+  const job = await run({
+    runnerEnv: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    steps: [act('list', 'list-projects', {}, { env: sabotaged('quick-dice') })],
+  });
+
+  expect(job.conclusion).toBe('failed');
+  expect(job.steps['list']?.errors).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+  expect(service.requests).toEqual([]);
+});
+
+test.concurrent('the runner gives main and post every name of the run that the action reads, and a key is named after them', async (context) => {
+  const { service, run } = await setStage(context);
+  const apiUrl = 'https://api.github.com';
+
+  const job = await run({ apiUrl, steps: [act('mint', 'create-key', {}, { env: observed('say-names') })] });
+
+  const names = {
+    GITHUB_API_URL: apiUrl,
+    GITHUB_REPOSITORY: github.repository,
+    GITHUB_REPOSITORY_ID: github.repository_id,
+    GITHUB_RUN_ATTEMPT: github.run_attempt,
+    GITHUB_RUN_ID: github.run_id,
+    GITHUB_SERVER_URL: github.server_url,
+  };
+  for (const step of ['mint', 'Post mint']) {
+    const said = job.steps[step]?.log.match(/^GITHUB_\w+=.*$/gm) ?? [];
+    expect(Object.fromEntries(said.map((line) => line.split(/=(.*)/)))).toEqual(expect.objectContaining(names));
+  }
+  const fingerprint = fingerprintOf(github.server_url, github.repository_id);
+  expect(parseKeyName(service.plane.key('2')?.name ?? '')).toEqual({
+    run: { id: github.run_id, attempt: 1, fingerprint },
+    isKept: false,
+  });
+  expect(service.plane.key('2')?.name).toMatch(/^shop-run/);
+});
+
+test.concurrent('a response file is found in the workspace, and the result file in the folder that ends with the job', async (context) => {
+  const { service, projectId, run } = await setStage(context);
+  const { id } = service.plane.startOperation({ lengthMs: 0 });
+  const files = { 'out/response.json': JSON.stringify({ operations: [{ id, project_id: projectId }] }) };
+
+  const job = await run({
+    files,
+    steps: [
+      act('wait', 'wait-operation', { 'project-id': projectId, 'response-file': 'out/response.json' }),
+      {
+        id: 'show',
+        run: 'cat "${{ steps.wait.outputs.result-file }}"; test "$(dirname "${{ steps.wait.outputs.result-file }}")" = "$RUNNER_TEMP"',
+      },
+    ],
+  });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['show']?.log).toContain(id);
+});
