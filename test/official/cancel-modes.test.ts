@@ -23,17 +23,17 @@ async function cancelled(
   context: TestContext,
   mode: string,
   inputs: Readonly<Record<string, string>>,
-  reach: (stage: Awaited<ReturnType<typeof setStage>>) => Promise<unknown>,
+  prepare: (stage: Awaited<ReturnType<typeof setStage>>) => Promise<unknown>,
   apiUrl = '',
 ) {
   const stage = await setStage(context);
-  const reached = reach(stage);
-  const { done, cancel } = await stage.start({
+  const reached = prepare(stage);
+  const { done, reach, cancel } = await stage.start({
     apiUrl,
     outputs: { status: '${{ steps.step.outputs.status }}' },
     steps: [act('step', mode, inputs, { env: observed('say-signals') })],
   });
-  await reached;
+  await reach(reached);
   cancel();
   const job = await done;
   expect(job.conclusion).toBe('canceled');

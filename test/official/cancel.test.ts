@@ -9,7 +9,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
 
-  const { done, cancel } = await start({
+  const { done, cancel, reach } = await start({
     steps: [
       act('mint', 'create-key'),
       act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id }, { env: observed('say-signals') }),
@@ -17,7 +17,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
       { id: 'late', if: 'always()', run: 'echo "It is ${{ steps.wait.outputs.status }}."' },
     ],
   });
-  await service.arrived({ endpoint: 'get-operation' });
+  await reach(service.arrived({ endpoint: 'get-operation' }));
   cancel();
   const job = await done;
 
@@ -65,12 +65,12 @@ test.concurrent('a second cancel, while post runs, does not keep post from revok
   const { id } = service.plane.startOperation({ lengthMs: never });
   service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'hang-before-headers', done: 'never' } });
 
-  const { done, cancel } = await start({
+  const { done, cancel, reach } = await start({
     steps: [act('mint', 'create-key'), act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id })],
   });
-  await service.arrived({ endpoint: 'get-operation' });
+  await reach(service.arrived({ endpoint: 'get-operation' }));
   cancel();
-  await service.arrived({ endpoint: 'revoke-key' });
+  await reach(service.arrived({ endpoint: 'revoke-key' }));
   cancel();
   const job = await done;
 
@@ -83,8 +83,8 @@ test.concurrent('post is killed: the job is red, so that nobody takes the key fo
   const { service, start } = await setStage(context);
   service.faults.add({ endpoint: 'revoke-key', fault: { kind: 'hang-before-headers', done: 'never' } });
 
-  const { done, kill } = await start({ steps: [act('mint', 'create-key')] });
-  await service.arrived({ endpoint: 'revoke-key' });
+  const { done, kill, reach } = await start({ steps: [act('mint', 'create-key')] });
+  await reach(service.arrived({ endpoint: 'revoke-key' }));
   await kill('post');
   const job = await done;
 
@@ -98,10 +98,10 @@ test.concurrent('the runner is shut down: main ends, no post runs, and a sweep o
   const { service, projectId, start, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
 
-  const { done, shutDown } = await start({
+  const { done, shutDown, reach } = await start({
     steps: [act('mint', 'create-key'), act('wait', 'wait-operation', { 'project-id': projectId, 'operation-id': id })],
   });
-  await service.arrived({ endpoint: 'get-operation' });
+  await reach(service.arrived({ endpoint: 'get-operation' }));
   shutDown();
   const job = await done;
 

@@ -12,6 +12,8 @@ import { startServices } from './services.js';
 
 export interface JobHandle {
   readonly done: Promise<JobResult>;
+  /** Waits for an event of the test; a job that ends before it fails the test at once. */
+  reach<T>(event: Promise<T>): Promise<T>;
   /** As by the button on the page of the run. */
   cancel(): void;
   /** The runner itself is shut down, as where its machine is taken away. */
@@ -59,11 +61,17 @@ export async function startJob({ onTestFinished, onTestFailed }: TestContext, pl
   channel.on('error', () => undefined);
   const tooLong = setTimeout(end, limitMs);
   send(channel, messageType.job, JSON.stringify(jobMessage(plan, services.url)));
+  const done = ended.then(() => {
+    clearTimeout(tooLong);
+    return resultOf(services.reports);
+  });
   return {
-    done: ended.then(() => {
-      clearTimeout(tooLong);
-      return resultOf(services.reports);
-    }),
+    done,
+    reach: (event) =>
+      Promise.race([
+        event,
+        done.then(() => Promise.reject(new Error('The job ended before what the test waits for.'))),
+      ]),
     cancel: () => send(channel, messageType.cancel),
     shutDown: () => send(channel, messageType.shutDown),
     kill: async (entry) => {

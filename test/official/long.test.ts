@@ -48,8 +48,8 @@ test.concurrent('main is killed while it waits for its key: the step is red, and
   const { service, start } = await setStage(context);
   service.faults.add(hang);
 
-  const { done, kill } = await start({ steps: [act('mint', 'create-key')] });
-  await service.arrived({ endpoint: 'create-key' });
+  const { done, kill, reach } = await start({ steps: [act('mint', 'create-key')] });
+  await reach(service.arrived({ endpoint: 'create-key' }));
   await kill('main');
   const job = await done;
 
@@ -63,8 +63,8 @@ test.concurrent('a cancel while a key is made: post finds the key and revokes it
   const { service, start } = await setStage(context);
   service.faults.add(hang);
 
-  const { done, cancel } = await start({ steps: [act('mint', 'create-key')] });
-  await service.arrived({ endpoint: 'create-key' });
+  const { done, cancel, reach } = await start({ steps: [act('mint', 'create-key')] });
+  await reach(service.arrived({ endpoint: 'create-key' }));
   cancel();
   const job = await done;
 
@@ -79,7 +79,7 @@ test.concurrent('a cancel step while a key is made in the background: post finds
   service.faults.add(hang);
   const held = hold(context, 'held');
 
-  const { done } = await start({
+  const { done, reach } = await start({
     steps: [
       act('mint', 'create-key', {}, { background: true }),
       held.step,
@@ -87,7 +87,7 @@ test.concurrent('a cancel step while a key is made in the background: post finds
       { id: 'show', run: 'echo "It is ${{ steps.mint.outputs.status }}."' },
     ],
   });
-  await service.arrived({ endpoint: 'create-key' });
+  await reach(service.arrived({ endpoint: 'create-key' }));
   held.release();
   const job = await done;
 
