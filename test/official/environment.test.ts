@@ -37,11 +37,11 @@ test.concurrent('no_proxy of the runner leads past its proxy', async (context) =
   const job = await run({
     runnerEnv: {
       https_proxy: `http://127.0.0.1:${proxy.port}`,
-      no_proxy: 'elsewhere.test,127.0.0.1,localhost',
+      no_proxy: 'elsewhere.test,127.0.0.1,control.test',
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
-    env: { CTL_BASE_URL: `https://localhost:${port}/v2` },
-    steps: [act('mint', 'create-key')],
+    env: { CTL_BASE_URL: `https://control.test:${port}/v2` },
+    steps: [act('mint', 'create-key', {}, { env: sabotaged('control-test-is-here') })],
   });
 
   expect(job.conclusion).toBe('succeeded');
