@@ -65,12 +65,12 @@ interface Given {
 
 async function tellOf(
   stage: 'main' | 'post',
-  { inputs, state, env: overrides }: Given,
+  { inputs, state, env: own }: Given,
   service: Service,
   work: (world: World) => Promise<boolean>,
 ): Promise<Told> {
   const files = createCommandFiles(job.temp);
-  const { env } = buildEnvironment({ manifest, job, files, inputs, state, token: 'token', debug: true, overrides });
+  const { env } = buildEnvironment({ manifest, job, files, inputs, state, token: 'token', debug: true, own });
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   let printed = '';
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {

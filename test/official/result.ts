@@ -20,6 +20,7 @@ export interface StepResult {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
   readonly notices: readonly string[];
+  readonly annotations: readonly Annotation[];
   readonly ms: number;
 }
 
@@ -36,6 +37,7 @@ export function resultOf({ logs, summaries, completion, received }: Reports): Jo
         errors: messages('failure'),
         warnings: messages('warning'),
         notices: messages('notice'),
+        annotations: step.annotations,
         ms: Date.parse(step.completed_at) - Date.parse(step.started_at),
       },
     ];

@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Child } from './child.js';
 
-const AFTER_SIGINT_MS = 7500;
-const AFTER_SIGTERM_MS = 2500;
+/** How the runner cancels: it asks, asks again, and then does not ask. `waits` are seconds. */
+export const cancelSequence = [
+  { signal: 'SIGINT', waits: 7.5 },
+  { signal: 'SIGTERM', waits: 2.5 },
+  { signal: 'SIGKILL' },
+] as const;
 
-/** How the runner cancels: it asks, asks again, and then does not ask. `scale` shortens the waits for tests. */
-export async function cancelSequence(child: Child, scale: number): Promise<void> {
-  child.kill('SIGINT');
-  if (await endsWithin(child, AFTER_SIGINT_MS * scale)) return;
-  child.kill('SIGTERM');
-  if (await endsWithin(child, AFTER_SIGTERM_MS * scale)) return;
-  child.kill('SIGKILL');
+/** `scale` shortens the waits for tests. */
+export async function cancel(child: Child, scale: number): Promise<void> {
+  for (const { signal, ...wait } of cancelSequence) {
+    child.kill(signal);
+    if ('waits' in wait && (await endsWithin(child, wait.waits * 1000 * scale))) return;
+  }
 }
 
 async function endsWithin(child: Child, ms: number): Promise<boolean> {

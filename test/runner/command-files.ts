@@ -9,6 +9,8 @@ export interface CommandFiles {
   readonly env: string;
   readonly path: string;
   readonly summary: string;
+  readonly artifacts: string;
+  readonly artifactsList: string;
 }
 
 export function createCommandFiles(temp: string): CommandFiles {
@@ -26,17 +28,25 @@ export function createCommandFiles(temp: string): CommandFiles {
     env: create('set_env'),
     path: create('add_path'),
     summary: create('step_summary'),
+    artifacts: create('artifacts'),
+    artifactsList: create('artifacts_list'),
   };
 }
 
-/** A file that the step has deleted counts as an empty one. */
+/** A file that the step has deleted counts as an empty one. A BOM at its start is no part of it. */
 export function readCommandFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
   }
+}
+
+/** Names of outputs and states differ in no case; the first spelling stays. */
+export function assignIgnoringCase(into: Record<string, string>, name: string, value: string): void {
+  const lower = name.toLowerCase();
+  into[Object.keys(into).find((known) => known.toLowerCase() === lower) ?? name] = value;
 }
 
 export interface Pairs {

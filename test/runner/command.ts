@@ -34,7 +34,8 @@ export function parseCommand(line: string, known: ReadonlySet<string>): Command 
 
 /** `::name key=value,key=value::data`, first in its line but for white space. */
 function parseNew(line: string, known: ReadonlySet<string>): Command | undefined {
-  const text = line.trimStart();
+  // As the runner trims: U+0085 is white space to it, a BOM is none.
+  const text = line.replace(/^(?:(?!\uFEFF)\s|\u0085)+/, '');
   if (!text.startsWith('::')) return undefined;
   const end = text.indexOf('::', 2);
   if (end < 0) return undefined;

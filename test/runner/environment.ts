@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { CommandFiles } from './command-files.js';
 import type { Job } from './job.js';
 import { evaluateDefault, type Manifest } from './manifest.js';
@@ -17,8 +18,8 @@ export interface EnvironmentParts {
   readonly state: Readonly<Record<string, string>>;
   readonly token: string;
   readonly debug: boolean;
-  /** Has the last word; `undefined` takes a variable away. */
-  readonly overrides: Readonly<Record<string, string | undefined>>;
+  /** `env:` of the step; `undefined` takes a variable away. */
+  readonly own: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Environment {
@@ -31,7 +32,7 @@ export function buildEnvironment(parts: EnvironmentParts): Environment {
   const { manifest, job } = parts;
   const env: Record<string, string | undefined> = {};
   for (const name of FROM_HOST) env[name] = process.env[name];
-  Object.assign(env, job.env, githubVariables(job, parts.files), runnerVariables(job, parts.debug));
+  Object.assign(env, job.env, parts.own);
 
   const declared = new Set<string>();
   for (const [name, written] of manifest.inputs) {
@@ -48,7 +49,10 @@ export function buildEnvironment(parts: EnvironmentParts): Environment {
   if (job.path.length > 0) {
     env['PATH'] = [...job.path, env['PATH'] ?? ''].join(process.platform === 'win32' ? ';' : ':');
   }
-  Object.assign(env, parts.overrides);
+  const ofRunner = { ...githubVariables(job, parts.files), ...runnerVariables(job, parts.debug) };
+  const replaced = Object.entries(parts.own).filter(([name]) => name in ofRunner);
+  Object.assign(env, ofRunner, Object.fromEntries(replaced));
+  env['CI'] ??= 'true';
   return { env: withoutUndefined(env), unexpected };
 }
 
@@ -58,7 +62,8 @@ function variable(input: string): string {
 
 function githubVariables(job: Job, files: CommandFiles): Record<string, string> {
   return {
-    CI: 'true',
+    ACTIONS_RUNTIME_TOKEN: 'the-runtime-token-of-this-job',
+    ACTIONS_RUNTIME_URL: 'https://pipelines.actions.githubusercontent.com/',
     GITHUB_ACTIONS: 'true',
     GITHUB_ACTION: '__org_ctl-action',
     GITHUB_ACTION_REF: 'v1',
@@ -84,6 +89,8 @@ function githubVariables(job: Job, files: CommandFiles): Record<string, string> 
     GITHUB_OUTPUT: files.output,
     GITHUB_STATE: files.state,
     GITHUB_ENV: files.env,
+    GITHUB_ARTIFACTS: files.artifacts,
+    GITHUB_ARTIFACTS_LIST: files.artifactsList,
     GITHUB_PATH: files.path,
     GITHUB_STEP_SUMMARY: files.summary,
   };
@@ -96,6 +103,8 @@ function runnerVariables(job: Job, debug: boolean): Record<string, string> {
     RUNNER_NAME: 'stand-in',
     RUNNER_OS: SYSTEMS[process.platform] ?? 'Linux',
     RUNNER_TEMP: job.temp,
+    RUNNER_TOOL_CACHE: join(job.root, 'tool-cache'),
+    RUNNER_TRACKING_ID: 'github_stand-in',
     RUNNER_WORKSPACE: job.root,
     ...(debug ? { RUNNER_DEBUG: '1' } : {}),
   };

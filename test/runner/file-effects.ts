@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type CommandFiles, parsePairs, readCommandFile } from './command-files.js';
+import { assignIgnoringCase, type CommandFiles, parsePairs, readCommandFile } from './command-files.js';
 import type { Job } from './job.js';
 import type { StepLog } from './step-log.js';
 
@@ -19,23 +19,27 @@ export interface FileEffects {
 }
 
 const SUMMARY_LIMIT = 1024 * 1024;
+const HELP =
+  'For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions' +
+  '#adding-a-markdown-summary';
 
 /** What the runner does with the command files when the process has ended. */
 export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
   const invalid: string[] = [];
   const read = (name: 'output' | 'state' | 'env', keep: (key: string, value: string) => void): void => {
-    const parsed = parsePairs(readCommandFile(files[name]));
-    for (const [key, value] of parsed.pairs) keep(key, value);
-    if (parsed.invalid === undefined) return;
-    invalid.push(`${name}: ${parsed.invalid}`);
+    const { pairs, invalid: malformed } = parsePairs(readCommandFile(files[name]));
+    const nameless = name === 'state' ? -1 : pairs.findIndex(([key]) => key === '');
+    for (const [key, value] of nameless < 0 ? pairs : pairs.slice(0, nameless)) keep(key, value);
+    const problem = nameless < 0 ? malformed : "Value cannot be null. (Parameter 'name')";
+    if (problem === undefined) return;
+    invalid.push(`${name}: ${problem}`);
     log.fail(`Unable to process file command '${name}' successfully.`);
-    log.annotate('error', parsed.invalid, 'runner');
+    log.fail(problem);
   };
 
-  const path = readCommandFile(files.path)
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line !== '');
-  job.path.unshift(...path.toReversed());
+  const path = linesOf(readCommandFile(files.path)).filter((line) => line !== '');
+  for (const folder of path)
+    job.path.splice(0, job.path.length, folder, ...job.path.filter((known) => known !== folder));
 
   const env: Record<string, string> = {};
   read('env', (key, value) => {
@@ -53,18 +57,18 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   const summaryDropped = size > SUMMARY_LIMIT;
   if (summaryDropped) {
     const sizes = `supports content up to a size of 1024k, got ${Math.floor(size / 1024)}k`;
-    log.annotate('error', `$GITHUB_STEP_SUMMARY upload aborted, ${sizes}.`, 'runner');
+    log.annotate('error', `$GITHUB_STEP_SUMMARY upload aborted, ${sizes}. ${HELP}`, 'runner');
   }
 
   const state: Record<string, string> = { ...log.state };
   read('state', (key, value) => {
-    state[key] = value;
+    assignIgnoringCase(state, key, value);
     log.debug(`Save intra-action state ${key} = ${value}`);
   });
 
   const outputs: Record<string, string> = { ...log.outputs };
   read('output', (key, value) => {
-    outputs[key] = value;
+    assignIgnoringCase(outputs, key, value);
     log.debug(`Set output ${key} = ${value}`);
   });
 
@@ -76,11 +80,17 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     summary,
     summaryShown: summaryDropped
       ? ''
-      : summary
-          .split('\n')
-          .map((line) => job.masker.mask(line))
-          .join('\n'),
+      : linesOf(summary)
+          .map((line) => `${job.masker.mask(line)}\n`)
+          .join(''),
     summaryDropped,
     invalid,
   };
+}
+
+/** What follows the last line break is a line only where it is not empty. */
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r\n|\n|\r/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }

@@ -1,12 +1,13 @@
 import type { Buffer } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Cuts a stream of UTF-8 into lines as the runner's reader does: a lone carriage return ends a line too. */
+/** Cuts a stream of UTF-8 into lines as the runner's reader does: a lone carriage return ends one, a first BOM is dropped. */
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   readonly #onLine: (line: string) => void;
   #rest = '';
   #afterReturn = false;
+  #isAtStart = true;
 
   constructor(onLine: (line: string) => void) {
     this.#onLine = onLine;
@@ -29,7 +30,9 @@ export class LineSplitter {
 
   #take(text: string): void {
     if (text === '') return;
-    const fresh = this.#afterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    const isSecondHalf = this.#afterReturn && text.startsWith('\n');
+    const fresh = isSecondHalf || (this.#isAtStart && text.startsWith('\uFEFF')) ? text.slice(1) : text;
+    this.#isAtStart = false;
     this.#afterReturn = text.endsWith('\r');
     const lines = (this.#rest + fresh).split(/\r\n|\n|\r/);
     this.#rest = lines.pop() ?? '';

@@ -13,6 +13,12 @@ export class Masker {
     }
   }
 
+  /** Also each line, without the white space around it: a log is masked line by line. */
+  addWithLines(value: string): void {
+    this.add(value);
+    for (const line of value.split(/[\r\n]+/)) this.add(line.trim());
+  }
+
   mask(text: string): string {
     const found: Array<[start: number, end: number]> = [];
     for (const form of this.#forms) {
@@ -52,7 +58,16 @@ function derivedForms(value: string): string[] {
     ),
     escapeXml(value),
     quoted ? value.slice(1, -1) : '',
+    ...partsAroundAmpersand(value),
   ];
+}
+
+/** PowerShell prints what stands before and after the one of a bad command apart; after `&+` it colours a letter. */
+function partsAroundAmpersand(value: string): string[] {
+  const plus = value.indexOf('&+');
+  const end = plus < 0 ? value.lastIndexOf('&') + 1 : plus + 2;
+  if (end === 0) return [];
+  return [value.slice(0, end), value.slice(plus < 0 ? end : end + 1)].filter((part) => part.length >= 6);
 }
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };

@@ -1,5 +1,7 @@
 import { type Command, parseCommand } from './command.js';
+import { assignIgnoringCase } from './command-files.js';
 import type { Masker } from './masker.js';
+import { type Place, placeOf } from './place.js';
 
 export type AnnotationKind = 'error' | 'warning' | 'notice';
 
@@ -9,11 +11,12 @@ export interface Annotation {
   readonly message: string;
   /** Never masked: the runner does not. */
   readonly title?: string;
+  readonly place?: Place;
   /** The message before masks and cutting. */
   readonly raw: string;
   /** `runner`: a complaint of the runner itself, such as an input that action.yml does not know. */
   readonly source: 'action' | 'runner';
-  /** Only ten of a kind reach the page of a run; all are in the log. */
+  /** Only ten of a kind reach the page of a run, and no blank ones; all are in the log. */
   readonly shown: boolean;
 }
 
@@ -39,6 +42,18 @@ const NOT_ECHOED = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
 const MESSAGE_LIMIT = 4096;
 const SHOWN_OF_A_KIND = 10;
 
+const UPGRADE = 'Please upgrade to using Environment Files';
+const CHANGELOG = 'For more information see: https://github.blog/changelog';
+const OF_FILES = `${CHANGELOG}/2022-10-11-github-actions-deprecating-save-state-and-set-output-commands/`;
+const OPT_IN =
+  'opt into unsecure command execution by setting the `ACTIONS_ALLOW_UNSECURE_COMMANDS` environment variable to `true`. ' +
+  `${CHANGELOG}/2020-10-01-github-actions-deprecating-set-env-and-add-path-commands/`;
+const BAD_TOKEN =
+  "You cannot use a endToken that is an empty string, the string 'pause-logging', or another workflow command. " +
+  'For more information see: https://docs.github.com/actions/learn-github-actions/workflow-commands-for-github-actions' +
+  '#example-stopping-and-starting-workflow-commands or opt into insecure command execution by setting the ' +
+  '`ACTIONS_ALLOW_UNSECURE_STOPCOMMAND_TOKENS` environment variable to `true`.';
+
 /** Does with each line of a process what the runner does: carries out commands, and writes the log that a user sees. */
 export class StepLog {
   readonly lines: string[] = [];
@@ -58,6 +73,7 @@ export class StepLog {
   readonly #known = new Set(COMMANDS);
   #stopToken: string | undefined;
   #echo: boolean;
+  #isOver = false;
 
   constructor(masker: Masker, debug: boolean) {
     this.#masker = masker;
@@ -66,15 +82,31 @@ export class StepLog {
   }
 
   take(line: string): void {
+    if (this.#isOver) return;
     const command = parseCommand(line, this.#known);
     if (!command || !this.#process(command, line)) this.#write(line);
   }
 
-  annotate(kind: AnnotationKind, raw: string, source: Annotation['source'], title?: string): void {
+  annotate(
+    kind: AnnotationKind,
+    raw: string,
+    source: Annotation['source'],
+    properties: Command['properties'] = {},
+  ): void {
+    const { title } = properties;
+    const place = placeOf(properties);
     const message = this.#masker.mask(raw).slice(0, MESSAGE_LIMIT);
     const before = this.annotations.filter((annotation) => annotation.kind === kind).length;
-    const shown = before < SHOWN_OF_A_KIND;
-    this.annotations.push({ kind, message, ...(title === undefined ? {} : { title }), raw, source, shown });
+    const shown = before < SHOWN_OF_A_KIND && message.trim() !== '';
+    this.annotations.push({
+      kind,
+      message,
+      ...(title === undefined ? {} : { title }),
+      ...(place === undefined ? {} : { place }),
+      raw,
+      source,
+      shown,
+    });
     if (message !== '') this.#write(`${LABEL[kind]}: ${message}`);
   }
 
@@ -107,14 +139,20 @@ export class StepLog {
       return true;
     }
     if (this.#echo && !NOT_ECHOED.has(command.name)) this.#write(line);
-    this.#carryOut(command);
+    const problem = this.#carryOut(command);
+    if (problem !== undefined) {
+      this.fail(`Unable to process command '${line}' successfully.`);
+      this.fail(problem);
+    }
     return true;
   }
 
   #stop(token: string, line: string): void {
     const name = token.toLowerCase();
     if (name === '' || name === 'pause-logging' || this.#known.has(name)) {
-      this.fail('You cannot use an endToken that is empty or a workflow command');
+      this.fail(BAD_TOKEN);
+      // The runner then reads nothing more of the process.
+      this.#isOver = true;
       return;
     }
     this.#stopToken = name;
@@ -123,12 +161,13 @@ export class StepLog {
     this.#write(line);
   }
 
-  #carryOut({ name, properties, data }: Command): void {
+  /** What is wrong with the command, if anything is. */
+  #carryOut({ name, properties, data }: Command): string | undefined {
     switch (name) {
       case 'error':
       case 'warning':
       case 'notice':
-        this.annotate(name, data, 'action', properties['title']);
+        this.annotate(name, data, 'action', properties);
         break;
       case 'debug':
         this.debug(data);
@@ -143,20 +182,23 @@ export class StepLog {
         this.#write('##[endgroup]');
         break;
       case 'set-output':
-        this.#keep(this.outputs, name, properties['name'], data);
-        break;
+        return this.#keep(this.outputs, name, properties['name'], data);
       case 'save-state':
-        this.#keep(this.state, name, properties['name'], data);
-        break;
+        return this.#keep(this.state, name, properties['name'], data);
       case 'echo':
-        this.#echo = data.trim().toLowerCase() === 'on';
-        break;
+        return this.#setEcho(data);
       case 'set-env':
       case 'add-path':
-        this.fail(`The \`${name}\` command is disabled. Please upgrade to using Environment Files`);
+        return `The \`${name}\` command is disabled. ${UPGRADE} or ${OPT_IN}`;
+      case 'add-matcher':
+        // One of a file is for compilers, and has no effect here.
+        if (data === '') this.annotate('warning', 'File path must be specified.', 'runner');
         break;
-      // Problem matchers are for compilers: they count as commands and have no effect here.
+      case 'remove-matcher':
+        this.#removeMatcher(properties['owner'] ?? '', data);
+        break;
     }
+    return undefined;
   }
 
   #mask(value: string): void {
@@ -164,14 +206,34 @@ export class StepLog {
       this.annotate('warning', "Can't add secret mask for empty string in ##[add-mask] command.", 'runner');
       return;
     }
+    if (this.#echo) this.#write('::add-mask::***');
     this.masks.push(value);
-    this.#masker.add(value);
-    for (const line of value.split(/[\r\n]+/)) this.#masker.add(line.trim());
+    this.#masker.addWithLines(value);
   }
 
-  #keep(into: Record<string, string>, command: string, name: string | undefined, value: string): void {
-    this.annotate('warning', `The \`${command}\` command is deprecated and will be disabled soon.`, 'runner');
-    if (name === undefined) this.fail(`Required field 'name' is missing in ##[${command}] command.`);
-    else into[name] = value;
+  #keep(into: Record<string, string>, command: string, name: string | undefined, value: string): string | undefined {
+    const deprecated = `The \`${command}\` command is deprecated and will be disabled soon. ${UPGRADE}. ${OF_FILES}`;
+    this.annotate('warning', deprecated, 'runner');
+    if (name === undefined) return `Required field 'name' is missing in ##[${command}] command.`;
+    assignIgnoringCase(into, name, value);
+    return undefined;
+  }
+
+  #setEcho(data: string): string | undefined {
+    const word = data.trim().toLowerCase();
+    if (word !== 'on' && word !== 'off') {
+      return `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${data}'.`;
+    }
+    this.#echo = word === 'on';
+    return undefined;
+  }
+
+  #removeMatcher(owner: string, file: string): void {
+    if ((owner === '') !== (file === '')) return;
+    const problem =
+      owner === ''
+        ? 'Either an owner name or a file path must be specified in ##[remove-matcher] command.'
+        : 'Either specify an owner name or a file path in ##[remove-matcher] command. Both values cannot be set.';
+    this.annotate('warning', problem, 'runner');
   }
 }

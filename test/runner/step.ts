@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { cancelSequence } from './cancel.js';
+import { cancel } from './cancel.js';
 import { Child, type ChildEnd, type Line } from './child.js';
 import type { Command } from './command.js';
 import { type CommandFiles, createCommandFiles } from './command-files.js';
@@ -15,7 +15,7 @@ import { type Annotation, StepLog } from './step-log.js';
 export interface StepOptions {
   /** `with:`. An input that is `undefined` is not given; an empty text is given, and gets no default. */
   readonly inputs?: Inputs | undefined;
-  /** Has the last word over what the runner sets; `undefined` takes a variable away. */
+  /** `env:` of the step. Unlike there, variables of the runner can be set too, and `undefined` takes one away. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** What `${{ github.token }}` gives. It is masked from the start, as are `secrets`. */
   readonly token?: string | undefined;
@@ -110,10 +110,10 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
 
   const job = given.job ?? new Job();
-  const { inputs = {}, token = TOKEN, secrets = [], debug = false, env: overrides = {} } = given;
-  for (const secret of [token, ...secrets]) job.masker.add(secret);
+  const { inputs = {}, token = TOKEN, secrets = [], debug = false, env: own = {} } = given;
+  for (const secret of [token, ...secrets]) job.masker.addWithLines(secret.trim());
   const files = createCommandFiles(job.temp);
-  const { env, unexpected } = buildEnvironment({ manifest, job, files, inputs, state, token, debug, overrides });
+  const { env, unexpected } = buildEnvironment({ manifest, job, files, inputs, state, token, debug, own });
 
   const log = new StepLog(job.masker, debug);
   if (unexpected.length > 0) {
@@ -173,7 +173,7 @@ function handleOf(running: Running): StepHandle {
     done,
     kill: (signal = 'SIGKILL') => child.kill(signal),
     cancel: (scale = 1) => {
-      if (!child.hasExited) cancelling ??= cancelSequence(child, scale);
+      if (!child.hasExited) cancelling ??= cancel(child, scale);
       return done;
     },
     onLine: (listener) => feed.subscribe(listener),
@@ -184,6 +184,7 @@ function handleOf(running: Running): StepHandle {
 function conclude(running: Running, end: ChildEnd, cancelled: boolean, overran: boolean): StepResult {
   const { stage, options, job, files, log, feed, child } = running;
   const effects = takeFiles(files, log, job, stage);
+  if (cancelled) log.annotate('error', 'The operation was canceled.', 'runner');
   const failed = end.exitCode !== 0 || log.failed;
   const stdout = Buffer.concat(child.bytes.stdout);
   const stderr = Buffer.concat(child.bytes.stderr);

@@ -133,7 +133,7 @@ function expectCancelled(result: StepResult): void {
   expect(result.outputs).toMatchObject({ status: 'cancelled' });
   expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({ status: 'cancelled' });
   expect(result.summary).toMatch(/cancelled/i);
-  expect(result.annotations.filter(({ kind }) => kind === 'error')).toEqual([]);
+  expect(result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
   expect(result.signal).toBe(null);
   expect(result.exitCode).not.toBe(0);
   expect(result.ms - (result.signals[0]?.ms ?? Number.NaN)).toBeLessThan(2_000);

@@ -199,6 +199,6 @@ function expectNothingLeft(
 function expectPromptEnd(expect: ExpectStatic, main: StepResult, signalled = Number.NaN): void {
   expect(main.overran).toBe(false);
   expect(main.signal).toBe(null);
-  expect(main.annotations.filter(({ kind }) => kind === 'error')).toEqual([]);
+  expect(main.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
   expect(main.ms - signalled).toBeLessThan(2_000 + slack);
 }

@@ -7,23 +7,6 @@ const DEAF = `process.on('SIGINT', () => console.log('got SIGINT'));
   stay();
   console.log('ready');`;
 
-test('a cancel that the process obeys ends with SIGINT', async () => {
-  const step = start({
-    main: "process.on('SIGINT', () => { console.log('bye'); process.exit(1); }); stay(); console.log('ready')",
-  });
-  await step.waitForLine('ready');
-  const result = await step.cancel();
-  expect(result).toMatchObject({ exitCode: 1, signal: null, conclusion: 'cancelled', stdout: 'ready\nbye\n' });
-  expect(result.signals.map(({ signal }) => signal)).toEqual(['SIGINT']);
-});
-
-test('a process that ignores SIGINT gets SIGTERM', async () => {
-  const step = start({ main: "process.on('SIGINT', () => console.log('no')); stay(); console.log('ready')" });
-  await step.waitForLine(/^ready$/);
-  const result = await step.cancel(0.02);
-  expect(result).toMatchObject({ exitCode: null, signal: 'SIGTERM', conclusion: 'cancelled' });
-});
-
 test('a process that ignores all is killed, in the times of the runner', async () => {
   const step = start({ main: DEAF });
   await step.waitForLine(({ text }) => text === 'ready');
@@ -43,22 +26,6 @@ test('a second cancel is the same one, and a cancel after the end changes nothin
   const ended = start({ main: '' });
   await ended.done;
   expect(await ended.cancel()).toMatchObject({ conclusion: 'success', signals: [] });
-});
-
-test('what was written before a kill is read', async () => {
-  const main = `file('OUTPUT', 'a=1\\n'); file('STATE', 'b=2\\n'); file('STEP_SUMMARY', '# c');
-    stay(); console.log('ready')`;
-  const step = start({ main });
-  await step.waitForLine('ready');
-  step.kill();
-  expect(await step.done).toMatchObject({
-    exitCode: null,
-    signal: 'SIGKILL',
-    conclusion: 'failure',
-    outputs: { a: '1' },
-    state: { b: '2' },
-    summary: '# c',
-  });
 });
 
 test('a process over its limit is killed, and the result says so', async () => {
