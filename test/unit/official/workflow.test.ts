@@ -68,7 +68,7 @@ test('steps in the background, a wait, a wait for all, a cancel and a parallel g
     { id: 'gate', background: true },
     { wait: ['gate'] },
     { wait: ['gate', 'build'] },
-    { waitAll: true },
+    { 'wait-all': true },
     { cancel: ['gate'] },
     { id: 'x', background: true },
     { id: '__1', background: true },
