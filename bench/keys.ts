@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runAndAttempt } from '../src/action/run-and-attempt.js';
-import { fingerprintOf, keyName } from '../src/modes/keys/key-name.js';
-import { serializePostState } from '../src/modes/keys/post-state.js';
+import { runAndAttempt } from '../src/action/inputs/workflow-run.js';
+import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
+import { serializePostState } from '../src/keys/post-state.js';
 import { type RunningControlPlane, startControlPlane } from '../test/control-plane/index.js';
 import { startGitHub } from '../test/github/index.js';
 import { runStep } from '../test/runner/step.js';
@@ -63,8 +63,8 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
   return serializePostState(
     {
       baseUrl,
-      name: keyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
-      unclear: false,
+      name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
+      mayHaveStrayKey: false,
       minted: { id, secret: key },
       since: 0,
       revoke: true,
@@ -99,11 +99,11 @@ async function sweepFigure(folder: string): Promise<Figure> {
   const service = await slowService();
   const github = await startGitHub({ token: 'bench-token', repository: 'acme/shop', repositoryId: 123456789 });
   github.addRun({ id: '9876543210' });
-  const fingerprint = fingerprintOf('https://github.com', '123456789');
+  const fingerprint = repositoryFingerprint('https://github.com', '123456789');
   for (let run = 0; run < runs; run++) github.addRun({ id: String(1_000 + run), status: 'completed' });
   for (let index = 0; index < keys; index++) {
     const id = String(1_000 + (index % runs));
-    service.plane.addKey(keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
+    service.plane.addKey(makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
   }
   const step = await runStep({
     inputs: { ...accessTo(service), mode: 'sweep-keys' },

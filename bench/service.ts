@@ -1,4 +1,4 @@
-import type { Answer, Exchange } from '../src/http/exchange.js';
+import type { Exchange, HttpResponse } from '../src/http/exchange.js';
 import type { VirtualClock } from '../test/virtual/clock.js';
 
 /** A token bucket: `rate` requests per second, and `burst` requests at once. */
@@ -29,7 +29,7 @@ export class Service {
     this.exchange = async ({ url }) => this.#answer(url);
   }
 
-  #answer(url: URL): Answer {
+  #answer(url: URL): HttpResponse {
     this.requests++;
     if (this.requests === this.refuseNth || !this.#admits()) {
       this.refused++;

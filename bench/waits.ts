@@ -1,10 +1,9 @@
 import { ControlApi } from '../src/api/control-api.js';
 import { silent } from '../src/api/log.js';
 import type { Exchange } from '../src/http/exchange.js';
-import { parseFilter } from '../src/modes/lists/filter.js';
-import { type WaitSettings, waitOperation } from '../src/modes/wait-operation.js';
-import { Limit } from '../src/time/limit.js';
-import { Stop } from '../src/time/stop.js';
+import { parseFilter } from '../src/modes/list/filter.js';
+import { type WaitSettings, waitOperation } from '../src/modes/wait-operation/waiter.js';
+import { Cancellation, Deadline } from '../src/time/deadline.js';
 import { seededRandom } from '../test/control-plane/random.js';
 import { VirtualClock } from '../test/virtual/clock.js';
 import type { Figure } from './figure.js';
@@ -48,7 +47,7 @@ function waitFor(
     { ...what, failOnEmpty: false, pollInterval, failFast: true },
     {
       api: new ControlApi(exchange, access, silent),
-      limit: new Limit(clock, 24 * 60 * minute, new Stop()),
+      deadline: new Deadline(clock, 24 * 60 * minute, new Cancellation()),
       log: silent,
       random: seededRandom(seed),
     },
@@ -130,25 +129,25 @@ async function hundredProjects(): Promise<Figure> {
   const service = new Service(clock, new Map([[id(1), length]]));
   let open = 0;
   let atOnce = 0;
-  const exchange: Exchange = async (request, onStop) => {
+  const exchange: Exchange = async (request, onCancel) => {
     atOnce = Math.max(atOnce, ++open);
-    await new Promise<void>((resolve) => clock.at(clock.now() + response, resolve));
+    await new Promise<void>((resolve) => clock.schedule(clock.now() + response, resolve));
     open--;
-    return service.exchange(request, onStop);
+    return service.exchange(request, onCancel);
   };
   const projectIds = Array.from({ length: projects }, (_, n) => `p-${n}`);
   const target = { all: parseFilter('', []) };
   const pollInterval = 5 * second;
-  const { took } = await clock.run(waitFor({ projectIds, target }, { clock, exchange, seed: 1, pollInterval }));
+  const { elapsed } = await clock.run(waitFor({ projectIds, target }, { clock, exchange, seed: 1, pollInterval }));
   // A poll begins one interval after the end of the last one, and sends at most 12 requests at once.
   const aPoll = Math.ceil(projects / maxAtOnce) * response;
   const polls = Math.ceil(length / (pollInterval + aPoll)) + 1;
   const bound = length + pollInterval + 2 * aPoll;
   return {
     name: 'a wait for all operations of 100 projects, responses after 150 ms, poll-interval 5s, operations of 20 s',
-    measured: `${atOnce} requests at once, ${(service.requests / polls).toFixed(0)} a poll, told ${((took - length) / second).toFixed(1)} s after the end`,
+    measured: `${atOnce} requests at once, ${(service.requests / polls).toFixed(0)} a poll, told ${((elapsed - length) / second).toFixed(1)} s after the end`,
     mustReach: `${maxAtOnce}, ${projects}, ${((bound - length) / second).toFixed(1)} s`,
-    reached: atOnce <= maxAtOnce && service.requests <= projects * polls && took <= bound,
+    reached: atOnce <= maxAtOnce && service.requests <= projects * polls && elapsed <= bound,
     beside: `one by one a poll takes ${((projects * response) / second).toFixed(0)} s, 12 at a time ${(aPoll / second).toFixed(2)} s`,
   };
 }
@@ -193,7 +192,7 @@ async function oneCrowd(spread: number, seed: number) {
   const lags = begins.map(
     (begin, n) =>
       new Promise<number>((resolve, reject) => {
-        clock.at(begin, () => {
+        clock.schedule(begin, () => {
           wait({ clock, exchange: service.exchange, ids: [id(n)], seed: seed * waiters + n }).then(({ verdict }) => {
             if (verdict === 'finished') resolve(clock.now() - (ends.get(id(n)) ?? 0));
             else reject(new Error(`A waiter of the crowd ended ${verdict}.`));

@@ -27,7 +27,7 @@ const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 // scope, and the entry would start more slowly.
 const bundles = {
   'main/index.js': { source: 'main.js', apart: './workflow-runs.js' },
-  'main/workflow-runs.js': { source: 'github/workflow-runs.js' },
+  'main/workflow-runs.js': { source: 'modes/sweep-keys/workflow-runs.js' },
   'post/index.js': { source: 'post.js', apart: './revoke-in-post.js' },
   'post/revoke-in-post.js': { source: 'revoke-in-post.js' },
 };

@@ -1,9 +1,9 @@
-import { loadWorkflowRuns } from './github/load-workflow-runs.js';
-import { runAsProcess } from './run.js';
-import { runStep, tellOfError } from './step.js';
+import { loadWorkflowRuns } from './modes/sweep-keys/load-workflow-runs.js';
+import { runAsProcess } from './process.js';
+import { reportError, runStep } from './step.js';
 
 runAsProcess({
   run: (world) => runStep(world, loadWorkflowRuns),
-  tellOfError,
-  onSignal: (cancel) => cancel.stop(),
+  reportError,
+  onSignal: (cancellation) => cancellation.cancel(),
 });

@@ -1,4 +1,4 @@
-import { nothingToRevoke, postStateName } from './modes/keys/post-state-name.js';
+import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 
 const saved = process.env[`STATE_${postStateName}`] ?? '';
 // A job that created no key pays only for the start of Node.

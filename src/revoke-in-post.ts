@@ -1,13 +1,13 @@
-import { CleanUpStep } from './clean-up-step.js';
 import { lookupInChild } from './http/lookup-in-child.js';
-import { runAsProcess } from './run.js';
+import { PostStep } from './modes/post/step.js';
+import { runAsProcess } from './process.js';
 
-const step = new CleanUpStep();
+const step = new PostStep();
 
 runAsProcess(
   {
     run: (world) => step.run(world),
-    tellOfError: (error, world) => step.tellOfError(error, world),
+    reportError: (error, world) => step.reportError(error, world),
     // A signal does not stop post: a live key is worse than a job that ends some seconds later.
     onSignal: () => undefined,
   },

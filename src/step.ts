@@ -1,31 +1,34 @@
-import type { Ending } from './action/ending.js';
+import { errorReport, failureReport } from './action/failure-report.js';
 import { BadInputs } from './action/inputs/input-reader.js';
-import { type Inputs, type Mode, maskParentKey, readInputs, type SettingsOf } from './action/inputs/inputs.js';
+import { type Inputs, maskParentKey, readInputs } from './action/inputs/inputs.js';
+import { runAndAttempt } from './action/inputs/workflow-run.js';
 import { publish } from './action/publish.js';
-import { createdReport } from './action/reports/created-report.js';
-import { failureReport, noResultReport } from './action/reports/failure-report.js';
-import { listedKeysReport, listedOperationsReport, listedProjectsReport } from './action/reports/listed-report.js';
-import { revokedReport } from './action/reports/revoked-report.js';
-import { sweptReport } from './action/reports/swept-report.js';
-import { waitReport } from './action/reports/wait-report.js';
-import { runAndAttempt } from './action/run-and-attempt.js';
+import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
-import type { Collaborators } from './modes/collaborators.js';
-import { createKey, handedOn, type PostStateStore } from './modes/create-key.js';
-import { serializePostState } from './modes/keys/post-state.js';
-import { nothingToRevoke, postStateName } from './modes/keys/post-state-name.js';
-import type { WorkflowRuns } from './modes/keys/run-lookups.js';
-import { listKeys } from './modes/list-keys.js';
-import { listOperations } from './modes/list-operations.js';
-import { listProjects } from './modes/list-projects.js';
-import { revokeKeys } from './modes/revoke-key.js';
-import { sweepKeys } from './modes/sweep-keys.js';
-import { waitOperation } from './modes/wait-operation.js';
-import { Limit } from './time/limit.js';
-import type { World } from './world.js';
+import { serializePostState } from './keys/post-state.js';
+import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
+import { afterOutputsWritten, createKey, type PostStateStore } from './modes/create-key/create-key.js';
+import { createKeyReport } from './modes/create-key/report.js';
+import type { ModeName, ModeSettings } from './modes/index.js';
+import { listKeys } from './modes/list/keys.js';
+import { listOperations } from './modes/list/operations.js';
+import { listProjects } from './modes/list/projects.js';
+import { listKeysReport, listOperationsReport, listProjectsReport } from './modes/list/report.js';
+import type { Collaborators } from './modes/mode.js';
+import { revokeKeyReport } from './modes/revoke-key/report.js';
+import { revokeKeys } from './modes/revoke-key/revoke-key.js';
+import { sweepKeysReport } from './modes/sweep-keys/report.js';
+import type { WorkflowRuns } from './modes/sweep-keys/run-lookups.js';
+import { sweepKeys } from './modes/sweep-keys/sweep-keys.js';
+import { waitReport } from './modes/wait-operation/report.js';
+import { waitOperation } from './modes/wait-operation/waiter.js';
+import type { World } from './process.js';
+import { Deadline } from './time/deadline.js';
 
-/** Loads the client that reads workflow runs of a repository with a token. `date`: milliseconds since 1970. */
-export type LoadWorkflowRuns = () => Promise<(token: string, repository: string, date: () => number) => WorkflowRuns>;
+/** Loads the client that reads workflow runs of a repository with a token. `epochMs`: milliseconds since 1970. */
+export type LoadWorkflowRuns = () => Promise<
+  (token: string, repository: string, epochMs: () => number) => WorkflowRuns
+>;
 
 /** Returns true only if the result was confirmed and published. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
@@ -34,83 +37,85 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   // This comes before anything that can fail. If a step saves no state, post reads one that another step forged.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(toolkit.input, environment, secrets);
-  const means = { inputs, world, collaborators: collaboratorsOf(inputs, world), loadWorkflowRuns };
-  const working = work(inputs.mode, inputs.settings, means);
+  const means = { inputs, world, collaborators: createCollaborators(inputs, world), loadWorkflowRuns };
+  const working = runMode(inputs.mode, inputs.settings, means);
   for (const warning of inputs.warnings()) toolkit.warning(warning);
-  const ending = await working.catch((error: unknown) =>
+  const report = await working.catch((error: unknown) =>
     failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
   );
-  if (world.isTold()) return false;
-  await tell(ending, world, inputs.mode, inputs.summary);
-  return ending.succeeded;
+  if (world.isReported()) return false;
+  await publishReport(report, world, inputs.mode, inputs.summary);
+  return report.succeeded;
 }
 
-interface Means {
+interface StepContext {
   readonly inputs: Inputs;
   readonly world: World;
   readonly collaborators: Collaborators;
   readonly loadWorkflowRuns: LoadWorkflowRuns;
 }
 
-const modes: { readonly [M in Mode]: (settings: SettingsOf[M], means: Means) => Promise<Ending> } = {
+const modeRunners: {
+  readonly [M in ModeName]: (settings: ModeSettings[M], context: StepContext) => Promise<StepReport>;
+} = {
   'wait-operation': async (settings, { inputs, collaborators }) => {
-    const { api, limit } = collaborators;
-    const waited = await waitOperation(settings, collaborators);
-    return waitReport(waited, settings, inputs.timeout, api.epochMs(limit.clock));
+    const { api, deadline } = collaborators;
+    const result = await waitOperation(settings, collaborators);
+    return waitReport(result, settings, inputs.timeout, api.serviceEpochMs(deadline.clock));
   },
   'create-key': async (settings, { inputs, world, collaborators }) => {
-    const store = postStateStore(settings, inputs, world);
-    const created = await createKey(settings, collaborators, store);
+    const store = createPostStateStore(settings, inputs, world);
+    const result = await createKey(settings, collaborators, store);
     return {
-      ...createdReport(created, settings, inputs.timeout),
-      whenHandedOn: () => handedOn(created, settings, store),
+      ...createKeyReport(result, settings, inputs.timeout),
+      afterOutputsWritten: () => afterOutputsWritten(result, settings, store),
     };
   },
   'list-operations': async (settings, { collaborators }) =>
-    listedOperationsReport(
+    listOperationsReport(
       await listOperations(settings, collaborators),
-      collaborators.api.epochMs(collaborators.limit.clock),
+      collaborators.api.serviceEpochMs(collaborators.deadline.clock),
     ),
   'list-projects': async (settings, { collaborators }) =>
-    listedProjectsReport(await listProjects(settings, collaborators), settings.maxBatches),
-  'list-keys': async (settings, { collaborators }) => listedKeysReport(await listKeys(settings, collaborators)),
+    listProjectsReport(await listProjects(settings, collaborators), settings.maxBatches),
+  'list-keys': async (settings, { collaborators }) => listKeysReport(await listKeys(settings, collaborators)),
   'revoke-key': async (settings, { inputs, collaborators }) =>
-    revokedReport(await revokeKeys(settings, collaborators), settings, inputs.timeout),
+    revokeKeyReport(await revokeKeys(settings, collaborators), settings, inputs.timeout),
   'sweep-keys': async (settings, { inputs, world, collaborators, loadWorkflowRuns }) => {
     world.secrets.add(settings.githubToken);
     const workflowRuns = await loadWorkflowRuns();
-    const runs = workflowRuns(settings.githubToken, settings.repository, world.clock.date);
+    const runs = workflowRuns(settings.githubToken, settings.repository, world.clock.epochMs);
     const { requestTimeout, timeout } = inputs;
-    return sweptReport(await sweepKeys({ ...settings, requestTimeout }, collaborators, runs), settings, timeout);
+    return sweepKeysReport(await sweepKeys({ ...settings, requestTimeout }, collaborators, runs), settings, timeout);
   },
 };
 
-function work<M extends Mode>(mode: M, settings: SettingsOf[M], means: Means): Promise<Ending> {
-  return modes[mode](settings, means);
+function runMode<M extends ModeName>(mode: M, settings: ModeSettings[M], context: StepContext): Promise<StepReport> {
+  return modeRunners[mode](settings, context);
 }
 
-function collaboratorsOf(
+function createCollaborators(
   { timeout, ...access }: Inputs,
-  { toolkit, exchange, clock, random, cancel }: World,
+  { toolkit, exchange, clock, random, cancellation }: World,
 ): Collaborators {
   return {
     api: new ControlApi(exchange, { ...access, requestTimeoutInput: 'request-timeout' }, toolkit),
-    limit: new Limit(clock, timeout === 0 ? Number.POSITIVE_INFINITY : timeout, cancel),
+    deadline: new Deadline(clock, timeout === 0 ? Number.POSITIVE_INFINITY : timeout, cancellation),
     log: toolkit,
     random,
   };
 }
 
 /** `create-key` saves the state for post here. */
-function postStateStore(
-  { onRevokeFailure }: SettingsOf['create-key'],
+function createPostStateStore(
+  { onRevokeFailure }: ModeSettings['create-key'],
   { apiKey, baseUrl, summary }: Inputs,
   { toolkit, secrets, environment, clock }: World,
 ): PostStateStore {
-  const known = { baseUrl: baseUrl.href, since: clock.date(), onFailure: onRevokeFailure, summary };
+  const known = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure: onRevokeFailure, summary };
   const run = runAndAttempt(environment);
   return {
-    mask: (secret) => secrets.addForOthers(secret),
+    mask: (secret) => secrets.addForLaterSteps(secret),
     save: (state) =>
       toolkit.state(
         postStateName,
@@ -120,19 +125,19 @@ function postStateStore(
 }
 
 /** Reports a step that has no result. */
-export async function tellOfError(error: unknown, world: World): Promise<false> {
+export async function reportError(error: unknown, world: World): Promise<false> {
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
-  await tell(noResultReport(error), world, 'ctl-action', wantsSummary);
+  await publishReport(errorReport(error), world, 'ctl-action', wantsSummary);
   return false;
 }
 
-function tell(
-  ending: Ending,
+function publishReport(
+  report: StepReport,
   { toolkit, secrets, environment, clock }: World,
   mode: string,
   wantsSummary: boolean,
 ): Promise<void> {
-  return publish(ending, clock.now(), { toolkit, secrets, environment, mode, wantsSummary });
+  return publish(report, clock.now(), { toolkit, secrets, environment, mode, wantsSummary });
 }

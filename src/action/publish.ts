@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ending, Output, Pieces } from './ending.js';
-import { harmlessJson } from './harmless.js';
-import { fitting } from './output-limits.js';
-import { code } from './reports/markdown.js';
+import { codeHtml } from './markdown.js';
 import type { Secrets } from './secrets.js';
+import type { Output, Pieces, StepReport } from './step-report.js';
 import type { Toolkit } from './toolkit.js';
+import { escapeCommandsInJson } from './toolkit.js';
 
-export interface Place {
+export interface PublishContext {
   readonly toolkit: Toolkit;
   readonly secrets: Secrets;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -18,87 +17,123 @@ export interface Place {
 }
 
 /** The result file could not be written. */
-export class Untold extends Error {}
+export class ResultFileError extends Error {}
 
 /** Writes the result file, outputs, log and summary. Redacts everything except a secret for later steps. */
-export async function publish(ending: Ending, took: number, place: Place): Promise<void> {
-  const { toolkit, secrets } = place;
+export async function publish(report: StepReport, elapsedMs: number, context: PublishContext): Promise<void> {
+  const { toolkit, secrets } = context;
   const clean = (text: string) => secrets.redact(text);
 
   const common: Output[] = [
-    { name: 'status', value: ending.status },
-    { name: 'duration-ms', value: String(Math.round(took)) },
+    { name: 'status', value: report.status },
+    { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
   ];
   const file: Output[] =
-    ending.result === undefined ? [] : [{ name: 'result-file', value: resultFile(ending, ending.result, place) }];
+    report.result === undefined
+      ? []
+      : [{ name: 'result-file', value: resultFileOrWarning(report, report.result, context) }];
   // Redaction comes first, because the escape could split a secret.
-  const own = (ending.outputs ?? []).map((output) =>
-    output.isSecret || output.value === undefined ? output : { ...output, value: harmlessJson(clean(output.value)) },
+  const own = (report.outputs ?? []).map((output) =>
+    output.isSecret || output.value === undefined
+      ? output
+      : { ...output, value: escapeCommandsInJson(clean(output.value)) },
   );
-  const { outputs, dropped } = fitting([...common, ...file, ...own]);
+  const { outputs, dropped } = fitOutputs([...common, ...file, ...own]);
   for (const { name, value } of outputs) toolkit.output(name, value);
-  if (ending.variable !== undefined) toolkit.variable(ending.variable.name, ending.variable.value);
-  ending.whenHandedOn?.();
+  if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
+  report.afterOutputsWritten?.();
 
   if (dropped.length > 0)
     toolkit.warning(
-      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names${place.mode === 'list-projects' ? '; with shard each job of a matrix lists a share that fits' : ''}.`,
+      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names${context.mode === 'list-projects' ? '; with shard each job of a matrix lists a share that fits' : ''}.`,
     );
-  await say(ending, place);
+  await writeLogAndSummary(report, context);
 }
 
 /** Writes the log and the summary. */
-export async function say(ending: Ending, { toolkit, secrets, mode, wantsSummary }: Place): Promise<void> {
+export async function writeLogAndSummary(
+  report: StepReport,
+  { toolkit, secrets, mode, wantsSummary }: PublishContext,
+): Promise<void> {
   const clean = (text: string) => secrets.redact(text);
-  for (const warning of ending.warnings ?? []) toolkit.warning(clean(warning));
-  if (ending.notice !== undefined) toolkit.notice(clean(ending.notice));
-  if (ending.error === undefined) toolkit.info(clean(`${ending.headline}.`));
-  else toolkit.error(clean(ending.error));
-  if (wantsSummary) await summarise(clean(summaryOf(ending, mode)), toolkit);
+  for (const warning of report.warnings ?? []) toolkit.warning(clean(warning));
+  if (report.notice !== undefined) toolkit.notice(clean(report.notice));
+  if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
+  else toolkit.error(clean(report.error));
+  if (wantsSummary) await writeSummary(clean(renderSummary(report, mode)), toolkit);
 }
 
 /** A success without its result file is an error: later steps could not read it. A failure keeps its own error. */
-function resultFile({ succeeded }: Ending, pieces: Pieces, place: Place): string {
+function resultFileOrWarning({ succeeded }: StepReport, pieces: Pieces, context: PublishContext): string {
   try {
-    return writeResult(pieces, place);
+    return writeResultFile(pieces, context);
   } catch (error) {
-    if (succeeded || !(error instanceof Untold)) throw error;
-    place.toolkit.warning(`${error.message}.`);
+    if (succeeded || !(error instanceof ResultFileError)) throw error;
+    context.toolkit.warning(`${error.message}.`);
     return '';
   }
 }
 
-function writeResult(pieces: Pieces, { environment, mode, secrets }: Place): string {
+function writeResultFile(pieces: Pieces, { environment, mode, secrets }: PublishContext): string {
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
     const file = openSync(path, 'wx', 0o600);
-    for (const piece of pieces) writeSync(file, harmlessJson(secrets.redact(piece)));
+    for (const piece of pieces) writeSync(file, escapeCommandsInJson(secrets.redact(piece)));
     writeSync(file, '\n');
     closeSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Untold(
+    throw new ResultFileError(
       `The result could not be written to a file in ${folder}, the folder that RUNNER_TEMP names (${code})`,
     );
   }
   return path;
 }
 
-function summaryOf(ending: Ending, mode: string): string {
-  const { succeeded, status, headline, error, notice, warnings = [], details = '' } = ending;
+function renderSummary(report: StepReport, mode: string): string {
+  const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
   const said = [error, ...warnings, notice].flatMap((text) =>
-    text === undefined ? [] : [`<p>${text.split('\n').map(code).join('<br>')}</p>\n`],
+    text === undefined ? [] : [`<p>${text.split('\n').map(codeHtml).join('<br>')}</p>\n`],
   );
   return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
 }
 
 /** A failed summary is only a warning. It does not change the result of the step. */
-async function summarise(markdown: string, toolkit: Toolkit): Promise<void> {
+async function writeSummary(markdown: string, toolkit: Toolkit): Promise<void> {
   try {
     await toolkit.summary(markdown);
   } catch (error) {
     toolkit.warning(`The summary could not be written: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** One environment value holds 128 KiB on Linux. The rest is room for text that a script adds to the records. */
+export const maxRecordsBytes = 100 * 1024;
+/** All outputs of a job share 1 MB, counted in UTF-16 units. One step takes less than half of it. */
+const maxStepUnits = 400 * 1024;
+
+/** Empties the outputs that exceed a limit, and returns their names. */
+export function fitOutputs(outputs: readonly Output[]): {
+  readonly outputs: readonly { readonly name: string; readonly value: string }[];
+  readonly dropped: readonly string[];
+} {
+  const dropped = new Set(
+    outputs.filter(
+      ({ value, holdsRecords }) => value === undefined || (holdsRecords && Buffer.byteLength(value) >= maxRecordsBytes),
+    ),
+  );
+  const units = () => outputs.reduce((sum, output) => sum + (dropped.has(output) ? 0 : (output.value?.length ?? 0)), 0);
+  const byRank = outputs
+    .filter(({ rank }) => rank !== undefined)
+    .sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+  for (const output of byRank) {
+    if (units() < maxStepUnits) break;
+    dropped.add(output);
+  }
+  return {
+    outputs: outputs.map((output) => ({ name: output.name, value: dropped.has(output) ? '' : (output.value ?? '') })),
+    dropped: [...dropped].map(({ name }) => name),
+  };
 }

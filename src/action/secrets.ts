@@ -1,6 +1,6 @@
-import { formsOfSecret } from '../text/forms-of-secret.js';
+import { secretEncodings } from '../text/secret-encodings.js';
 
-const shortestKept = 8;
+const minLength = 8;
 
 /** The secrets of the step. The runner masks them in the log, but not in outputs and summaries. */
 export class Secrets {
@@ -15,19 +15,19 @@ export class Secrets {
   add(secret: string): void {
     if (secret === '') return;
     this.#mask(secret);
-    this.#known.push(...formsOfSecret(secret));
+    this.#known.push(...secretEncodings(secret));
   }
 
   /** Later steps get this secret and may print it encoded. The runner derives no masks for hex and base64url. */
-  addForOthers(secret: string): void {
+  addForLaterSteps(secret: string): void {
     this.add(secret);
     for (const form of [Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64url')])
       this.#mask(form);
   }
 
   /** Whether a secret occurs in the text. Secrets under 8 characters are skipped: they occur in ordinary words. */
-  standIn(text: string): boolean {
-    return this.#known.some((secret) => secret.length >= shortestKept && text.includes(secret));
+  appearIn(text: string): boolean {
+    return this.#known.some((secret) => secret.length >= minLength && text.includes(secret));
   }
 
   redact(text: string): string {

@@ -1,5 +1,4 @@
 import * as core from '@actions/core';
-import { harmless } from './harmless.js';
 
 /** The interface of a step to the runner. */
 export interface Toolkit {
@@ -21,12 +20,12 @@ export interface Toolkit {
 export const toolkit: Toolkit = {
   input: core.getInput,
   mask: core.setSecret,
-  info: (line) => core.info(harmless(line)),
-  notice: (message) => core.notice(harmless(message)),
-  warning: (message) => core.warning(harmless(message)),
-  error: (message) => core.error(harmless(message)),
+  info: (line) => core.info(escapeCommands(line)),
+  notice: (message) => core.notice(escapeCommands(message)),
+  warning: (message) => core.warning(escapeCommands(message)),
+  error: (message) => core.error(escapeCommands(message)),
   debug: (line) => {
-    if (core.isDebug()) core.debug(harmless(line));
+    if (core.isDebug()) core.debug(escapeCommands(line));
   },
   output: core.setOutput,
   state: core.saveState,
@@ -35,3 +34,13 @@ export const toolkit: Toolkit = {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },
 };
+
+/** The runner executes a line that begins with `::` or contains `##[` as a command. */
+export function escapeCommands(text: string): string {
+  return text.replaceAll('##[', '# #[').replace(/(?:^|[\r\n])(?:[^\S\r\n]|\u0085)*:(?=:)/g, '$& ');
+}
+
+/** The same for JSON. There `##[` occurs only inside strings, so an escape keeps the parsed value the same. */
+export function escapeCommandsInJson(json: string): string {
+  return json.replaceAll('##[', '#\\u0023[');
+}

@@ -1,23 +1,30 @@
-import { ApiError, requestId } from '../http/errors.js';
-import { type Answer, Broken, type Exchange, type Request } from '../http/exchange.js';
-import { type Manner, withRetries } from '../http/retry.js';
-import { serviceEpochMs } from '../http/retry-after.js';
+import { parseDateHeader, RequestError, requestId } from '../http/errors.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
+import { type RequestPolicy, withRetries } from '../http/retry.js';
 import { isObject } from '../text/json.js';
-import { plain } from '../text/plain.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
+import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import { type Limit, TimeUp } from '../time/limit.js';
-import { read, type Take } from './answers.js';
-import { type KeyList, type MintedKey, mintedIn, parseKeyList, saysRevoked } from './keys.js';
+import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { type Page, pageSize, pages } from './paging.js';
-import { cursorIn, listIn, misshapen, type Operation, operationOf, projectOf, type Recorded } from './records.js';
-import { forgetting } from './secrecy.js';
+import { type Decode, parseResponse } from './parse-response.js';
+import {
+  type ApiRecord,
+  type Operation,
+  parseCursor,
+  parseList,
+  parseOperation,
+  parseProject,
+  unexpectedShape,
+} from './records.js';
+import { redactSecret } from './redacting-exchange.js';
 
 /** Bytes, each far more than such a body needs. 256 MiB hold 670,000 projects of 400 bytes (see `bench/lists.ts`). */
-const oneRecord = 2 ** 20;
-const oneList = 64 * 2 ** 20;
-const allProjects = 256 * 2 ** 20;
+const maxRecordBytes = 2 ** 20;
+const maxListBytes = 64 * 2 ** 20;
+const maxProjectsBytes = 256 * 2 ** 20;
 
 export interface Access {
   readonly baseUrl: URL;
@@ -29,10 +36,10 @@ export interface Access {
 }
 
 interface Call {
-  readonly method: Request['method'];
+  readonly method: HttpRequest['method'];
   /** Relative to the base URL, query included. */
   readonly path: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly body?: string;
 }
 
@@ -40,7 +47,7 @@ interface Call {
 export class ControlApi {
   readonly #exchange: Exchange;
   /** Like `#exchange`, but removes the key from responses. */
-  readonly #ask: Exchange;
+  readonly #redactedExchange: Exchange;
   readonly #access: Access;
   readonly #base: string;
   readonly #log: Log;
@@ -50,62 +57,64 @@ export class ControlApi {
 
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#exchange = exchange;
-    this.#ask = forgetting(access.apiKey, exchange);
+    this.#redactedExchange = redactSecret(access.apiKey, exchange);
     this.#access = access;
     this.#base = access.baseUrl.href.replace(/(?<!\/)\/+$/, '');
     this.#log = log;
   }
 
   /** The same client with at most `ms` milliseconds for one exchange. */
-  hurried(ms: number): ControlApi {
+  withRequestTimeout(ms: number): ControlApi {
     const requestTimeout = Math.min(ms, this.#access.requestTimeout);
     return new ControlApi(this.#exchange, { ...this.#access, requestTimeout }, this.#log);
   }
 
   /** The current time on the service's clock, in milliseconds since 1970. Before the first response: on the runner's. */
-  epochMs(clock: Clock): number {
-    return clock.date() + this.#clockSkew;
+  serviceEpochMs(clock: Clock): number {
+    return clock.epochMs() + this.#clockSkew;
   }
 
-  async operation(projectId: string, id: string, manner: Manner): Promise<Operation> {
+  async operation(projectId: string, id: string, policy: RequestPolicy): Promise<Operation> {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
-    return this.#get(path, oneRecord, manner, (body) => {
-      const operation = operationOf(isObject(body) ? body['operation'] : body, 'operation', projectId);
+    return this.#get(path, maxRecordBytes, policy, (body) => {
+      const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // The status of another operation proves nothing about this one.
-      if (operation.id !== id) throw misshapen('operation.id', plain(id, 80), operation.id);
+      if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeLine(id, 80), operation.id);
       return operation;
     });
   }
 
   /** Pages of operations, newest first, `max` operations in all. */
-  operations(projectId: string, most: number, manner: Manner): AsyncGenerator<Operation[]> {
+  operations(projectId: string, max: number, policy: RequestPolicy): AsyncGenerator<Operation[]> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
-    return this.#pages(most, (cursor) => {
+    return this.#pages(max, (cursor) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, oneList, manner, (body) => ({
-        records: listIn(body, 'operations').map((item, index) => operationOf(item, `operations[${index}]`, projectId)),
-        cursor: cursorIn(body),
+      return this.#get(`${path}?${query}`, maxListBytes, policy, (body) => ({
+        records: parseList(body, 'operations').map((item, index) =>
+          parseOperation(item, `operations[${index}]`, projectId),
+        ),
+        cursor: parseCursor(body),
       }));
     });
   }
 
   /** Projects of the account. The first request has no parameters, as documented. Pages follow if the response has a cursor. */
-  projects(manner: Manner): AsyncGenerator<Recorded[]> {
+  projects(policy: RequestPolicy): AsyncGenerator<ApiRecord[]> {
     return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
-      return this.#get(`projects${query}`, allProjects, manner, (body) => ({
-        records: listIn(body, 'projects').map((item, index) => projectOf(item, `projects[${index}]`)),
-        cursor: cursorIn(body),
+      return this.#get(`projects${query}`, maxProjectsBytes, policy, (body) => ({
+        records: parseList(body, 'projects').map((item, index) => parseProject(item, `projects[${index}]`)),
+        cursor: parseCursor(body),
       }));
     });
   }
 
   /** Warns once per step, even if it reads many lists. */
-  #pages<T extends Recorded>(
-    most: number,
-    fetch: (cursor: string | undefined) => Promise<Page<T>>,
+  #pages<T extends ApiRecord>(
+    max: number,
+    fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
   ): AsyncGenerator<T[]> {
-    return pages(most, fetch, () => {
+    return pages(max, fetchPage, () => {
       if (this.#warnedOfPages) return;
       this.#warnedOfPages = true;
       this.#log.warning(
@@ -115,31 +124,35 @@ export class ControlApi {
   }
 
   /** Sends one attempt. Before a retry, the caller must find out whether the last attempt took effect. */
-  createKey(name: string, limit: Limit): Promise<MintedKey> {
+  createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
-    return this.#try({ method: 'POST', path: 'api_keys', mostBytes: oneRecord, body }, limit, mintedIn);
+    return this.#attempt(
+      { method: 'POST', path: 'api_keys', maxBytes: maxRecordBytes, body },
+      deadline,
+      parseMintedKey,
+    );
   }
 
-  keys(manner: Manner): Promise<KeyList> {
-    return this.#get('api_keys', oneList, manner, parseKeyList);
+  keys(policy: RequestPolicy): Promise<KeyList> {
+    return this.#get('api_keys', maxListBytes, policy, parseKeyList);
   }
 
   /** Sends one attempt. Returns whether the response explicitly says that the key is revoked. */
-  revokeKey(id: string, limit: Limit): Promise<boolean> {
-    return this.#try({ method: 'DELETE', path: `api_keys/${id}`, mostBytes: oneRecord }, limit, (body) =>
-      saysRevoked(body, id),
+  revokeKey(id: string, deadline: Deadline): Promise<boolean> {
+    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes }, deadline, (body) =>
+      parseRevoked(body, id),
     );
   }
 
   /** Decodes the response as part of the attempt, so an unusable response is a failed attempt. */
-  #get<T>(path: string, mostBytes: number, manner: Manner, take: Take<T>): Promise<T> {
-    return withRetries(() => this.#try({ method: 'GET', path, mostBytes }, manner.limit, take), manner);
+  #get<T>(path: string, maxBytes: number, policy: RequestPolicy, decode: Decode<T>): Promise<T> {
+    return withRetries(() => this.#attempt({ method: 'GET', path, maxBytes }, policy.deadline, decode), policy);
   }
 
-  async #try<T>({ method, path, mostBytes, body }: Call, limit: Limit, take: Take<T>): Promise<T> {
+  async #attempt<T>({ method, path, maxBytes, body }: Call, deadline: Deadline, decode: Decode<T>): Promise<T> {
     const { apiKey, requestTimeout } = this.#access;
-    const { clock } = limit;
-    const request: Request = {
+    const { clock } = deadline;
+    const request: HttpRequest = {
       method,
       url: new URL(`${this.#base}/${path}`),
       headers: {
@@ -148,36 +161,43 @@ export class ControlApi {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body }),
-      mostBytes,
+      maxBytes,
     };
     const began = clock.now();
-    const tell = (outcome: string) => {
+    const logOutcome = (outcome: string) => {
       const { pathname, search } = request.url;
-      this.#log.debug(`${method} ${plain(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
+      this.#log.debug(
+        `${method} ${sanitizeLine(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`,
+      );
     };
 
-    const own = limit.within(requestTimeout);
-    let answer: Answer;
+    const requestDeadline = deadline.within(requestTimeout);
+    let response: HttpResponse;
     try {
-      answer = await own.run((onStop) => this.#ask(request, onStop));
+      response = await requestDeadline.race((onCancel) => this.#redactedExchange(request, onCancel));
     } catch (error) {
-      const failure = error instanceof TimeUp && own.at < limit.at ? tooSlow(this.#access) : error;
-      tell(failure instanceof Error ? failure.message : String(failure));
-      if (!(failure instanceof Broken)) throw failure;
-      throw new ApiError(`${method} ${plain(request.url.pathname)}: ${failure.message}`, failure, { cause: error });
+      const failure =
+        error instanceof DeadlineExceeded && requestDeadline.expiresAt < deadline.expiresAt
+          ? requestTimedOut(this.#access)
+          : error;
+      logOutcome(failure instanceof Error ? failure.message : String(failure));
+      if (!(failure instanceof TransportError)) throw failure;
+      throw new RequestError(`${method} ${sanitizeLine(request.url.pathname)}: ${failure.message}`, failure, {
+        cause: error,
+      });
     }
-    const serviceNow = serviceEpochMs(answer.headers);
-    if (serviceNow !== undefined) this.#clockSkew = serviceNow - clock.date();
-    if (answer.isToRepeat) tell('met a closed connection, and was sent again on a new one');
-    tell(`status ${answer.status}, request id ${plain(requestId(answer) ?? 'unknown', 80)}`);
-    const taken = read(request, answer, clock.date(), take);
+    const serviceNow = parseDateHeader(response.headers);
+    if (serviceNow !== undefined) this.#clockSkew = serviceNow - clock.epochMs();
+    if (response.wasResent) logOutcome('met a closed connection, and was sent again on a new one');
+    logOutcome(`status ${response.status}, request id ${sanitizeLine(requestId(response) ?? 'unknown', 80)}`);
+    const result = parseResponse(request, response, clock.epochMs(), decode);
     // No deadline can interrupt a parser, so it is checked afterwards.
-    if (limit.struck) throw new TimeUp();
-    return taken;
+    if (deadline.isExpired) throw new DeadlineExceeded();
+    return result;
   }
 }
 
-function tooSlow({ requestTimeout, requestTimeoutInput }: Access): Broken {
+function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): TransportError {
   const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
-  return new Broken(`No complete response within ${formatDuration(requestTimeout)}${input}`);
+  return new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/errors.js';
+import { RequestError } from '../http/errors.js';
 
 /** Records per page. A fixed size, so that a smaller `limit` sees whether it cut the list. */
 export const pageSize = 100;
@@ -16,8 +16,8 @@ export interface Page<T> {
  * because a service that ignores the cursor would hide the rest of the list.
  */
 export async function* pages<T extends { readonly id: string }>(
-  most: number,
-  fetch: (cursor: string | undefined) => Promise<Page<T>>,
+  max: number,
+  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
   onPageWithoutNew: () => void,
 ): AsyncGenerator<T[]> {
   const seenCursors = new Set<string>();
@@ -25,11 +25,11 @@ export async function* pages<T extends { readonly id: string }>(
   let cursor: string | undefined;
   let pagesWithoutNew = 0;
   do {
-    const page = await fetch(cursor);
+    const page = await fetchPage(cursor);
     if (page.records.length === 0) return;
     const fresh: T[] = [];
     for (const record of page.records) {
-      if (seenIds.size >= most || seenIds.has(record.id)) continue;
+      if (seenIds.size >= max || seenIds.has(record.id)) continue;
       seenIds.add(record.id);
       fresh.push(record);
     }
@@ -39,7 +39,7 @@ export async function* pages<T extends { readonly id: string }>(
     if (cursor === undefined || seenCursors.has(cursor)) return;
     pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;
     if (pagesWithoutNew > maxPagesWithoutNew)
-      throw new ApiError('The list goes on, but has nothing new on its pages', { status: 200, transient: false });
+      throw new RequestError('The list goes on, but has nothing new on its pages', { status: 200, transient: false });
     seenCursors.add(cursor);
-  } while (seenIds.size < most);
+  } while (seenIds.size < max);
 }

@@ -1,14 +1,14 @@
-import { isAbsent, isObject, isText, type Json, type JsonObject, textOf } from '../text/json.js';
-import { plain } from '../text/plain.js';
+import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
 
 /** A record as the service sent it. */
-export interface Recorded {
+export interface ApiRecord {
   readonly id: string;
   readonly record: JsonObject;
 }
 
 /** An operation: the fields that the action needs, and the record as the service sent it. */
-export interface Operation extends Recorded {
+export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
@@ -52,12 +52,12 @@ export const projectFields = [
 ] as const;
 
 /** An id is a string or an integer. Other numbers are rejected, because they may be rounded. */
-export function projectOf(value: Json | undefined, place: string): Recorded {
-  if (!isObject(value)) throw misshapen(place, 'an object', value);
+export function parseProject(value: Json | undefined, place: string): ApiRecord {
+  if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id } = value;
   if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
-    throw misshapen(`${place}.id`, 'a text', id);
-  return { id: textOf(id), record: value };
+    throw unexpectedShape(`${place}.id`, 'a text', id);
+  return { id: toText(id), record: value };
 }
 
 /**
@@ -66,60 +66,68 @@ export function projectOf(value: Json | undefined, place: string): Recorded {
  */
 const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
-export function operationOf(value: Json | undefined, place: string, projectId: string): Operation {
-  if (!isObject(value)) throw misshapen(place, 'an object', value);
+export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
+  if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id, status, project_id } = value;
-  if (!isText(id) || !usableId.test(id)) throw misshapen(`${place}.id`, 'the id of an operation', id);
-  if (!isText(status)) throw misshapen(`${place}.status`, 'a text', status);
-  if (!isAbsent(project_id) && textOf(project_id) !== projectId) {
-    throw misshapen(`${place}.project_id`, 'the project that was asked for', project_id);
+  if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'the id of an operation', id);
+  if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a text', status);
+  if (!isAbsent(project_id) && toText(project_id) !== projectId) {
+    throw unexpectedShape(`${place}.project_id`, 'the project that was asked for', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };
 }
 
 /** An optional field of a record, as text. */
-export function field({ record }: Recorded, name: string): string | undefined {
+export function fieldText({ record }: ApiRecord, name: string): string | undefined {
   const value = record[name];
-  return isAbsent(value) ? undefined : textOf(value);
+  return isAbsent(value) ? undefined : toText(value);
 }
 
 /** Milliseconds since 1970. `undefined` if the field is absent or not a timestamp. */
-export function timeOf(recorded: Recorded, name: string): number | undefined {
-  const text = field(recorded, name) ?? '';
+export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
+  const text = fieldText(recorded, name) ?? '';
   // Date.parse alone reads a bare number as a year or month, and a time without a zone as local time.
   const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)$/.exec(text) ?? [];
   const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : time;
 }
 
-export function listIn(body: Json, name: string): Json[] {
+export function parseList(body: Json, name: string): Json[] {
   if (!isObject(body))
-    throw new Misshapen(
+    throw new UnexpectedShapeError(
       `\`${name}\` should be an array, but the body is ${Array.isArray(body) ? 'a list' : 'no object'}`,
     );
   const list = body[name];
-  if (!Array.isArray(list)) throw misshapen(name, 'an array', list);
+  if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
   return list;
 }
 
-export function cursorIn(body: Json): string | undefined {
+export function parseCursor(body: Json): string | undefined {
   const pagination = isObject(body) ? body['pagination'] : undefined;
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
   // A cursor of another type does not end the list. Otherwise the records of the next page would be missing unnoticed.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
-    throw misshapen('pagination.cursor', 'a text', cursor ?? pagination);
+    throw unexpectedShape('pagination.cursor', 'a text', cursor ?? pagination);
   }
-  return isAbsent(cursor) || cursor === '' ? undefined : textOf(cursor);
+  return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
 }
 
 /** The response lacks a needed field. The message names the place and the expected value. */
-export class Misshapen extends Error {}
+export class UnexpectedShapeError extends Error {}
 
-export function misshapen(place: string, expected: string, value: Json | undefined): Misshapen {
+export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {
   const got =
     value === undefined
       ? 'nothing'
-      : plain(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : textOf(value), 60);
-  return new Misshapen(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
+      : sanitizeLine(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value), 60);
+  return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
+}
+
+/** Formats a time of the record to the second: `2026-01-31 09:30:00Z`. */
+export function displayTime(recorded: ApiRecord, name: string): string {
+  return sanitizeLine(fieldText(recorded, name) ?? '', 40).replace(
+    /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/,
+    '$1 $2',
+  );
 }

@@ -1,5 +1,37 @@
-import { isIP, type Socket } from 'node:net';
-import type { Clock } from '../time/clock.js';
+import { Agent, type ClientRequestArgs } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { type Clock, systemClock } from '../time/clock.js';
+import type { NameLookup } from './name-lookup.js';
+
+/** A request option. Node passes all options but `signal` to the agent, so the signal needs a second name. */
+export interface ConnectOptions {
+  readonly connectSignal: AbortSignal;
+}
+
+type Options = ClientRequestArgs & Partial<ConnectOptions>;
+
+/** Node's agent for the protocol, changed to use the first address of a host that answers. */
+export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
+  const isSecure = protocol === 'https:';
+  const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });
+  const createConnection = agent.createConnection.bind(agent);
+
+  const openSocket = async (options: Options) => {
+    const host = options.host ?? '';
+    const addresses = isIP(host) === 0 ? await names.addresses(host) : [host];
+    const connectTo = (address: string) => connect({ ...options, host: address } as TcpNetConnectOpts);
+    const socket = await connectToFirst(addresses, connectTo, systemClock, options.connectSignal);
+    return isSecure ? createConnection({ ...options, socket } as Options) : socket;
+  };
+
+  agent.createConnection = (options, done) => {
+    const callback = done as (error: Error | null, socket?: Awaited<ReturnType<typeof openSocket>>) => void;
+    openSocket(options).then((socket) => callback(null, socket), callback);
+    return undefined;
+  };
+  return agent;
+}
 
 /** Milliseconds until the next address is tried in parallel: the default of RFC 8305, section 5. */
 const headStart = 250;
@@ -18,10 +50,10 @@ export function connectToFirst(
     const queue = alternateFamilies(addresses);
     const pending = new Set<Socket>();
     const errors: Error[] = [];
-    let forgetNext = () => {};
+    let cancelNext = () => {};
 
     const end = () => {
-      forgetNext();
+      cancelNext();
       signal?.removeEventListener('abort', abort);
       queue.length = 0;
       for (const socket of pending) socket.destroy();
@@ -31,7 +63,7 @@ export function connectToFirst(
       reject(new Error('The connection attempt was aborted'));
     };
     const tryNext = () => {
-      forgetNext();
+      cancelNext();
       const address = queue.shift();
       if (address === undefined) {
         if (pending.size > 0) return;
@@ -53,7 +85,7 @@ export function connectToFirst(
         end();
         resolve(socket);
       });
-      if (queue.length > 0) forgetNext = clock.at(clock.now() + headStart, tryNext);
+      if (queue.length > 0) cancelNext = clock.schedule(clock.now() + headStart, tryNext);
     };
 
     if (signal?.aborted) return abort();

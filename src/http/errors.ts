@@ -1,58 +1,58 @@
 import { formatDuration } from '../time/duration.js';
-import type { Answer } from './exchange.js';
+import type { HttpResponse } from './exchange.js';
 
-interface Particulars {
+interface RequestErrorOptions {
   /** The status of the response. `undefined` without a complete response. */
   readonly status?: number | undefined;
   /** Whether a retry can help. */
   readonly transient: boolean;
   /** Milliseconds. */
-  readonly retryAfter?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
   /** Whether the service may have carried out the request despite the error. */
-  readonly unclear?: boolean;
+  readonly mayHaveTakenEffect?: boolean;
   /** Whether the response is an HTML page. It may come from a proxy, so it proves nothing about the service. */
   readonly isPage?: boolean;
 }
 
 /** An exchange with the control API without a usable response. The message is for users and contains no secret. */
-export class ApiError extends Error {
+export class RequestError extends Error {
   readonly status: number | undefined;
   readonly transient: boolean;
-  readonly retryAfter: number | undefined;
-  readonly unclear: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly mayHaveTakenEffect: boolean;
   readonly isPage: boolean;
 
-  constructor(message: string, particulars: Particulars, options?: ErrorOptions) {
+  constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
     super(message, options);
-    this.status = particulars.status;
-    this.transient = particulars.transient;
-    this.retryAfter = particulars.retryAfter;
-    this.unclear = particulars.unclear ?? false;
-    this.isPage = particulars.isPage ?? false;
+    this.status = details.status;
+    this.transient = details.transient;
+    this.retryAfterMs = details.retryAfterMs;
+    this.mayHaveTakenEffect = details.mayHaveTakenEffect ?? false;
+    this.isPage = details.isPage ?? false;
   }
 
   /** 423 and 429 mean: try later. They do not count as failures. */
-  get asksForPatience(): boolean {
+  get isThrottled(): boolean {
     return this.status === 423 || this.status === 429;
   }
 
   /** Whether the service itself sent this status. An HTML page may come from a proxy. */
-  says(status: number): boolean {
+  isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }
 
   /** Whether the service itself sent a 4xx that a retry cannot change. */
-  get refused(): boolean {
+  get isPermanent(): boolean {
     return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
   }
 }
 
 /** The `Retry-After` of a 423 or 429 ends after the deadline. */
-export class AskedToWaitTooLong extends ApiError {
-  constructor(answer: ApiError, left: number) {
-    const asked = formatDuration(answer.retryAfter ?? 0);
-    super(`${answer.message}. It asks to wait ${asked}, but only ${formatDuration(left)} are left`, answer, {
-      cause: answer,
+export class RetryAfterExceedsDeadline extends RequestError {
+  constructor(error: RequestError, remaining: number) {
+    const asked = formatDuration(error.retryAfterMs ?? 0);
+    super(`${error.message}. It asks to wait ${asked}, but only ${formatDuration(remaining)} are left`, error, {
+      cause: error,
     });
   }
 }
@@ -61,6 +61,35 @@ export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-export function requestId(answer: Answer): string | undefined {
-  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => answer.headers[name]).find(Boolean);
+export function requestId(response: HttpResponse): string | undefined {
+  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => response.headers[name]).find(Boolean);
+}
+
+/** Milliseconds. The longest duration that an input accepts is 366 days. */
+const maxMs = 366 * 86_400_000;
+
+/** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */
+export function parseRetryAfter(
+  headers: Readonly<Record<string, string | undefined>>,
+  nowMs: number,
+): number | undefined {
+  const header = headers['retry-after']?.trim();
+  if (header === undefined || header === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(header)) return Math.min(Number(header) * 1_000, maxMs);
+  const until = parseHttpDate(header);
+  if (until === undefined) return undefined;
+  return Math.min(Math.max(0, until - (parseDateHeader(headers) ?? nowMs)), maxMs);
+}
+
+/** The `Date` of the response on the service's clock: milliseconds since 1970, in whole seconds. */
+export function parseDateHeader(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+  return parseHttpDate(headers['date']?.trim() ?? '');
+}
+
+/** Date.parse alone reads a bare number as a year or month, and the asctime format of HTTP as local time. */
+function parseHttpDate(text: string): number | undefined {
+  const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
+  if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;
+  const epochMs = Date.parse(isAsctime ? `${text} GMT` : text);
+  return Number.isNaN(epochMs) ? undefined : epochMs;
 }

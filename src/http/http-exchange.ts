@@ -2,17 +2,17 @@ import type { Agent, ClientRequest, OutgoingHttpHeaders, RequestOptions } from '
 import { isIP } from 'node:net';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { agentFor, type ConnectOptions } from './agent.js';
-import { type Answer, Broken, type Exchange, type Request } from './exchange.js';
+import { agentFor, type ConnectOptions } from './connect.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from './exchange.js';
 import { lookupInProcess } from './name-lookup.js';
 import { proxyProblem } from './proxy.js';
 import { readBody } from './read-body.js';
-import { broken } from './transport-errors.js';
+import { toTransportError } from './transport-errors.js';
 import { userAgent } from './user-agent.js';
 
 /** Milliseconds: the longest timer of Node. */
-const noIdleLimit = 2 ** 31 - 1;
-const closed = ['ECONNRESET', 'EPIPE'];
+const maxSocketTimeout = 2 ** 31 - 1;
+const closedConnectionCodes = ['ECONNRESET', 'EPIPE'];
 
 /** http-client's agent for a proxy. `request` sends CONNECT to the proxy. */
 interface TunnelAgent {
@@ -30,36 +30,45 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     return agent;
   };
 
-  const sendDirectly = (request: Request, signal: AbortSignal, agent: Agent): Promise<Answer> => {
-    const own: RequestOptions & ConnectOptions = { agent, signal, connectSignal: signal, host: hostOf(request.url) };
-    return send(request, clientFor(own));
+  const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> => {
+    const ownOptions: RequestOptions & ConnectOptions = {
+      agent,
+      signal,
+      connectSignal: signal,
+      host: socketHost(request.url),
+    };
+    return send(request, clientFor(ownOptions));
   };
 
   /** Sends on an idle connection. If the service closes it at that moment, sends once more on a new one. */
-  const sendOnUsed = async (request: Request, signal: AbortSignal, agent: Agent): Promise<Answer> => {
+  const sendOnKeptConnection = async (
+    request: HttpRequest,
+    signal: AbortSignal,
+    agent: Agent,
+  ): Promise<HttpResponse> => {
     try {
       return await sendDirectly(request, signal, agent);
     } catch (error) {
-      if (!closed.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!closedConnectionCodes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
       return await sendDirectly(request, signal, agentFor(request.url.protocol, names, false)).then(
-        (answer) => ({ ...answer, isToRepeat: true }),
-        (again) => {
-          // `again` may say that the second request was never sent. That proves nothing about the first, so report the first.
-          throw again instanceof Broken ? again : error;
+        (response) => ({ ...response, wasResent: true }),
+        (secondError) => {
+          // `secondError` may say that the second request was never sent. That proves nothing about the first, so report the first.
+          throw secondError instanceof TransportError ? secondError : error;
         },
       );
     }
   };
 
-  const sendThroughProxy = async (request: Request, signal: AbortSignal, proxy: URL): Promise<Answer> => {
+  const sendThroughProxy = async (request: HttpRequest, signal: AbortSignal, proxy: URL): Promise<HttpResponse> => {
     const client = clientFor({ signal });
     const tunnel = client.getAgent(request.url.href) as unknown as TunnelAgent;
     const login = takeLogin(tunnel.proxyOptions);
     const requestTunnel = tunnel.request;
     let tunnelError: unknown;
     tunnel.request = (options) => {
-      const host = hostOf(proxy);
-      const own: RequestOptions & ConnectOptions & { servername: string } = {
+      const host = socketHost(proxy);
+      const ownOptions: RequestOptions & ConnectOptions & { servername: string } = {
         agent: agentFor(proxy.protocol, names, false),
         // Only this signal ends a CONNECT that the proxy accepts and never answers.
         signal,
@@ -69,26 +78,29 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         servername: isIP(host) === 0 ? host : '',
       };
       // The package tunnel replaces this error with another one, whose code is always ECONNRESET.
-      return requestTunnel({ ...options, ...own, headers: { ...options.headers, ...login } }).once('error', (error) => {
-        tunnelError = error;
-      });
+      return requestTunnel({ ...options, ...ownOptions, headers: { ...options.headers, ...login } }).once(
+        'error',
+        (error) => {
+          tunnelError = error;
+        },
+      );
     };
     try {
       return await send(request, client);
     } catch (error) {
-      if (tunnelError !== undefined) throw broken(tunnelError, `the proxy ${hostAndPort(proxy)}`, true);
+      if (tunnelError !== undefined) throw toTransportError(tunnelError, `the proxy ${hostAndPort(proxy)}`, true);
       throw error;
     }
   };
 
   return {
-    async exchange(request, onStop) {
+    async exchange(request, onCancel) {
       const { url, method } = request;
       const controller = new AbortController();
-      onStop(() => controller.abort());
+      onCancel(() => controller.abort());
       const { signal } = controller;
       const problem = proxyProblem(url);
-      if (problem !== undefined) throw new Broken(problem, { transient: false, unclear: false });
+      if (problem !== undefined) throw new TransportError(problem, { transient: false, mayHaveTakenEffect: false });
       const proxy = getProxyUrl(url);
       const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
       try {
@@ -96,9 +108,9 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const agent = keptAgentFor(url.protocol);
         const isUsed = Object.keys(agent.freeSockets).length > 0;
         const mayBeSentTwice = method !== 'POST';
-        return await (isUsed && mayBeSentTwice ? sendOnUsed : sendDirectly)(request, signal, agent);
+        return await (isUsed && mayBeSentTwice ? sendOnKeptConnection : sendDirectly)(request, signal, agent);
       } catch (error) {
-        throw error instanceof Broken ? error : broken(error, `${hostAndPort(url)}${through}`);
+        throw error instanceof TransportError ? error : toTransportError(error, `${hostAndPort(url)}${through}`);
       }
     },
     close() {
@@ -116,9 +128,9 @@ function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
 }
 
 /** A client for one request. These options override http-client's own. */
-function clientFor(own: RequestOptions): HttpClient {
+function clientFor(ownOptions: RequestOptions): HttpClient {
   const handler = {
-    prepareRequest: (options: RequestOptions) => void Object.assign(options, own),
+    prepareRequest: (options: RequestOptions) => void Object.assign(options, ownOptions),
     canHandleAuthentication: () => false,
     handleAuthentication: () => Promise.reject(new Error('not used')),
   };
@@ -126,26 +138,26 @@ function clientFor(own: RequestOptions): HttpClient {
     allowRedirects: false,
     keepAlive: true,
     // http-client's idle timeout of 3 minutes would cut a longer request-timeout. The signal enforces request-timeout.
-    socketTimeout: noIdleLimit,
+    socketTimeout: maxSocketTimeout,
   });
   // The constructor would append ACTIONS_ORCHESTRATION_ID. The service has no need for it.
   client.userAgent = userAgent;
   return client;
 }
 
-async function send({ method, url, headers, body, mostBytes }: Request, client: HttpClient): Promise<Answer> {
+async function send({ method, url, headers, body, maxBytes }: HttpRequest, client: HttpClient): Promise<HttpResponse> {
   // http-client does not decompress responses.
   const all = { ...headers, 'accept-encoding': 'identity' };
   const { message } = await client.request(method, url.href, body ?? null, all);
   return {
     status: message.statusCode ?? 0,
     headers: message.headers as Record<string, string | undefined>,
-    body: await readBody(message, mostBytes),
+    body: await readBody(message, maxBytes),
   };
 }
 
 /** A URL has brackets around an IPv6 address. A socket needs it without them. */
-function hostOf({ hostname }: URL): string {
+function socketHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 

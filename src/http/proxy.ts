@@ -26,11 +26,11 @@ export function proxyPasswords(environment: Environment): string[] {
     // The URL class would reject an invalid value, and its password would stay unmasked.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
-    return [...new Set([password, decoded(password)])].filter((form) => form.length >= longEnoughToMask);
+    return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= longEnoughToMask);
   });
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

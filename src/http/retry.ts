@@ -1,62 +1,87 @@
-import { type Limit, TimeUp } from '../time/limit.js';
-import { ApiError, AskedToWaitTooLong } from './errors.js';
-import type { Quiet } from './quiet.js';
+import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
 /**
- * Returns the milliseconds until the next attempt, or `undefined` to give up. `times`: the number of errors of this request
+ * Returns the milliseconds until the next attempt, or `undefined` to give up. `errorCount`: the number of errors of this request
  * so far. Failures and throttled responses (423, 429) are counted separately.
  */
-export type RetryRule = (error: ApiError, times: number) => number | undefined;
+export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
 /** The deadline of a request and the handling of its failures. */
-export interface Manner {
-  readonly limit: Limit;
+export interface RequestPolicy {
+  readonly deadline: Deadline;
   readonly retry: RetryRule;
   /** Called for each failure before a retry. `pause`: milliseconds until the retry. */
-  readonly tell?: (error: ApiError, pause: number) => void;
+  readonly onRetry?: (error: RequestError, pause: number) => void;
   /** Shared with parallel requests. */
-  readonly quiet?: Quiet;
+  readonly cooldown?: Cooldown;
   /** Starts an attempt as soon as fewer than the maximum are running. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
-export const once: RetryRule = () => undefined;
+export const noRetry: RetryRule = () => undefined;
 
-const tries = 5;
+const maxAttempts = 5;
 
 /** 5 attempts with exponential backoff and full jitter. A 423 or 429 is retried until the deadline. */
-export function fiveTries(random: () => number): RetryRule {
-  return (error, times) => {
-    if (!error.transient || (times >= tries && !error.asksForPatience)) return undefined;
-    const backOff = random() * Math.min(60_000, 1_000 * 2 ** (times - 1));
-    return Math.max(backOff, error.retryAfter ?? 0);
+export function exponentialBackoff(random: () => number): RetryRule {
+  return (error, errorCount) => {
+    if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
+    const backoff = random() * Math.min(60_000, 1_000 * 2 ** (errorCount - 1));
+    return Math.max(backoff, error.retryAfterMs ?? 0);
   };
 }
 
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  { limit, retry, tell, quiet, queue = (start) => start() }: Manner,
+  { deadline, retry, onRetry, cooldown, queue = (start) => start() }: RequestPolicy,
 ): Promise<T> {
-  const times = { failed: 0, asked: 0 };
+  const errorCounts = { failed: 0, throttled: 0 };
   let pause = 0;
-  let last: ApiError | undefined;
+  let lastError: RequestError | undefined;
   for (;;) {
     try {
-      if (pause > 0) await limit.sleep(pause);
-      if (quiet?.lasts(limit)) await quiet.keep(limit);
+      if (pause > 0) await deadline.sleep(pause);
+      if (cooldown?.isActive(deadline)) await cooldown.wait(deadline);
       return await queue(attempt);
     } catch (error) {
-      if (error instanceof TimeUp && last !== undefined) throw new TimeUp(last);
-      if (!(error instanceof ApiError) || error instanceof AskedToWaitTooLong) throw error;
+      if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
+      if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
       // 423 locks only one resource, so it does not delay other requests.
-      if (error.status !== 423) quiet?.hear(error, limit);
-      last = error;
-      const next = retry(error, error.asksForPatience ? ++times.asked : ++times.failed);
-      if (next === undefined) throw error;
-      if (error.asksForPatience && (error.retryAfter ?? 0) > limit.left)
-        throw new AskedToWaitTooLong(error, limit.left);
-      tell?.(error, next);
-      pause = next;
+      if (error.status !== 423) cooldown?.note(error, deadline);
+      lastError = error;
+      const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
+      if (nextPause === undefined) throw error;
+      if (error.isThrottled && (error.retryAfterMs ?? 0) > deadline.remaining)
+        throw new RetryAfterExceedsDeadline(error, deadline.remaining);
+      onRetry?.(error, nextPause);
+      pause = nextPause;
+    }
+  }
+}
+
+/** Shared by parallel requests: a `Retry-After` for one of them delays all. */
+export class Cooldown {
+  #until = 0;
+  #cause: RequestError | undefined;
+
+  note(error: RequestError, { clock }: Deadline): void {
+    const until = clock.now() + (error.retryAfterMs ?? 0);
+    if (until <= this.#until) return;
+    this.#until = until;
+    this.#cause = error;
+  }
+
+  isActive({ clock }: Deadline): boolean {
+    return this.#until > clock.now();
+  }
+
+  async wait(deadline: Deadline): Promise<void> {
+    while (this.isActive(deadline)) {
+      const remaining = this.#until - deadline.clock.now();
+      if (this.#cause?.isThrottled && remaining > deadline.remaining)
+        throw new RetryAfterExceedsDeadline(this.#cause, deadline.remaining);
+      await deadline.sleep(remaining);
     }
   }
 }

@@ -1,26 +1,33 @@
-import { plain } from '../text/plain.js';
-import { Broken } from './exchange.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
+import { TransportError } from './exchange.js';
 
 type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonly address?: string };
 
 /** `peer`: the target host with its port. `neverSent`: whether the caller knows that the request was not sent. */
-export function broken(error: unknown, peer: string, neverSent = false): Broken {
-  const ofProxy = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
-  if (ofProxy === '407')
-    return new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false });
-  if (ofProxy !== undefined)
-    return new Broken(`The proxy refused the tunnel with status ${ofProxy}`, { unclear: false });
+export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
+  const proxyStatus = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
+  if (proxyStatus === '407')
+    return new TransportError('The proxy wants a login (status 407)', {
+      transient: false,
+      status: 407,
+      mayHaveTakenEffect: false,
+    });
+  if (proxyStatus !== undefined)
+    return new TransportError(`The proxy refused the tunnel with status ${proxyStatus}`, { mayHaveTakenEffect: false });
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
   const reason =
-    reasons[code]?.replace('HOST', () => plain(hostname, 100)).replace('PEER', () => peer) ??
+    reasons[code]?.replace('HOST', () => sanitizeLine(hostname, 100)).replace('PEER', () => peer) ??
     (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
   const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
-  return new Broken(reason === undefined ? plain(message) || code || 'No reason was given' : `${reason} (${codes})`, {
-    cause: error,
-    unclear: !(neverSent || all.every(isBeforeRequest)),
-  });
+  return new TransportError(
+    reason === undefined ? sanitizeLine(message) || code || 'No reason was given' : `${reason} (${codes})`,
+    {
+      cause: error,
+      mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
+    },
+  );
 }
 
 /** Node sends no request before the connection is open, the proxy has opened its tunnel, and the certificate is valid. */

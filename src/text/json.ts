@@ -10,46 +10,47 @@ export type JsonObject = { [name: string]: Json };
 let mark: string | undefined;
 
 /** The JSON opens too many lists, or nests them too deeply: the parser runs out of memory, or the printer out of stack. */
-export class TooNested extends Error {}
+export class NestingTooDeep extends Error {}
 
 export function parseJson(text: string): Json {
-  if (text.length > mostOpened && opens(text, '[') + opens(text, '{') > mostOpened) throw new TooNested();
+  if (text.length > maxOpened && countOpening(text, '[') + countOpening(text, '{') > maxOpened)
+    throw new NestingTooDeep();
   const value = JSON.parse(hasLongInteger(text) ? withMarks(text) : text) as Json;
-  if (isDeeper(value, mostDepth)) throw new TooNested();
+  if (isDeeperThan(value, maxDepth)) throw new NestingTooDeep();
   return value;
 }
 
 /** The parser keeps about 100 bytes for each open list, so this bounds it to 500 MB. */
-const mostOpened = 5_000_000;
+const maxOpened = 5_000_000;
 /** JSON.stringify recurses for each level: Node 20 fails at about 4,000. A record has few levels. */
-const mostDepth = 500;
+const maxDepth = 500;
 
-function opens(text: string, sign: '[' | '{'): number {
+function countOpening(text: string, sign: '[' | '{'): number {
   let number = 0;
   for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) number++;
   return number;
 }
 
-function isDeeper(value: Json, depth: number): boolean {
+function isDeeperThan(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeper(item, depth - 1));
-  for (const name in value) if (isDeeper(value[name] ?? null, depth - 1)) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, depth - 1));
+  for (const name in value) if (isDeeperThan(value[name] ?? null, depth - 1)) return true;
   return false;
 }
 
 /** Digits. A number holds every integer of 15 digits exactly; 2^53 has 16. */
-const longestSafe = 15;
+const maxSafeDigits = 15;
 
 /** Whether the text contains 16 digits in a row. The loop checks every 16th position, and any such run covers one. */
 function hasLongInteger(text: string): boolean {
-  for (let at = longestSafe; at < text.length; at += longestSafe + 1) {
+  for (let at = maxSafeDigits; at < text.length; at += maxSafeDigits + 1) {
     if (!isDigit(text, at)) continue;
     let from = at;
     while (isDigit(text, from - 1)) from--;
     let to = at + 1;
     while (isDigit(text, to)) to++;
-    if (to - from > longestSafe) return true;
+    if (to - from > maxSafeDigits) return true;
   }
   return false;
 }
@@ -94,7 +95,7 @@ const notAfter = /[.eE]|\s*:/y;
 
 /** Whether a JavaScript number would round this integer. Fractions, exponents and invalid JSON do not count. */
 function isLongInteger(text: string, from: number, to: number): boolean {
-  if (to - from <= longestSafe) return false;
+  if (to - from <= maxSafeDigits) return false;
   const token = text.slice(from, to);
   if (Number.isSafeInteger(Number(token)) || /^-?0/.test(token)) return false;
   notAfter.lastIndex = to;
@@ -107,7 +108,7 @@ export function printJson(value: unknown, indent?: number): string {
 }
 
 /** A value as text. An integer keeps all its digits. */
-export function textOf(value: Json): string {
+export function toText(value: Json): string {
   if (isMarked(value)) return value.slice(mark?.length);
   if (typeof value === 'string') return value;
   return typeof value === 'object' ? printJson(value) : String(value);

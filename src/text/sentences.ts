@@ -7,3 +7,16 @@ export function sentence(text: string): string {
 export function sentences(...texts: (string | false)[]): string {
   return texts.flatMap((text) => (text ? [sentence(text)] : [])).join(' ');
 }
+
+interface Bounds {
+  readonly max: number;
+  readonly separator: string;
+}
+
+export const messageBounds: Bounds = { max: 5, separator: '; ' };
+
+/** Names the first items and counts the rest. The length of such a list is up to the service or the user. */
+export function joinFirst(items: readonly string[], { max = 20, separator = ', ' }: Partial<Bounds> = {}): string {
+  const shown = items.slice(0, max).join(separator);
+  return items.length > max ? `${shown}${separator}and ${items.length - max} more` : shown;
+}

@@ -3,9 +3,9 @@ export interface Clock {
   /** Milliseconds since the step began. Monotonic. */
   now(): number;
   /** Milliseconds since 1970, to compare with timestamps of the service. */
-  date(): number;
-  /** Calls `call` once, when `now()` reaches `time`. The returned function cancels the call. */
-  at(time: number, call: () => void): () => void;
+  epochMs(): number;
+  /** Calls `callback` once, when `now()` reaches `time`. The returned function cancels the call. */
+  schedule(time: number, callback: () => void): () => void;
 }
 
 // Node fires a longer timer after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
@@ -15,11 +15,11 @@ const longestTimer = 2 ** 31 - 1;
 export const systemClock: Clock = {
   // performance.now() would load another module at start.
   now: () => process.uptime() * 1_000,
-  date: () => Date.now(),
-  at(time, call) {
+  epochMs: () => Date.now(),
+  schedule(time, callback) {
     let timer: NodeJS.Timeout;
     // Node's timers can fire a little early.
-    const ring = () => (systemClock.now() < time ? arm() : call());
+    const ring = () => (systemClock.now() < time ? arm() : callback());
     const arm = () => {
       timer = setTimeout(ring, Math.min(longestTimer, Math.ceil(Math.max(0, time - systemClock.now()))));
     };

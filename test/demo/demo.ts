@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { keyName, parseKeyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { startControlPlane } from '../control-plane/index.js';
 import { startGitHub } from '../github/index.js';
 import { presentStep, wantsColours } from '../runner/present.js';
@@ -62,7 +62,7 @@ async function sweep(name: string): Promise<void> {
   const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
   const states = { '9876543001': 'completed', '9876543002': 'gone', '9876543003': 'in_progress' };
   for (const [id, status] of Object.entries(states)) {
-    const made = keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
+    const made = makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
     service.plane.addKeyOfAge(made, 7_200_000);
     if (status !== 'gone') github.addRun({ id, status });
   }

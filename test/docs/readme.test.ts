@@ -22,7 +22,7 @@ test('what the README quotes of errors is what the action says', () => {
 });
 
 test('all that the action advises about errors of the control API is explained', () => {
-  const advices = [...readFileSync('src/words/advice.ts', 'utf8').matchAll(/'([A-Z][^']+)'/g)].map(
+  const advices = [...readFileSync('src/action/advice.ts', 'utf8').matchAll(/'([A-Z][^']+)'/g)].map(
     ([, text = '']) => text,
   );
   expect(advices.length).toBeGreaterThan(5);

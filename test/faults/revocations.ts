@@ -1,4 +1,4 @@
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { Exchange, Fault, RunningControlPlane } from '../control-plane/index.js';
 import { type Account, isSound } from './account.js';
 import { ownRun, repositoryId } from './services.js';
@@ -56,14 +56,14 @@ function revocation(
 }
 
 const notFound: Fault = { kind: 'status', status: 404 };
-const ours = fingerprintOf('https://github.com', repositoryId);
+const ours = repositoryFingerprint('https://github.com', repositoryId);
 
 /** Two keys whose runs are over, one whose run is not, and one of this run. */
 function setSweep({ control, github }: Services) {
   github.addRun({ id: '11', status: 'completed', conclusion: 'success' });
   github.addRun({ id: '13' });
   const add = (id: string) => {
-    const name = keyName('shop', { run: { id, attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
+    const name = makeKeyName('shop', { run: { id, attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
     return control.plane.addKeyOfAge(name, 7_200_000).id;
   };
   // GitHub knows of no run 12, and its key is old enough for that to count.

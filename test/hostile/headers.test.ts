@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { retryAfter } from '../../src/http/retry-after.js';
+import { parseRetryAfter } from '../../src/http/errors.js';
 import { harm } from './harm.js';
 import { projectId, step } from './in-process.js';
 import { text } from './texts.js';
@@ -34,7 +34,7 @@ test('no Retry-After and no Date ask for anything but a time that could be waite
   const date = fc.integer({ min: 0, max: 4_000_000_000_000 });
   fc.assert(
     fc.property(value, value, date, (asked, answered, now) => {
-      const ms = retryAfter({ 'retry-after': asked, date: answered }, now);
+      const ms = parseRetryAfter({ 'retry-after': asked, date: answered }, now);
       if (ms === undefined) return;
       expect(ms).toBeGreaterThanOrEqual(0);
       expect(ms).toBeLessThanOrEqual(year);

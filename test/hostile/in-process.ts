@@ -2,12 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { vi } from 'vitest';
 import { Secrets } from '../../src/action/secrets.js';
 import { toolkit } from '../../src/action/toolkit.js';
-import { CleanUpStep } from '../../src/clean-up-step.js';
-import type { Answer, Request } from '../../src/http/exchange.js';
-import type { WorkflowRuns } from '../../src/modes/keys/run-lookups.js';
-import { runStep, tellOfError } from '../../src/step.js';
-import { Stop } from '../../src/time/stop.js';
-import type { World } from '../../src/world.js';
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import { PostStep } from '../../src/modes/post/step.js';
+import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
+import type { World } from '../../src/process.js';
+import { reportError, runStep } from '../../src/step.js';
+import { Cancellation } from '../../src/time/deadline.js';
 import { seededRandom } from '../control-plane/random.js';
 import { type CommandFiles, createCommandFiles } from '../runner/command-files.js';
 import { buildEnvironment, type Inputs } from '../runner/environment.js';
@@ -22,7 +22,7 @@ export const apiKey = 'parent-key-0123456789abcdef';
 export const projectId = 'late-field-1';
 
 /** What the service says to a request; `n` counts from 0. */
-export type Service = (request: Request, n: number) => Partial<Answer>;
+export type Service = (request: HttpRequest, n: number) => Partial<HttpResponse>;
 
 /** What a user could see of a step. */
 export interface Told extends FileEffects, Pick<StepLog, 'annotations' | 'commands' | 'masks'> {
@@ -41,8 +41,8 @@ const job = new Job();
 export function step(inputs: Inputs, service: Service, env: Env = {}, runs?: WorkflowRuns): Promise<Told> {
   const given = { 'api-key': apiKey, 'base-url': 'https://control.test/v2', timeout: '20s', ...inputs };
   return tellOf('main', { inputs: given, state: {}, env }, service, (world) =>
-    runStep(world, async () => () => runs ?? { look: () => Promise.reject(new Error('nobody was to be asked')) }).catch(
-      (error: unknown) => tellOfError(error, world),
+    runStep(world, async () => () => runs ?? { find: () => Promise.reject(new Error('nobody was to be asked')) }).catch(
+      (error: unknown) => reportError(error, world),
     ),
   );
 }
@@ -50,8 +50,8 @@ export function step(inputs: Inputs, service: Service, env: Env = {}, runs?: Wor
 /** Post, with what main has left. */
 export function post(left: string, service: Service): Promise<Told> {
   return tellOf('post', { inputs: { 'api-key': apiKey }, state: { key: left }, env: {} }, service, (world) => {
-    const cleanUp = new CleanUpStep();
-    return cleanUp.run(world).catch((error: unknown) => cleanUp.tellOfError(error, world));
+    const cleanUp = new PostStep();
+    return cleanUp.run(world).catch((error: unknown) => cleanUp.reportError(error, world));
   });
 }
 
@@ -100,11 +100,11 @@ function worldOf({ summary }: CommandFiles, service: Service, clock: VirtualCloc
     exchange: (request, onStop) =>
       new Promise((resolve) => {
         const answer = { status: 200, headers: {}, body: '', ...service(request, n++) };
-        onStop(clock.at(clock.now() + anExchange, () => resolve(answer)));
+        onStop(clock.schedule(clock.now() + anExchange, () => resolve(answer)));
       }),
     clock,
     random: seededRandom(1),
-    isTold: () => false,
-    cancel: new Stop(),
+    isReported: () => false,
+    cancellation: new Cancellation(),
   };
 }

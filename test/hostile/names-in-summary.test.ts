@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plain } from '../../src/text/plain.js';
+import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { harm, harmOfSummary } from './harm.js';
 import { projectId, type Service, step, type Told } from './in-process.js';
 import { attacks, text } from './texts.js';
@@ -59,7 +59,7 @@ test('a name that looks like markup is shown as it is, letter by letter', async 
   for (const written of Object.values(attacks)) {
     const { summary } = await run('list-keys', inEveryField(written));
     const shown = [...summary.matchAll(/<code>([^<]*)<\/code>/g)].map(([, html = '']) => unescaped(html));
-    const name = plain(written, 80);
+    const name = sanitizeLine(written, 80);
     if (name !== '') expect(shown).toContain(name);
   }
 });

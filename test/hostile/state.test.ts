@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyName } from '../../src/modes/keys/key-name.js';
-import { type PostState, serializePostState } from '../../src/modes/keys/post-state.js';
-import { nothingToRevoke } from '../../src/modes/keys/post-state-name.js';
+import { makeKeyName } from '../../src/keys/key-name.js';
+import { type PostState, serializePostState } from '../../src/keys/post-state.js';
+import { nothingToRevoke } from '../../src/keys/post-state-name.js';
 import type { Inputs } from '../runner/environment.js';
 import { harm } from './harm.js';
 import { apiKey, post, projectId, type Service, step } from './in-process.js';
@@ -11,8 +11,8 @@ import { attacks, json, record, text } from './texts.js';
 const minted = { id: '7', secret: 'minted-0123456789abcdef' };
 const left = {
   baseUrl: 'https://control.test/v2',
-  name: keyName('shop', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, () => 0.5),
-  unclear: false,
+  name: makeKeyName('shop', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, () => 0.5),
+  mayHaveStrayKey: false,
   minted,
   since: Date.UTC(2024, 0, 1),
   revoke: true,
@@ -67,7 +67,7 @@ test('post sends the parent key for the state that main sealed, where the minted
 });
 
 test('post does not send the parent key once any byte of the state is another', async () => {
-  for (const state of [sealed(left), sealed({ ...left, minted: undefined, unclear: true })]) {
+  for (const state of [sealed(left), sealed({ ...left, minted: undefined, mayHaveStrayKey: true })]) {
     const change = fc.record({ at: fc.nat(state.length - 1), by: fc.string({ unit: 'binary-ascii', maxLength: 2 }) });
     await fc.assert(
       fc.asyncProperty(change, async ({ at, by }) => {
@@ -145,7 +145,7 @@ test('keys without number that bear the name do not fill log or summary', async 
   const keys = Array.from({ length: 5_000 }, (_, n) => ({ id: n + 10, name: left.name }));
   const lists = JSON.stringify(keys);
   for (const gone of [{ body: '{"revoked":true}' }, { status: 403, body: '{}' }]) {
-    const told = await post(sealed({ ...left, unclear: true }), ({ method }) =>
+    const told = await post(sealed({ ...left, mayHaveStrayKey: true }), ({ method }) =>
       method === 'DELETE' ? gone : { body: lists },
     );
     expect(harm(told)).toEqual([]);

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, type TestContext, test } from 'vitest';
-import { Broken, type Exchange } from '../../src/http/exchange.js';
+import { type Exchange, TransportError } from '../../src/http/exchange.js';
 import { httpExchange } from '../../src/http/http-exchange.js';
 
 type Send = (bytes: string) => ReturnType<Exchange>;
@@ -25,7 +25,7 @@ async function wire({ onTestFinished }: TestContext): Promise<Send> {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/projects`);
   return (bytes) => {
     answer = bytes;
-    return exchange({ method: 'GET', url, headers: {}, mostBytes: 1_000_000 }, () => undefined);
+    return exchange({ method: 'GET', url, headers: {}, maxBytes: 1_000_000 }, () => undefined);
   };
 }
 
@@ -54,6 +54,6 @@ test.for([
 ])('%s is no answer, and is told as text', async ([, bytes = ''], context) => {
   const send = await wire(context);
   const outcome = await send(bytes).catch((error: unknown) => error);
-  if (outcome instanceof Broken) expect(outcome.message).toMatch(/^[ -~]{1,300}$/);
+  if (outcome instanceof TransportError) expect(outcome.message).toMatch(/^[ -~]{1,300}$/);
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
 });

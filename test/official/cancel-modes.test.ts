@@ -1,5 +1,5 @@
 import { expect, type TestContext, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { Endpoint } from '../control-plane/index.js';
 import { startGitHub } from '../github/index.js';
 import { github, token } from './message.js';
@@ -86,8 +86,8 @@ test.concurrent('a cancel ends sweep-keys at the first signal while GitHub does 
     'sweep-keys',
     {},
     ({ service }) => {
-      const run = { id: '111', attempt: 1, fingerprint: fingerprintOf(server, repositoryId) };
-      service.plane.addKey(keyName('shop', { run, isKept: false }, Math.random));
+      const run = { id: '111', attempt: 1, fingerprint: repositoryFingerprint(server, repositoryId) };
+      service.plane.addKey(makeKeyName('shop', { run, isKept: false }, Math.random));
       return api.arrived();
     },
     api.url,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fingerprintOf, parseKeyName } from '../../src/modes/keys/key-name.js';
+import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startProxy } from '../scenarios/proxy-server.js';
 import { hiddenUrl } from '../scenarios/secure-stage.js';
 import { authorityFile, good } from '../scenarios/tls/certificates.js';
@@ -102,7 +102,7 @@ test.concurrent('the runner gives main and post every name of the run that the a
     const said = job.steps[step]?.log.match(/^GITHUB_\w+=.*$/gm) ?? [];
     expect(Object.fromEntries(said.map((line) => line.split(/=(.*)/)))).toEqual(expect.objectContaining(names));
   }
-  const fingerprint = fingerprintOf(github.server_url, github.repository_id);
+  const fingerprint = repositoryFingerprint(github.server_url, github.repository_id);
   expect(parseKeyName(service.plane.key('2')?.name ?? '')).toEqual({
     run: { id: github.run_id, attempt: 1, fingerprint },
     isKept: false,

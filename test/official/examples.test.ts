@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
 import { startProxy } from '../scenarios/proxy-server.js';
 import { authorityFile, good } from '../scenarios/tls/certificates.js';
@@ -275,9 +275,9 @@ example('sweep-keys.yml', 'sweep', 'revokes the keys of runs that are over, and 
   api.addRun({ id: '7', status: 'completed', conclusion: 'cancelled' });
   api.addRun({ id: '8' });
   const nameIn = (id: string, ofRepository = repositoryId) =>
-    keyName(
+    makeKeyName(
       'shop',
-      { run: { id, attempt: 1, fingerprint: fingerprintOf(server, ofRepository) }, isKept: false },
+      { run: { id, attempt: 1, fingerprint: repositoryFingerprint(server, ofRepository) }, isKept: false },
       Math.random,
     );
   const [over, gone, running, foreign, console_] = [

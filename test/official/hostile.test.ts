@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
 import { harmOfSummary } from '../hostile/harm.js';
 import { attacks } from '../hostile/texts.js';
@@ -22,7 +22,7 @@ test.concurrent('no text in any field of any record does more than stand there, 
   const api = await startGitHub({ token, repository, repositoryId });
   context.onTestFinished(() => api.close());
   api.addRun({ id: github.run_id });
-  const ours = { id: '111', attempt: 1, fingerprint: fingerprintOf(server, repositoryId) };
+  const ours = { id: '111', attempt: 1, fingerprint: repositoryFingerprint(server, repositoryId) };
   for (const text of texts) {
     const names = ['name', 'region_id', 'platform_id', 'proxy_host', 'created_at', 'updated_at', 'provisioner', text];
     service.plane.addProject(Object.fromEntries(names.map((name) => [name, text])));
@@ -33,7 +33,7 @@ test.concurrent('no text in any field of any record does more than stand there, 
     service.plane.startOperation({ projectId, lengthMs: 0, fields: { ...all, status: text } });
     for (const key of [
       service.plane.addKey(text),
-      service.plane.addKey(keyName('shop', { run: ours, isKept: false }, Math.random)),
+      service.plane.addKey(makeKeyName('shop', { run: ours, isKept: false }, Math.random)),
     ]) {
       Object.assign(key, { lastUsedAt: Date.now(), lastUsedFrom: text });
     }

@@ -1,5 +1,5 @@
 import { expect, type TestContext, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
 import { github, token } from './message.js';
 import type { WorkStep } from './plan.js';
@@ -16,8 +16,8 @@ async function setModeStage(context: TestContext) {
   context.onTestFinished(() => api.close());
   api.addRun({ id: ownRun });
   api.addRun({ id: '111', status: 'completed' });
-  const run = { id: '111', attempt: 1, fingerprint: fingerprintOf(server, repositoryId) };
-  const left = stage.service.plane.addKey(keyName('shop', { run, isKept: false }, Math.random));
+  const run = { id: '111', attempt: 1, fingerprint: repositoryFingerprint(server, repositoryId) };
+  const left = stage.service.plane.addKey(makeKeyName('shop', { run, isKept: false }, Math.random));
   return { ...stage, apiUrl: api.url, left };
 }
 

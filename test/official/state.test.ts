@@ -81,7 +81,7 @@ test.concurrent('a forged state without a minted key makes post send nothing', a
   const job = await run({
     steps: [
       act('mint', 'create-key'),
-      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.unclear = true'),
+      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.mayHaveStrayKey = true'),
       victim,
     ],
   });

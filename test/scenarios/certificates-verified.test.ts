@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startControlPlane } from '../control-plane/index.js';
 import { startProxy } from './proxy-server.js';
 import { quickDice } from './sabotage.js';
@@ -53,8 +53,8 @@ for (const way of ['directly', 'through a proxy']) {
     context.onTestFinished(() => github.close());
     const { port } = new URL(github.baseUrl);
     const proxy = await startProxy(context, Number(port));
-    const run = { id: '1234567890', attempt: 1, fingerprint: fingerprintOf('https://github.com', '123456789') };
-    service.plane.addKey(keyName('shop', { run, isKept: false }, Math.random));
+    const run = { id: '1234567890', attempt: 1, fingerprint: repositoryFingerprint('https://github.com', '123456789') };
+    service.plane.addKey(makeKeyName('shop', { run, isKept: false }, Math.random));
 
     const url =
       way === 'directly'

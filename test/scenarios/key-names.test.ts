@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseKeyName } from '../../src/modes/keys/key-name.js';
+import { parseKeyName } from '../../src/keys/key-name.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { errorOf, type Stage, setStage } from './stage.js';
 

@@ -1,5 +1,5 @@
 import { type TestContext, test } from 'vitest';
-import { nothingToRevoke } from '../../src/modes/keys/post-state-name.js';
+import { nothingToRevoke } from '../../src/keys/post-state-name.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { sabotage } from './sabotage.js';
 import { forged, readSaved } from './saved-state.js';
@@ -85,7 +85,7 @@ test.concurrent('a step that was killed before it saved a state: a forged one do
     const main = await run(mode, {}, killed);
     expect(main.state).toEqual({});
     const before = service.requests.length;
-    for (const parts of [{}, { minted: undefined, unclear: true }]) {
+    for (const parts of [{}, { minted: undefined, mayHaveStrayKey: true }]) {
       const post = await runPost(main, forged(parts));
       expect(post.masks).not.toContain(service.apiKey);
     }

@@ -632,7 +632,7 @@ test.concurrent.for(Object.entries(damages))(
   },
 );
 
-test.concurrent.for(['revoke', 'unclear', 'since', 'onFailure', 'summary'])(
+test.concurrent.for(['revoke', 'mayHaveStrayKey', 'since', 'onFailure', 'summary'])(
   'state without its part %s: the key is revoked, or there is a warning',
   async (part, context) => {
     const { service, runMode, runPost } = await setStage(context);
@@ -646,11 +646,11 @@ test.concurrent.for(['revoke', 'unclear', 'since', 'onFailure', 'summary'])(
   },
 );
 
-test.concurrent('state of an intent without its part unclear: the key is revoked, or there is a warning', async (context) => {
+test.concurrent('state of an intent without its part mayHaveStrayKey: the key is revoked, or there is a warning', async (context) => {
   const { service, runPost, startMode } = await setStage(context);
 
   const main = await killedInFlight(service, startMode('create-key'));
-  const post = await runPost({ ...main, state: { key: withoutPart('unclear')(main.state['key'] ?? '') } });
+  const post = await runPost({ ...main, state: { key: withoutPart('mayHaveStrayKey')(main.state['key'] ?? '') } });
 
   expect(post.exitCode).toBe(0);
   if (service.plane.isAlive('2')) expect(warningsOf(post)).toHaveLength(1);

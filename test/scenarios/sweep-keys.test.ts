@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, type TestContext, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { ServedControlPlaneOptions } from '../control-plane/index.js';
 import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../github/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
@@ -15,7 +15,7 @@ import { errorOf, type Stage, setStage, warningsOf, withoutMasks } from './stage
 const ownRun = '9876543210';
 const repositoryId = '123456789';
 const token = 'the-token-of-this-job';
-const ours = fingerprintOf('https://github.com', repositoryId);
+const ours = repositoryFingerprint('https://github.com', repositoryId);
 const day = 86_400_000;
 const swiftly = { nodeArgs: quickDice };
 
@@ -56,7 +56,7 @@ async function setSweepStage(
     addNamed,
     // Old enough for a run that is not found to count.
     addKey: (id, { attempt = 1, label = 'shop', fingerprint = ours, ageDays = 1, isKept = false } = {}) =>
-      addNamed(keyName(label, { run: { id, attempt, fingerprint }, isKept }, Math.random), ageDays),
+      addNamed(makeKeyName(label, { run: { id, attempt, fingerprint }, isKept }, Math.random), ageDays),
     alive: () => plane.aliveKeys().map(({ id }) => id),
     startSweep,
     sweep: (inputs, more) => startSweep(inputs, more).done,
@@ -111,7 +111,7 @@ test.concurrent('keys whose run is completed, gone or at a later attempt are rev
   const revoked = [addKey('11'), addKey('12'), addKey('13'), addKey('14')];
   const kept = [addKey('14', { attempt: 2 }), addKey('15'), addKey(ownRun)];
   addNamed('made by hand');
-  addKey('13', { fingerprint: fingerprintOf('https://github.com', '5') });
+  addKey('13', { fingerprint: repositoryFingerprint('https://github.com', '5') });
 
   const result = await sweep();
 
@@ -190,7 +190,7 @@ test.concurrent('ids of runs beyond 2^53 keep their digits', async (context) => 
 test.concurrent('no key of this repository: nothing is asked of GitHub', async (context) => {
   const stage = await setSweepStage(context);
   stage.addNamed('made by hand', 300);
-  stage.addKey('11', { fingerprint: fingerprintOf('https://github.com', '5'), ageDays: 300 });
+  stage.addKey('11', { fingerprint: repositoryFingerprint('https://github.com', '5'), ageDays: 300 });
   const result = await stage.sweep();
   expectSwept(result, 'ok', {});
   expect(stage.github.requests).toEqual([]);
@@ -203,11 +203,11 @@ test.concurrent('no key of this repository: nothing is asked of GitHub', async (
 test.concurrent('keys of other repositories and other servers are not touched, nor asked about', async (context) => {
   const stage = await setSweepStage(context);
   const others = [
-    fingerprintOf('https://github.com', '12345678'),
-    fingerprintOf('https://github.com', '1234567890'),
-    fingerprintOf('https://github.com', 'acme/shop'),
-    fingerprintOf('https://ghe.example', repositoryId),
-    fingerprintOf('http://github.com', repositoryId),
+    repositoryFingerprint('https://github.com', '12345678'),
+    repositoryFingerprint('https://github.com', '1234567890'),
+    repositoryFingerprint('https://github.com', 'acme/shop'),
+    repositoryFingerprint('https://ghe.example', repositoryId),
+    repositoryFingerprint('http://github.com', repositoryId),
     [...ours].reverse().join(''),
     ours.slice(1).padEnd(10, '0'),
   ];
@@ -248,7 +248,7 @@ const mutation: fc.Arbitrary<(name: string) => string> = fc.oneof(
   fc.constantFrom('copy of ', 'x'.repeat(20), 'old-', '\n').map((begin) => (name: string) => begin + name),
   fc.constantFrom(' (2)', '-old', '\n', '\r', '\u0000', '-x').map((end) => (name: string) => name + end),
   fc
-    .constantFrom(ours, fingerprintOf('https://github.com', '5'))
+    .constantFrom(ours, repositoryFingerprint('https://github.com', '5'))
     .map((text) => (name: string) => name.replace(/-[a-z0-9]{10}-([a-z0-9]+)$/, `-${text}-$1`)),
   fc.constant((name: string) => name.replace('-run', '-Run')),
   fc.constant((name: string) => name.replaceAll('-', '_')),
@@ -260,7 +260,11 @@ const mutation: fc.Arbitrary<(name: string) => string> = fc.oneof(
 test.concurrent('names that are nearly ours are not touched, though their run were over and they were old', async (context) => {
   const stage = await setSweepStage(context);
   const made = Array.from({ length: 400 }, (_, n) =>
-    keyName('shop', { run: { id: String(11 + (n % 3)), attempt: 1, fingerprint: ours }, isKept: false }, Math.random),
+    makeKeyName(
+      'shop',
+      { run: { id: String(11 + (n % 3)), attempt: 1, fingerprint: ours }, isKept: false },
+      Math.random,
+    ),
   );
   const changes = fc.sample(mutation, { numRuns: made.length, seed: 20260131 });
   const near = made.map((name, n) => changes[n]?.(name) ?? '').filter((name) => !made.includes(name));
@@ -296,7 +300,7 @@ test.concurrent('a run that began with the old name, where GitHub sends elsewher
 
 test.concurrent('where the runner gives no id of the repository, its name stands in, in any case of letters', async (context) => {
   const stage = await setSweepStage(context);
-  const revoked = [stage.addKey('11', { fingerprint: fingerprintOf('https://github.com', 'acme/shop') })];
+  const revoked = [stage.addKey('11', { fingerprint: repositoryFingerprint('https://github.com', 'acme/shop') })];
   stage.addKey('11');
   const result = await stage.sweep({}, { env: { GITHUB_REPOSITORY: 'Acme/Shop', GITHUB_REPOSITORY_ID: undefined } });
   expectSwept(result, 'ok', { revoked });
@@ -304,7 +308,7 @@ test.concurrent('where the runner gives no id of the repository, its name stands
 
 test.concurrent('GitHub Enterprise: its API has a path of its own, and its keys are not those of github.com', async (context) => {
   const stage = await setSweepStage(context, { github: { basePath: '/api/v3' } });
-  const fingerprint = fingerprintOf('https://ghe.example', repositoryId);
+  const fingerprint = repositoryFingerprint('https://ghe.example', repositoryId);
   stage.github.addRun({ id: '12' });
   const revoked = [stage.addKey('11', { fingerprint })];
   const kept = [stage.addKey('12', { fingerprint })];

@@ -1,5 +1,5 @@
 import { expect, type TestContext, test } from 'vitest';
-import { fingerprintOf, keyName } from '../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { setStage } from './stage.js';
@@ -172,13 +172,13 @@ test.concurrent('create-key saves the name before its request, masks and saves t
     written(`
       mask     <parent key>
       state    key = nothing-to-revoke
-      state    key = <hmac>{${known},"name":"${name}","unclear":true,"revoke":true}
+      state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true}
       request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
       answer   200
       mask     <minted key>
       mask     <minted key in hex>
       mask     <minted key in base64url>
-      state    key = <hmac>{${known},"name":"${name}","unclear":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+      state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
       output   status = ok
       output   duration-ms = <ms>
       output   key = <minted key>
@@ -305,6 +305,6 @@ async function setScene(context: TestContext) {
 
 /** As create-key gives it in that run of this repository. */
 function nameOfRun(id: string): string {
-  const fingerprint = fingerprintOf('https://github.com', repositoryId);
-  return keyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
+  const fingerprint = repositoryFingerprint('https://github.com', repositoryId);
+  return makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
 }

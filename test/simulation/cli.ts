@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { firstOf } from '../../src/text/first-of.js';
+import { joinFirst } from '../../src/text/sentences.js';
 import { sail } from './fleet.js';
 import { violationsOf } from './invariants/index.js';
 import { huntMutants } from './mutants/hunt.js';
@@ -84,7 +84,7 @@ function signsOfLife(began: number): (done: number, findings: readonly Finding[]
     if (performance.now() - told < toldEvery) return;
     told = performance.now();
     const found =
-      findings.length === 0 ? 'all clean' : `violations with ${firstOf(findings.map(({ seed }) => String(seed)))}`;
+      findings.length === 0 ? 'all clean' : `violations with ${joinFirst(findings.map(({ seed }) => String(seed)))}`;
     console.log(`${((told - began) / 1_000).toFixed(0)} s: ${done} runs, ${found}`);
   };
 }

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { Secrets } from '../../src/action/secrets.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
-import type { Work } from '../../src/run.js';
-import { Stop } from '../../src/time/stop.js';
-import type { World } from '../../src/world.js';
+import type { Work, World } from '../../src/process.js';
+import { Cancellation } from '../../src/time/deadline.js';
 import type { Interruption, RunnerFault } from './plan.js';
 import type { ProcessRecord, Sent, Word, WordKind } from './record.js';
 import type { Stage } from './stage.js';
@@ -26,7 +25,7 @@ export interface ProcessPlan {
   readonly patience: number;
 }
 
-/** One process of the action from its start to its end, as `src/run.ts` makes one of the real world. */
+/** One process of the action from its start to its end, as `src/process.ts` makes one of the real world. */
 export function runProcess(stage: Stage, plan: ProcessPlan): Promise<ProcessRecord> {
   return new Process(stage, plan).run();
 }
@@ -35,7 +34,7 @@ class Process {
   readonly #stage: Stage;
   readonly #plan: ProcessPlan;
   readonly #record: ProcessRecord;
-  readonly #cancel = new Stop();
+  readonly #cancel = new Cancellation();
   readonly #underWay = new Set<() => void>();
   readonly #counts = { request: 0, answer: 0, word: 0 };
   readonly #refused = new Map<string, number>();
@@ -69,9 +68,9 @@ class Process {
     const end = new Promise<void>((resolve) => {
       this.#ended = resolve;
     });
-    const forget = this.#stage.clock.at(patience, () => this.#end('hung'));
+    const forget = this.#stage.clock.schedule(patience, () => this.#end('hung'));
     if (interruption?.moment.on === 'time')
-      this.#stage.clock.at(this.#stage.now + interruption.moment.ms, () => this.#interrupt());
+      this.#stage.clock.schedule(this.#stage.now + interruption.moment.ms, () => this.#interrupt());
     work.run(this.#world).then(
       (succeeded) => this.#leave(succeeded),
       (error: unknown) => this.#crash(error),
@@ -91,12 +90,12 @@ class Process {
       secrets: new Secrets(toolkit.mask),
       environment: this.#plan.environment,
       random: this.#plan.random,
-      isTold: () => this.#told,
-      cancel: this.#cancel,
+      isReported: () => this.#told,
+      cancellation: this.#cancel,
       clock: {
         now: () => clock.now() - began,
-        date: () => clock.date() + this.#plan.clockAheadMs,
-        at: (time, call) => clock.at(time + began, () => this.#guarded(call)),
+        epochMs: () => clock.epochMs() + this.#plan.clockAheadMs,
+        schedule: (time, call) => clock.schedule(time + began, () => this.#guarded(call)),
       },
       exchange: async (request, onStop) => {
         if (this.#isOver) return never();
@@ -135,7 +134,7 @@ class Process {
     this.#record.crash = String(error instanceof Error ? error.stack : error);
     const { work } = this.#plan;
     this.#end(
-      (await work.tellOfError(error, this.#world).catch((untold: unknown) => {
+      (await work.reportError(error, this.#world).catch((untold: unknown) => {
         this.#world.toolkit.error(`The end of the step could not be told: ${untold}`);
         return false;
       }))
@@ -178,9 +177,9 @@ class Process {
     if (interruption?.moment.on !== 'fault' || sent === undefined) return;
     const { nth, ms } = interruption.moment;
     const { clock, tripMs } = this.#stage;
-    clock.at(clock.now() + tripMs, () => {
+    clock.schedule(clock.now() + tripMs, () => {
       if (this.#stage.faultMetBy(sent) === undefined || ++this.#faultsMet !== nth) return;
-      clock.at(clock.now() + ms, () => this.#interrupt());
+      clock.schedule(clock.now() + ms, () => this.#interrupt());
     });
   }
 
@@ -192,7 +191,7 @@ class Process {
     }
     const { clock } = this.#stage;
     // A signal waits for its turn, as in Node.
-    clock.at(clock.now(), () =>
+    clock.schedule(clock.now(), () =>
       this.#guarded(() => {
         this.#record.signalledAt ??= this.#stage.now;
         this.#plan.work.onSignal(this.#cancel);

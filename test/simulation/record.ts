@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/http/exchange.js';
+import type { HttpResponse } from '../../src/http/exchange.js';
 import type { Endpoint, Exchange, Fault } from '../control-plane/index.js';
 import type { Forgery, Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
@@ -16,7 +16,7 @@ export interface Sent {
   /** The service's own record of it, if it arrived. */
   arrived: Exchange | undefined;
   fault: Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined;
-  answer: Answer | undefined;
+  answer: HttpResponse | undefined;
   /** Why there is no answer. */
   broken: string | undefined;
   /** Whether the service may have carried it out, for all that the client can know. */

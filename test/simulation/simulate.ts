@@ -1,6 +1,6 @@
-import { CleanUpStep } from '../../src/clean-up-step.js';
-import { nothingToRevoke, postStateName } from '../../src/modes/keys/post-state-name.js';
-import { runStep, tellOfError } from '../../src/step.js';
+import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
+import { PostStep } from '../../src/modes/post/step.js';
+import { reportError, runStep } from '../../src/step.js';
 import { Chance } from './chance.js';
 import { ownRun } from './draw/keys.js';
 import { drawPlan } from './draw/plan.js';
@@ -20,7 +20,7 @@ const allIsQuietAfter = 60_000;
 export async function simulate(seed: number, temp: string): Promise<Run> {
   const { plan, stage } = drawPlan(seed, temp);
   for (const { atMs, what, act } of plan.acts) {
-    stage.clock.at(atMs, () => {
+    stage.clock.schedule(atMs, () => {
       stage.note(what);
       act(stage);
     });
@@ -51,8 +51,8 @@ async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage)
     step: index,
     work: {
       run: (world) => runStep(world, async () => () => github),
-      tellOfError,
-      onSignal: (cancel) => cancel.stop(),
+      reportError,
+      onSignal: (cancel) => cancel.cancel(),
     },
     inputs,
     environment,
@@ -82,13 +82,13 @@ async function playPost(
   if (state === '' || state === nothingToRevoke) return undefined;
   await stage.sleep(step.post.afterMs);
   const { inputs, environment, interruption } = step.post;
-  const cleanUp = new CleanUpStep();
+  const cleanUp = new PostStep();
   return runProcess(stage, {
     part: 'post',
     step: index,
     work: {
       run: (world) => cleanUp.run(world),
-      tellOfError: (error, world) => cleanUp.tellOfError(error, world),
+      reportError: (error, world) => cleanUp.reportError(error, world),
       onSignal: () => undefined,
     },
     inputs,

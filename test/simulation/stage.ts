@@ -1,5 +1,10 @@
-import { type Answer, Broken, type Exchange as Carry, type Request } from '../../src/http/exchange.js';
-import type { OnStop } from '../../src/time/limit.js';
+import {
+  type Exchange as Carry,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from '../../src/http/exchange.js';
+import type { OnCancel } from '../../src/time/deadline.js';
 import {
   type ApiKey,
   type ControlPlaneOptions,
@@ -67,7 +72,7 @@ export class Stage {
   }
 
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.at(this.now + ms, resolve));
+    return new Promise((resolve) => this.clock.schedule(this.now + ms, resolve));
   }
 
   /** Every key that ever was, in order of creation; not those that got the id of another. */
@@ -140,24 +145,30 @@ export class Stage {
     return undefined;
   }
 
-  #meet(outage: Outage, sent: Sent, onStop: OnStop): Promise<never> {
+  #meet(outage: Outage, sent: Sent, onStop: OnCancel): Promise<never> {
     sent.fault = 'outage';
     sent.mayBeDone = outage.how === 'silent';
     switch (outage.how) {
       case 'refused':
-        return Promise.reject(new Broken('The connection was refused (ECONNREFUSED)', { unclear: false }));
+        return Promise.reject(
+          new TransportError('The connection was refused (ECONNREFUSED)', { mayHaveTakenEffect: false }),
+        );
       case 'proxy':
         return Promise.reject(
-          new Broken('The proxy wants a login (status 407)', { transient: false, status: 407, unclear: false }),
+          new TransportError('The proxy wants a login (status 407)', {
+            transient: false,
+            status: 407,
+            mayHaveTakenEffect: false,
+          }),
         );
       case 'silent':
-        return new Promise((_, reject) => onStop(() => reject(new Broken('The exchange was given up'))));
+        return new Promise((_, reject) => onStop(() => reject(new TransportError('The exchange was given up'))));
     }
   }
 
   #sentSoFar = 0;
 
-  #noted({ method, url, headers, body = '' }: Request): Sent {
+  #noted({ method, url, headers, body = '' }: HttpRequest): Sent {
     const path = url.pathname + url.search;
     return {
       n: ++this.#sentSoFar,
@@ -179,7 +190,7 @@ export class Stage {
 }
 
 /** Some services write down what they were sent. */
-function echoing(answer: Answer, secret: string): Answer {
+function echoing(answer: HttpResponse, secret: string): HttpResponse {
   const { location } = answer.headers;
   if (!answer.body.includes('@') && location === undefined) return answer;
   const filled = (text: string) =>
@@ -192,7 +203,7 @@ function echoing(answer: Answer, secret: string): Answer {
 }
 
 /** Some services have ids that are numbers. */
-function withNumbers(answer: Answer): Answer {
+function withNumbers(answer: HttpResponse): HttpResponse {
   return answer.body.includes('"id":"9')
     ? { ...answer, body: answer.body.replace(/"id":"(9\d+)"/g, '"id":$1') }
     : answer;

@@ -34,14 +34,14 @@ export function traceOf({ plan, stage, steps }: Run): string {
   }
   for (const key of stage.keys()) {
     const revoked =
-      key.revokedAt === undefined ? 'alive' : `revoked at ${key.revokedAt - stage.clock.date() + stage.now}`;
+      key.revokedAt === undefined ? 'alive' : `revoked at ${key.revokedAt - stage.clock.epochMs() + stage.now}`;
     lines.push({
       at: Number.POSITIVE_INFINITY,
-      text: `truth    key ${key.id} ${key.name}, made at ${key.createdAt - stage.clock.date() + stage.now}, ${revoked}`,
+      text: `truth    key ${key.id} ${key.name}, made at ${key.createdAt - stage.clock.epochMs() + stage.now}, ${revoked}`,
     });
   }
   for (const { id, action, course, createdMicros, appearsAfterMs, vanishesAfterMs } of stage.operations) {
-    const made = createdMicros / 1_000 - stage.clock.date() + stage.now;
+    const made = createdMicros / 1_000 - stage.clock.epochMs() + stage.now;
     lines.push({
       at: Number.POSITIVE_INFINITY,
       text: `truth    operation ${id} ${action}, made at ${made}, ${course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ')}, seen +${appearsAfterMs} to +${vanishesAfterMs}`,

@@ -1,13 +1,13 @@
-import type { RunSeen, Unseen, WorkflowRuns } from '../../src/modes/keys/run-lookups.js';
+import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 
 /**
  * What GitHub says of a run: what is so, or why it cannot be seen; `silent`: it never answers. `foundAfter`: so many answers are a
  * 404 by mistake. `hiddenAfter`: of this very run; so many answers later the token may see no run any more.
  */
 export type Known =
-  | { readonly run: RunSeen | 'gone'; readonly hiddenAfter?: number }
-  | { readonly foundAfter: number; readonly later: RunSeen }
-  | { readonly unseen: Unseen; readonly times: number; readonly later: RunSeen | 'gone' }
+  | { readonly run: RunState | 'gone'; readonly hiddenAfter?: number }
+  | { readonly foundAfter: number; readonly later: RunState }
+  | { readonly unseen: LookupFailure; readonly times: number; readonly later: RunState | 'gone' }
   | { readonly silent: true };
 
 /** The runs of the repository as the token may see them; a run that nobody knows is gone. */
@@ -23,7 +23,7 @@ export function virtualGitHub(
   const hiddenAfter = own === undefined || !('run' in own) ? undefined : own.run === 'gone' ? 0 : own.hiddenAfter;
   let answers = 0;
   return {
-    async look(id) {
+    async find(id) {
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);
       const isHidden = answers++ >= (hiddenAfter ?? Number.POSITIVE_INFINITY);
@@ -37,8 +37,8 @@ export function virtualGitHub(
   };
 }
 
-function answerOf(known: Exclude<Known, { silent: true }>, times: number): Awaited<ReturnType<WorkflowRuns['look']>> {
+function answerOf(known: Exclude<Known, { silent: true }>, times: number): Awaited<ReturnType<WorkflowRuns['find']>> {
   if ('run' in known) return { run: known.run };
   if ('foundAfter' in known) return { run: times <= known.foundAfter ? 'gone' : known.later };
-  return times <= known.times ? { unseen: known.unseen } : { run: known.later };
+  return times <= known.times ? { failure: known.unseen } : { run: known.later };
 }

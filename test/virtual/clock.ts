@@ -24,8 +24,8 @@ export class VirtualClock implements Clock {
   constructor(epoch: number = Date.UTC(2024, 0, 1)) {
     this.#epoch = epoch;
     this.service = {
-      now: () => this.date(),
-      schedule: (delayMs, callback) => this.at(this.#now + delayMs, callback),
+      now: () => this.epochMs(),
+      schedule: (delayMs, callback) => this.schedule(this.#now + delayMs, callback),
     };
   }
 
@@ -33,11 +33,11 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  date(): number {
+  epochMs(): number {
     return this.#epoch + this.#now;
   }
 
-  at(time: number, call: () => void): () => void {
+  schedule(time: number, call: () => void): () => void {
     const appointment: Appointment = { time: Math.max(time, this.#now), n: ++this.#made, call };
     // What never comes need not be kept.
     if (time !== Number.POSITIVE_INFINITY) this.#appointments.push(appointment);

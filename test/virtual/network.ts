@@ -1,4 +1,4 @@
-import { type Answer, Broken, type Exchange, type Request } from '../../src/http/exchange.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
 import type { Exchanges, Reception, WireStep } from '../control-plane/index.js';
 import type { VirtualClock } from './clock.js';
 
@@ -35,8 +35,8 @@ interface Parts {
   readonly clock: VirtualClock;
   readonly trip: (() => number) | undefined;
   readonly connection: Connection;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Broken) => void;
+  readonly resolve: (answer: HttpResponse) => void;
+  readonly reject: (error: TransportError) => void;
 }
 
 class Delivery {
@@ -44,7 +44,7 @@ class Delivery {
   settled = false;
   #reception: Reception | undefined;
   #stopWaiting = (): void => undefined;
-  #head: Omit<Answer, 'body'> = { status: 0, headers: {} };
+  #head: Omit<HttpResponse, 'body'> = { status: 0, headers: {} };
   #body = '';
   #isRepeated = false;
 
@@ -52,7 +52,7 @@ class Delivery {
     this.#parts = parts;
   }
 
-  send(request: Request): void {
+  send(request: HttpRequest): void {
     this.#travel(() => this.#arrive(request));
   }
 
@@ -61,7 +61,7 @@ class Delivery {
     this.#break('The exchange was given up');
   }
 
-  #arrive({ method, url, headers, body = '' }: Request): void {
+  #arrive({ method, url, headers, body = '' }: HttpRequest): void {
     const { exchanges, connection } = this.#parts;
     const received = { method, target: url.pathname + url.search, headers, body, from: '192.0.2.1' };
     if (connection.givenUp) {
@@ -84,7 +84,7 @@ class Delivery {
       const step = reception.script[index] as WireStep;
       switch (step.step) {
         case 'wait':
-          this.#stopWaiting = clock.at(clock.now() + step.ms, () => this.#play(reception, index + 1));
+          this.#stopWaiting = clock.schedule(clock.now() + step.ms, () => this.#play(reception, index + 1));
           return;
         case 'answer': {
           const { status, headers, body } = step.answer;
@@ -104,7 +104,7 @@ class Delivery {
           this.#answer({ ...this.#head, body: this.#body });
           return;
         case 'flood':
-          this.#stopWaiting = clock.at(clock.now() + largestBody / bandwidth, () =>
+          this.#stopWaiting = clock.schedule(clock.now() + largestBody / bandwidth, () =>
             this.#break('The body is larger than 256 MiB and was refused', { transient: false }),
           );
           return;
@@ -117,11 +117,11 @@ class Delivery {
     }
   }
 
-  #answer(answer: Answer): void {
+  #answer(answer: HttpResponse): void {
     this.#over();
     this.#travel(() => {
       this.settled = true;
-      this.#parts.resolve(this.#isRepeated ? { ...answer, isToRepeat: true } : answer);
+      this.#parts.resolve(this.#isRepeated ? { ...answer, wasResent: true } : answer);
     });
   }
 
@@ -129,7 +129,7 @@ class Delivery {
     if (this.settled) return;
     this.settled = true;
     this.#over();
-    this.#parts.reject(new Broken(message, options));
+    this.#parts.reject(new TransportError(message, options));
   }
 
   #over(): void {
@@ -139,7 +139,7 @@ class Delivery {
   #travel(arrive: () => void): void {
     const { clock, trip } = this.#parts;
     const ms = trip?.() ?? 0;
-    if (ms > 0) this.#stopWaiting = clock.at(clock.now() + ms, arrive);
+    if (ms > 0) this.#stopWaiting = clock.schedule(clock.now() + ms, arrive);
     else arrive();
   }
 }

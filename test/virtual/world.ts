@@ -1,11 +1,10 @@
 import { ControlApi } from '../../src/api/control-api.js';
 import { type Log, silent } from '../../src/api/log.js';
 import type { Exchange } from '../../src/http/exchange.js';
-import { parseFilter } from '../../src/modes/lists/filter.js';
-import { type Waited, type WaitSettings, waitOperation } from '../../src/modes/wait-operation.js';
+import { parseFilter } from '../../src/modes/list/filter.js';
+import { type WaitResult, type WaitSettings, waitOperation } from '../../src/modes/wait-operation/waiter.js';
 import type { Clock } from '../../src/time/clock.js';
-import { Limit } from '../../src/time/limit.js';
-import { Stop } from '../../src/time/stop.js';
+import { Cancellation, Deadline } from '../../src/time/deadline.js';
 import { type ControlPlaneOptions, type CreatedControlPlane, createControlPlane } from '../control-plane/index.js';
 import { seededRandom } from '../control-plane/random.js';
 import { VirtualClock } from './clock.js';
@@ -22,7 +21,7 @@ export interface WaitOptions extends Partial<WaitSettings> {
   readonly log?: Log;
   /** Seed of the waiter's own chances. */
   readonly seed?: number;
-  readonly cancel?: Stop;
+  readonly cancel?: Cancellation;
   /** How far the clock of the runner is ahead of the service's. */
   readonly clockSkew?: number;
   /** In place of a connection of its own. */
@@ -50,7 +49,7 @@ export class World {
 
   /** When each request arrived, in milliseconds of the clock. */
   get times(): number[] {
-    const epoch = this.clock.date() - this.clock.now();
+    const epoch = this.clock.epochMs() - this.clock.now();
     return this.exchanges.log.exchanges.map(({ at }) => at - epoch);
   }
 
@@ -60,15 +59,15 @@ export class World {
   }
 
   /** One wait; it gets on only while the clock runs. */
-  begin(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<Waited> {
+  begin(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<WaitResult> {
     const { timeout = 600_000, requestTimeout = 30_000, log = silent, seed = 1, cancel } = options;
     const { clockSkew = 0, exchange = this.connect(), ...settings } = options;
     const { plane, projectId } = this;
     const { clock: serviceClock } = this;
     const clock: Clock = {
       now: () => serviceClock.now(),
-      date: () => serviceClock.date() + clockSkew,
-      at: (time, call) => serviceClock.at(time, call),
+      epochMs: () => serviceClock.epochMs() + clockSkew,
+      schedule: (time, call) => serviceClock.schedule(time, call),
     };
     const access = { baseUrl: new URL('https://control.test/v2'), apiKey: plane.apiKey, requestTimeout };
     return waitOperation(
@@ -82,7 +81,11 @@ export class World {
       },
       {
         api: new ControlApi(exchange, access, log),
-        limit: new Limit(clock, timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout, cancel ?? new Stop()),
+        deadline: new Deadline(
+          clock,
+          timeout === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeout,
+          cancel ?? new Cancellation(),
+        ),
         log,
         random: seededRandom(seed),
       },
@@ -90,7 +93,7 @@ export class World {
   }
 
   /** A wait from its begin to its end. */
-  wait(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<Waited> {
+  wait(ids: readonly string[] | 'all', options: WaitOptions = {}): Promise<WaitResult> {
     return this.clock.run(this.begin(ids, options));
   }
 }

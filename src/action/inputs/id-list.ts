@@ -1,9 +1,9 @@
-import { type Json, parseJson, textOf } from '../../text/json.js';
-import { plain } from '../../text/plain.js';
-import { BadValue, type Parse } from './input-values.js';
+import { type Json, parseJson, toText } from '../../text/json.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import { BadValue, type Parse, rejectLeftover } from './input-values.js';
 
 /** The kind of ids in a list. `jq` is the filter that extracts them from an API response. */
-interface Kind {
+interface IdListOptions {
   readonly id: Parse<string>;
   readonly whyEmpty: string;
   /** Advice if the input is an API response, which can contain a secret. */
@@ -15,15 +15,15 @@ interface Kind {
 }
 
 /** Ids separated by commas, whitespace or line breaks, or a JSON array of them. Duplicates are removed. */
-export function idsIn(text: string, kind: Kind): string[] {
-  if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${kind.insteadOfObject}`, true);
+export function parseIdList(text: string, options: IdListOptions): string[] {
+  if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${options.insteadOfObject}`, true);
   const isArray = text.startsWith('[');
-  const words = isArray ? arrayOf(text, kind) : text.split(/[\s,]+/).filter((word) => word !== '');
-  if (words.length === 0 && !isArray) throw new BadValue(kind.whyEmpty);
-  return [...new Set(words.map((word, index) => idAt(word, index, kind)))];
+  const words = isArray ? parseIdArray(text, options) : text.split(/[\s,]+/).filter((word) => word !== '');
+  if (words.length === 0 && !isArray) throw new BadValue(options.whyEmpty);
+  return [...new Set(words.map((word, index) => parseItem(word, index, options)))];
 }
 
-function arrayOf(text: string, { example }: Kind): Json[] {
+function parseIdArray(text: string, { example }: IdListOptions): Json[] {
   try {
     const value = parseJson(text);
     if (Array.isArray(value)) return value;
@@ -33,7 +33,7 @@ function arrayOf(text: string, { example }: Kind): Json[] {
   throw new BadValue(`begins like a JSON array, but is none; expected one like ${example}`, true);
 }
 
-function idAt(word: Json, index: number, { id, jq, areNumbers }: Kind): string {
+function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`holds at place ${index + 1} something that is no id; expected ids alone (jq: ${jq})`, true);
   // `parseJson` keeps the digits of any integer. A large number in another notation (1e20) was rounded to another id.
@@ -42,13 +42,57 @@ function idAt(word: Json, index: number, { id, jq, areNumbers }: Kind): string {
       `holds at place ${index + 1} a number that is not written as an integer; expected its digits`,
       true,
     );
-  const written = textOf(word);
+  const written = toText(word);
   try {
     return id(written);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
     const place = index === 0 ? '' : `at place ${index + 1} `;
-    const value = error.hidesValue ? 'what stands there' : `“${plain(written, 60)}”`;
+    const value = error.hidesValue ? 'what stands there' : `“${sanitizeLine(written, 60)}”`;
     throw new BadValue(`${place}${value} ${error.message}`, true);
   }
+}
+
+const maxProjects = 100;
+
+/** Exactly one id, for a mode that works on one project. */
+export function parseProjectId(text: string): string {
+  const [id = '', ...others] = parseNonEmptyList(text);
+  if (others.length > 0)
+    throw new BadValue(
+      `names ${others.length + 1} projects; expected one: only wait-operation with operation-id: all takes several`,
+    );
+  return id;
+}
+
+/** 1 to 100 ids, without duplicates. */
+export function parseProjectIds(text: string): string[] {
+  const ids = parseNonEmptyList(text);
+  if (ids.length > maxProjects)
+    throw new BadValue(`names ${ids.length} projects; expected at most ${maxProjects} in one step`);
+  return ids;
+}
+
+function parseNonEmptyList(text: string): string[] {
+  const ids = parseIdList(text, {
+    id: parseListedProjectId,
+    whyEmpty:
+      'is empty; expected the id of a project. An expression that gives nothing (a mistyped step or output) leaves it so',
+    insteadOfObject: 'Expected the id of a project',
+    example: '["id", "id"]',
+    jq: '.projects[].id',
+    areNumbers: true,
+  });
+  // A wait for no projects would succeed at once and open the gate.
+  if (ids.length === 0) throw new BadValue('is an empty list; expected the id of at least one project');
+  return ids;
+}
+
+function parseListedProjectId(text: string): string {
+  rejectLeftover(text);
+  if (text === '' || text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
+    throw new BadValue(
+      'is not the id of a project; expected no “/”, no control characters, and neither “.” nor “..” nor an empty text',
+    );
+  return text;
 }

@@ -1,4 +1,4 @@
-import { plain } from '../../text/plain.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
 import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
 import { BadValue, type Parse } from './input-values.js';
@@ -72,7 +72,7 @@ export class InputReader {
   }
 
   #withholdKey(name: InputName): void {
-    if (!this.#secrets.standIn(this.#input(name))) return;
+    if (!this.#secrets.appearIn(this.#input(name))) return;
     this.#withheld.add(name);
     this.problem(
       name,
@@ -112,7 +112,7 @@ export class InputReader {
         name,
         error.hidesValue || text === ''
           ? error.message
-          : `“${plain(this.#secrets.redact(show(text)), 80)}” ${error.message}`,
+          : `“${sanitizeLine(this.#secrets.redact(show(text)), 80)}” ${error.message}`,
       );
       return undefined;
     }
@@ -148,7 +148,7 @@ export class InputReader {
   /** Returns the values if every input is valid, and throws otherwise. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const [first, ...others] = this.#problems;
-    if (first === undefined) return whole(values);
+    if (first === undefined) return assertComplete(values);
     if (others.length === 0) throw new BadInputs(`Bad input: ${sentence(first)}\nNothing was sent.`);
     throw new BadInputs(
       `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${sentence(problem)}`).join('\n')}\nNothing was sent.`,
@@ -161,7 +161,7 @@ function isExpression(standard: string): boolean {
 }
 
 /** A missing value without a reported problem is a defect of the action. The step must not go on. */
-function whole<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+function assertComplete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
   const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
   return values as T;

@@ -1,4 +1,4 @@
-import { labelLength } from '../../modes/keys/key-name.js';
+import { maxLabelLength } from '../../keys/key-name.js';
 import { nearest } from '../../text/nearest.js';
 import { parseDuration } from '../../time/duration.js';
 
@@ -17,8 +17,8 @@ export type Parse<T> = (text: string) => T;
 
 const day = 86_400_000;
 
-export function duration(range: { readonly zero?: boolean; readonly mostDays?: number } = {}): Parse<number> {
-  const { zero = false, mostDays = 24 } = range;
+export function durationParser(range: { readonly zero?: boolean; readonly maxDays?: number } = {}): Parse<number> {
+  const { zero = false, maxDays = 24 } = range;
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined) {
@@ -27,12 +27,12 @@ export function duration(range: { readonly zero?: boolean; readonly mostDays?: n
       );
     }
     if (ms === 0 && !zero) throw new BadValue('is no time at all; expected a duration above 0');
-    if (ms > mostDays * day) throw new BadValue(`is too long; expected at most ${mostDays} days`);
+    if (ms > maxDays * day) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
 }
 
-export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
+export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
@@ -43,7 +43,7 @@ export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
 }
 
 /** The YAML 1.2 core set, like `core.getBooleanInput`. */
-export const boolean: Parse<boolean> = (text) => {
+export const parseBoolean: Parse<boolean> = (text) => {
   if (['true', 'True', 'TRUE'].includes(text)) return true;
   if (['false', 'False', 'FALSE'].includes(text)) return false;
   throw new BadValue('is not a boolean; expected true or false');
@@ -51,24 +51,24 @@ export const boolean: Parse<boolean> = (text) => {
 
 const leftovers = ['null', 'undefined', 'None'];
 
-export function refuseLeftover(text: string): void {
+export function rejectLeftover(text: string): void {
   if (leftovers.includes(text))
     throw new BadValue('is what a broken jq or template leaves; look at the step that should have given it');
 }
 
-const shortestKey = 15;
+const maxShownIdLength = 15;
 
-export const keyId: Parse<string> = (text) => {
-  refuseLeftover(text);
+export const parseKeyId: Parse<string> = (text) => {
+  rejectLeftover(text);
   // A long value may be the key itself, pasted in place of its id. It is not shown.
   if (!/^\d+$/.test(text))
-    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > shortestKey);
+    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > maxShownIdLength);
   return text.replace(/^0+(?=\d)/, '');
 };
 
-export const keyLabel: Parse<string> = (text) => {
-  if (!new RegExp(`^[a-z0-9-]{1,${labelLength}}$`).test(text))
-    throw new BadValue(`is no label; expected a-z, 0-9 and -, at most ${labelLength} of them`);
+export const parseKeyLabel: Parse<string> = (text) => {
+  if (!new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`).test(text))
+    throw new BadValue(`is no label; expected a-z, 0-9 and -, at most ${maxLabelLength} of them`);
   return text;
 };
 
@@ -83,7 +83,7 @@ const steering = new RegExp(
   'i',
 );
 
-export const variableToSet: Parse<string> = (text) => {
+export const parseVariableName: Parse<string> = (text) => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
     throw new BadValue('is no name of an environment variable; expected letters, digits and _, such as DB_API_KEY');
   if (steering.test(text))
@@ -93,22 +93,22 @@ export const variableToSet: Parse<string> = (text) => {
   return text;
 };
 
-export const count: Parse<number> = (text) => {
+export const parseCount: Parse<number> = (text) => {
   if (!/^\d{1,9}$/.test(text)) throw new BadValue('is no number of records; expected a whole number, 0 for all');
   return Number(text);
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export function operationId(text: string): string {
-  refuseLeftover(text);
+export function parseOperationId(text: string): string {
+  rejectLeftover(text);
   const id = text.toLowerCase();
   if (!uuid.test(id))
     throw new BadValue('is not the id of an operation; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
   return id;
 }
 
-export const baseUrl: Parse<URL> = (text) => {
+export const parseBaseUrl: Parse<URL> = (text) => {
   if (text === '')
     throw new BadValue(
       'is empty; expected the URL of the control API, here or in the environment variable CTL_BASE_URL',
@@ -131,7 +131,7 @@ export const baseUrl: Parse<URL> = (text) => {
 /** Whether `base-url` accepts this URL. */
 export function isBaseUrl(text: string): boolean {
   try {
-    baseUrl(text);
+    parseBaseUrl(text);
     return true;
   } catch {
     return false;
@@ -144,17 +144,17 @@ export function urlWithoutSecrets(text: string): string {
 }
 
 /** A mask of a shorter key would hide ordinary text in the log, so shorter keys are rejected. */
-export const shortestApiKey = 8;
+export const minApiKeyLength = 8;
 
-export const apiKey: Parse<string> = (text) => {
+export const parseApiKey: Parse<string> = (text) => {
   if (text === '') {
     throw new BadValue(
       'is empty. A workflow of a fork or of Dependabot sees no secrets; else look at the name of the secret, and whether this job may read it. The environment variable CTL_API_KEY will do too',
     );
   }
-  if (text.length < shortestApiKey) {
+  if (text.length < minApiKeyLength) {
     throw new BadValue(
-      `has fewer than ${shortestApiKey} characters, and masking it would hide ordinary text in the log; expected the whole API key`,
+      `has fewer than ${minApiKeyLength} characters, and masking it would hide ordinary text in the log; expected the whole API key`,
       true,
     );
   }

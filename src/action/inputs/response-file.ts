@@ -1,15 +1,15 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAbsent, isObject, type Json, parseJson, textOf } from '../../text/json.js';
-import { BadValue, operationId } from './input-values.js';
+import { isAbsent, isObject, type Json, parseJson, toText } from '../../text/json.js';
+import { BadValue, parseOperationId } from './input-values.js';
 
-const largestFile = 256 * 1024 * 1024;
+const maxFileBytes = 256 * 1024 * 1024;
 
 /**
  * Reads the operation ids from a file that contains an API response. The response can contain a connection string with a
  * password. So nothing else is read from it, and no error quotes it.
  */
-export function operationIdsIn(path: string, projectId: string | undefined): string[] {
-  const body = parse(read(path));
+export function readOperationIds(path: string, projectId: string | undefined): string[] {
+  const body = parseBody(readText(path));
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations)) throw new BadValue('has `operations` that are no array');
   if (!Array.isArray(operations) && !isObject(operation)) {
@@ -18,23 +18,23 @@ export function operationIdsIn(path: string, projectId: string | undefined): str
     );
   }
   if (!isAbsent(operation) && !isObject(operation)) throw new BadValue('has an `operation` that is no object');
-  refuseOther(project_id, '`project_id`', projectId);
-  refuseOther(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
+  rejectOtherProject(project_id, '`project_id`', projectId);
+  rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
     `operations[${index}]`,
     value,
   ]);
   if (isObject(operation)) places.push(['operation', operation]);
-  return [...new Set(places.map(([place, value]) => idAt(place, value, projectId)))];
+  return [...new Set(places.map(([place, value]) => parseIdAt(place, value, projectId)))];
 }
 
-function read(path: string): string {
+function readText(path: string): string {
   try {
     const stat = statSync(path);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
-    if (stat.size > largestFile) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
-    return decoded(readFileSync(path));
+    if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
+    return decodeText(readFileSync(path));
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -47,12 +47,12 @@ function read(path: string): string {
 }
 
 /** Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write. */
-function decoded(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
-function parse(text: string): Json {
+function parseBody(text: string): Json {
   try {
     return parseJson(text);
   } catch {
@@ -64,17 +64,17 @@ function parse(text: string): Json {
   }
 }
 
-function idAt(place: string, value: Json, projectId: string | undefined): string {
+function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string') throw new BadValue(`lacks the text \`${place}.id\``);
-  refuseOther(value['project_id'], `\`${place}.project_id\``, projectId);
+  rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
-    return operationId(value['id']);
+    return parseOperationId(value['id']);
   } catch {
     throw new BadValue(`has a \`${place}.id\` that is not a UUID`);
   }
 }
 
-function refuseOther(found: Json | undefined, place: string, projectId: string | undefined): void {
-  if (projectId === undefined || isAbsent(found) || textOf(found) === projectId) return;
+function rejectOtherProject(found: Json | undefined, place: string, projectId: string | undefined): void {
+  if (projectId === undefined || isAbsent(found) || toText(found) === projectId) return;
   throw new BadValue(`holds operations of another project than project-id says (${place})`);
 }

@@ -1,6 +1,6 @@
-import { runAndAttempt } from '../../../src/action/run-and-attempt.js';
-import { keyName } from '../../../src/modes/keys/key-name.js';
-import { type PostState, serializePostState } from '../../../src/modes/keys/post-state.js';
+import { runAndAttempt } from '../../../src/action/inputs/workflow-run.js';
+import { makeKeyName } from '../../../src/keys/key-name.js';
+import { type PostState, serializePostState } from '../../../src/keys/post-state.js';
 import type { Chance } from '../chance.js';
 import type { Forgery, Interruption } from '../plan.js';
 import { epoch, origin, type Stage } from '../stage.js';
@@ -29,8 +29,8 @@ export function drawForgery(
   const minted = chance.odds(0.5) ? { id, secret: 'forged-0123456789abcdef' } : undefined;
   const state: PostState = {
     baseUrl,
-    name: keyName('shop', { run: { id: '7700', attempt: 1, fingerprint: '0' }, isKept: false }, chance.random),
-    unclear: minted === undefined || chance.odds(0.3),
+    name: makeKeyName('shop', { run: { id: '7700', attempt: 1, fingerprint: '0' }, isKept: false }, chance.random),
+    mayHaveStrayKey: minted === undefined || chance.odds(0.3),
     minted,
     since: epoch,
     revoke: true,

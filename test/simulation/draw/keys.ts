@@ -1,4 +1,4 @@
-import { fingerprintOf, keyName } from '../../../src/modes/keys/key-name.js';
+import { makeKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
 import type { Chance } from '../chance.js';
 import type { Act, Expectation, StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
@@ -114,8 +114,8 @@ export function drawSweep(
   startsAtMs: number,
 ): Drawn & { readonly runs: ReadonlyMap<string, Known> } {
   const { plane } = stage;
-  const ours = fingerprintOf('https://github.com', '5');
-  const theirs = fingerprintOf('https://github.com', '6');
+  const ours = repositoryFingerprint('https://github.com', '5');
+  const theirs = repositoryFingerprint('https://github.com', '6');
   const runs = new Map<string, Known>();
   const isBlind = chance.odds(0.15);
   runs.set(
@@ -130,7 +130,7 @@ export function drawSweep(
     const isTheirs = chance.odds(0.2);
     const run = { id, attempt, fingerprint: isTheirs ? theirs : ours };
     const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
-    const name = keyName(label, { run, isKept: chance.odds(0.2) }, chance.random);
+    const name = makeKeyName(label, { run, isKept: chance.odds(0.2) }, chance.random);
     plane.addKeyOfAge(name, chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]));
     if (!runs.has(id)) runs.set(id, drawKnown(chance));
   }
@@ -187,7 +187,7 @@ function drawKnown(chance: Chance): Known {
         message: 'GitHub answered with status 429',
         status: 429,
         transient: true,
-        retryAfter: chance.below(9_000),
+        retryAfterMs: chance.below(9_000),
       },
       times: chance.pick([1, 99]),
       later: run,

@@ -1,4 +1,4 @@
-import { type JsonObject, parseJson, textOf } from '../../../src/text/json.js';
+import { type JsonObject, parseJson, toText } from '../../../src/text/json.js';
 import { operationJson } from '../../control-plane/operation.js';
 import type { Expectation } from '../plan.js';
 import { output, type Run, type StepRecord } from '../record.js';
@@ -41,7 +41,7 @@ function isListing(expects: Expectation): expects is Listing {
 function idsIn(resultFile: string, mode: Listing['mode']): string[] {
   const result = parseJson(resultFile) as JsonObject;
   const records = result[mode.slice('list-'.length)] as JsonObject[];
-  return records.map(({ id = '' }) => textOf(id));
+  return records.map(({ id = '' }) => toText(id));
 }
 
 function doubled(ids: readonly string[]): string[] {

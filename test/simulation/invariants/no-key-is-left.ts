@@ -116,7 +116,7 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
 
 function isReachable(run: Run, step: StepRecord, post: ProcessRecord, born: number): boolean {
   // The key that looks for others goes last, and needs some of the end of the time.
-  const isLooking = /"unclear":true/.test(step.state) && /"minted"/.test(step.state);
+  const isLooking = /"mayHaveStrayKey":true/.test(step.state) && /"minted"/.test(step.state);
   const looks = isLooking ? longestReach(run, post, post.startedAt + mintedGoesAt) >= reachableAtTheEnd : true;
   return looks && longestReach(run, post, born) >= reachableFor;
 }

@@ -279,7 +279,7 @@ function revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke
 function mayBeOurs({ sent }: StepRecord['main'], id: string, { plane }: Run['stage']): boolean {
   if (plane.notShown.revokedAgain === 'revoked') return true;
   const tries = sent.filter((one) => idOfDelete(one) === id && one.mayBeDone);
-  return tries.some((one) => one.answer?.isToRepeat === true || (!isRefusal(one) && wasFaulty(one)));
+  return tries.some((one) => one.answer?.wasResent === true || (!isRefusal(one) && wasFaulty(one)));
 }
 
 function swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): string[] {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../../src/text/json.js';
+import { isObject, type Json, type JsonObject, parseJson, toText } from '../../../src/text/json.js';
 import { output, type Run, type Sent, type StepRecord, said } from '../record.js';
 import { endedFreely } from '../truth.js';
 
@@ -67,5 +67,5 @@ function recordsIn({ endpoint, answer }: Sent): JsonObject[] | undefined {
 }
 
 function idOf({ id = '' }: JsonObject): string {
-  return textOf(id);
+  return toText(id);
 }

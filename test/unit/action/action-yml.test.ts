@@ -29,11 +29,11 @@ test('each input and output says what it is', () => {
   }
 });
 
-test('the outputs of action.yml are those that src/action sets', () => {
+test('the outputs of action.yml are those that the code sets', () => {
   const set = new Set(
-    readdirSync('src/action', { encoding: 'utf8', recursive: true })
+    readdirSync('src', { encoding: 'utf8', recursive: true })
       .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(join('src/action', file), 'utf8'))
+      .map((file) => readFileSync(join('src', file), 'utf8'))
       .flatMap((text) => [...text.matchAll(/\{\s*name: '([a-z-]+)', value:/g)].map(([, name = '']) => name)),
   );
   expect([...set].sort()).toEqual(Object.keys(manifest.outputs).sort());

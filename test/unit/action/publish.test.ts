@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { Ending } from '../../../src/action/ending.js';
 import { publish } from '../../../src/action/publish.js';
-import { printedResult, recordsForOutput } from '../../../src/action/reports/records.js';
 import { Secrets } from '../../../src/action/secrets.js';
+import type { StepReport } from '../../../src/action/step-report.js';
 import type { Toolkit } from '../../../src/action/toolkit.js';
+import { printResult, recordsForOutput } from '../../../src/modes/list/report.js';
 import type { JsonObject } from '../../../src/text/json.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a step that ends so says, and leaves: lines and summary, outputs, and its file. */
-async function published(ending: Partial<Ending>, secret: string) {
+async function published(ending: Partial<StepReport>, secret: string) {
   const said: string[] = [];
   const outputs = new Map<string, string>();
   const say = (line: string) => void said.push(line);
@@ -78,7 +78,7 @@ test('no output and no file holds ##[, and their JSON says the same, whatever th
       const { outputs, file } = await published(
         {
           outputs: [{ name: 'operations', value: recordsForOutput(records), rank: 1, holdsRecords: true }],
-          result: printedResult({ status: 'ok' }, 'operations', records),
+          result: printResult({ status: 'ok' }, 'operations', records),
         },
         'no-such-key',
       );

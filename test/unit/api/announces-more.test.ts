@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { announcesMore } from '../../../src/api/announces-more.js';
+import { announcesMore } from '../../../src/api/keys.js';
 
 describe('a response announces more', () => {
   test.each([

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { silent } from '../../../src/api/log.js';
-import { once } from '../../../src/http/retry.js';
-import { Limit } from '../../../src/time/limit.js';
-import { Stop } from '../../../src/time/stop.js';
+import { noRetry } from '../../../src/http/retry.js';
+import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { World } from '../../virtual/world.js';
 
 it.each([
@@ -15,9 +14,9 @@ it.each([
   const baseUrl = new URL('https://control.test/v2');
   const access = { baseUrl, apiKey: world.plane.apiKey, requestTimeout: 5_000, requestTimeoutInput };
   const api = new ControlApi(world.connect(), access, silent);
-  const limit = new Limit(world.clock, 60_000, new Stop());
+  const limit = new Deadline(world.clock, 60_000, new Cancellation());
 
-  const asking = world.clock.run(api.keys({ limit, retry: once }));
+  const asking = world.clock.run(api.keys({ deadline: limit, retry: noRetry }));
 
   await expect(asking).rejects.toThrow(
     new RegExp(`GET /v2/api_keys: No complete response within 5s${named.replace(/[()]/g, '\\$&')}$`),

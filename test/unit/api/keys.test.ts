@@ -1,16 +1,16 @@
 import { expect, it, test } from 'vitest';
-import { mintedIn, parseKeyList } from '../../../src/api/keys.js';
-import { Misshapen } from '../../../src/api/records.js';
+import { parseKeyList, parseMintedKey } from '../../../src/api/keys.js';
+import { UnexpectedShapeError } from '../../../src/api/records.js';
 
 test.each(['', 'o', '1234567'])(
   'a minted key “%s” is too short to be masked, and makes the response unusable',
   (key) => {
-    expect(() => mintedIn({ id: 5, key })).toThrow(new Misshapen('`key` is not a new key'));
+    expect(() => parseMintedKey({ id: 5, key })).toThrow(new UnexpectedShapeError('`key` is not a new key'));
   },
 );
 
 it('a minted key of 8 characters is taken', () => {
-  expect(mintedIn({ id: 5, key: '12345678' })).toEqual({ id: '5', secret: '12345678' });
+  expect(parseMintedKey({ id: 5, key: '12345678' })).toEqual({ id: '5', secret: '12345678' });
 });
 
 it('a list of keys is complete unless its response announces more', () => {
@@ -23,6 +23,6 @@ it('a list of keys is complete unless its response announces more', () => {
 it.each([[{ api_keys: [], pagination: { cursor: 'x' } }], [{ keys: [] }]])(
   'a list within an object is not the documented shape, and is unusable: %j',
   (body) => {
-    expect(() => parseKeyList(body, { status: 200, headers: {}, body: '' })).toThrow(Misshapen);
+    expect(() => parseKeyList(body, { status: 200, headers: {}, body: '' })).toThrow(UnexpectedShapeError);
   },
 );

@@ -15,8 +15,8 @@ function stage(hosts: Hosts) {
     const socket = new Socket();
     sockets.set(address, socket);
     const { accepts, refuses } = hosts[address] ?? {};
-    if (accepts !== undefined) clock.at(clock.now() + accepts, () => socket.emit('connect'));
-    if (refuses !== undefined) clock.at(clock.now() + refuses, () => socket.destroy(new Error(`no ${address}`)));
+    if (accepts !== undefined) clock.schedule(clock.now() + accepts, () => socket.emit('connect'));
+    if (refuses !== undefined) clock.schedule(clock.now() + refuses, () => socket.destroy(new Error(`no ${address}`)));
     return socket;
   };
   const connected = async (addresses: readonly string[], signal?: AbortSignal) => {
@@ -77,7 +77,7 @@ it('the error of the only address is thrown as it is, those of several together'
 it('an abort ends all attempts, and starts no other', async () => {
   const { clock, connected, tried, open } = stage({});
   const controller = new AbortController();
-  clock.at(300, () => controller.abort());
+  clock.schedule(300, () => controller.abort());
   await expect(connected(['a', 'b', 'c'], controller.signal)).rejects.toThrow('aborted');
   await expect(connected(['d'], controller.signal)).rejects.toThrow('aborted');
   expect(tried.map(({ address }) => address)).toEqual(['a', 'b']);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect, it, type TestContext, vi } from 'vitest';
-import type { Answer, Request } from '../../../src/http/exchange.js';
+import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
 import type { NameLookup } from '../../../src/http/name-lookup.js';
 
@@ -20,16 +20,16 @@ async function addressOf(server: Server, { onTestFinished }: TestContext): Promi
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/projects`);
 }
 
-type Ask = (method: Request['method']) => Promise<Answer>;
+type Ask = (method: HttpRequest['method']) => Promise<HttpResponse>;
 
 function client({ onTestFinished }: TestContext, url: URL, names?: NameLookup): Ask {
   const { exchange, close } = httpExchange(names);
   onTestFinished(close);
-  return (method) => exchange({ method, url, headers: {}, mostBytes: 1_000 }, () => undefined);
+  return (method) => exchange({ method, url, headers: {}, maxBytes: 1_000 }, () => undefined);
 }
 
 /** What a request gets for these bytes, after which the connection is closed. */
-async function answerTo(context: TestContext, bytes: string): Promise<Answer> {
+async function answerTo(context: TestContext, bytes: string): Promise<HttpResponse> {
   const server = createServer((socket) => socket.once('data', () => socket.end(bytes)));
   return client(context, await addressOf(server, context))('GET');
 }
@@ -70,7 +70,7 @@ for (const method of ['GET', 'DELETE'] as const) {
   it(`sends a ${method} once more where its idle connection was closed`, async (context) => {
     const { ask, asked } = await closing(context, [1, 3, 4]);
     expect(await ask('GET')).not.toHaveProperty('isToRepeat');
-    expect(await ask(method)).toMatchObject({ status: 200, isToRepeat: true });
+    expect(await ask(method)).toMatchObject({ status: 200, wasResent: true });
     expect(await ask(method)).not.toHaveProperty('isToRepeat');
     expect(asked).toEqual(['GET', method, method, method]);
   });
@@ -100,7 +100,7 @@ it('sends nothing again that was given up', async (context) => {
   const { url, asked } = await closing(context, [1]);
   const { exchange, close } = httpExchange();
   context.onTestFinished(close);
-  const request: Request = { method: 'GET', url, headers: {}, mostBytes: 1_000 };
+  const request: HttpRequest = { method: 'GET', url, headers: {}, maxBytes: 1_000 };
   await exchange(request, () => undefined);
   let stop = () => {};
   const second = exchange(request, (call) => {
@@ -141,7 +141,7 @@ it('names host and port of a connection that was refused', async (context) => {
   const asking = client(context, new URL('http://127.0.0.1:1/v2'))('POST');
   await expect(asking).rejects.toMatchObject({
     message: 'The connection was refused by 127.0.0.1:1 (ECONNREFUSED)',
-    unclear: false,
+    mayHaveTakenEffect: false,
   });
 });
 
@@ -149,7 +149,7 @@ it('reports both addresses of a host that refuse, and that nothing was sent', as
   const asking = client(context, new URL('http://control.test:1/v2'), namesOf('127.0.0.1', '127.0.0.1'))('POST');
   await expect(asking).rejects.toMatchObject({
     message: 'The connection was refused by control.test:1 (ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)',
-    unclear: false,
+    mayHaveTakenEffect: false,
   });
 });
 
@@ -159,7 +159,7 @@ it('names a proxy that refuses, without its password, and reports that nothing w
   context.onTestFinished(() => void vi.unstubAllEnvs());
   await expect(client(context, new URL('https://control.test/v2'))('POST')).rejects.toMatchObject({
     message: 'The connection was refused by the proxy 127.0.0.1:1 (ECONNREFUSED)',
-    unclear: false,
+    mayHaveTakenEffect: false,
   });
 });
 
@@ -176,7 +176,7 @@ it('gives up a connection with its request', async (context) => {
   const { exchange, close } = httpExchange(names);
   context.onTestFinished(close);
   let stop = () => {};
-  const asking = exchange({ method: 'GET', url, headers: {}, mostBytes: 1_000 }, (call) => {
+  const asking = exchange({ method: 'GET', url, headers: {}, maxBytes: 1_000 }, (call) => {
     stop = call;
   });
   stop();

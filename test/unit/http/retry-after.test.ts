@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfter } from '../../../src/http/retry-after.js';
+import { parseRetryAfter } from '../../../src/http/errors.js';
 
 const now = Date.parse('2024-01-01T12:00:00Z');
 
@@ -17,18 +17,18 @@ describe('Retry-After', () => {
     ['no header', undefined, undefined],
     ['a word', 'soon', undefined],
   ])('of %s', (_, value, expected) => {
-    expect(retryAfter({ 'retry-after': value }, now)).toBe(expected);
+    expect(parseRetryAfter({ 'retry-after': value }, now)).toBe(expected);
   });
 
   it("counts a date from the answer's own Date, whatever the clock here says", () => {
     const headers = { 'retry-after': 'Mon, 01 Jan 2024 03:00:30 GMT', date: 'Mon, 01 Jan 2024 03:00:00 GMT' };
-    expect(retryAfter(headers, now)).toBe(30_000);
-    expect(retryAfter(headers, 0)).toBe(30_000);
+    expect(parseRetryAfter(headers, now)).toBe(30_000);
+    expect(parseRetryAfter(headers, 0)).toBe(30_000);
   });
 
   it('counts it from the clock where Date is missing or nonsense', () => {
     const headers = { 'retry-after': 'Mon, 01 Jan 2024 12:00:30 GMT' };
-    expect(retryAfter({ ...headers, date: 'today' }, now)).toBe(30_000);
-    expect(retryAfter(headers, now)).toBe(30_000);
+    expect(parseRetryAfter({ ...headers, date: 'today' }, now)).toBe(30_000);
+    expect(parseRetryAfter(headers, now)).toBe(30_000);
   });
 });

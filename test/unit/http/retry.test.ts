@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, AskedToWaitTooLong } from '../../../src/http/errors.js';
-import { Quiet } from '../../../src/http/quiet.js';
-import { fiveTries, once, type RetryRule, withRetries } from '../../../src/http/retry.js';
-import { Cancelled, Limit, TimeUp } from '../../../src/time/limit.js';
-import { Stop } from '../../../src/time/stop.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../../src/http/errors.js';
+import { Cooldown, exponentialBackoff, noRetry, type RetryRule, withRetries } from '../../../src/http/retry.js';
+import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
-const unavailable = new ApiError('not now', { status: 503, transient: true });
-const forbidden = new ApiError('no', { status: 403, transient: false });
-const cut = new ApiError('cut', { transient: true });
+const unavailable = new RequestError('not now', { status: 503, transient: true });
+const forbidden = new RequestError('no', { status: 403, transient: false });
+const cut = new RequestError('cut', { transient: true });
 
-function asked(status: number, retryAfter?: number): ApiError {
-  return new ApiError('later', { status, transient: true, retryAfter });
+function asked(status: number, retryAfter?: number): RequestError {
+  return new RequestError('later', { status, transient: true, retryAfterMs: retryAfter });
 }
 
 interface Course {
@@ -24,15 +22,15 @@ interface Course {
 /** What becomes of a request that fails so, the last way again and again; `undefined` is a success. */
 async function attempts(
   failures: readonly (Error | undefined)[],
-  { retry = fiveTries(() => 0.999), timeout = 3_600_000, cancelAt = Number.POSITIVE_INFINITY } = {} as {
+  { retry = exponentialBackoff(() => 0.999), timeout = 3_600_000, cancelAt = Number.POSITIVE_INFINITY } = {} as {
     retry?: RetryRule;
     timeout?: number;
     cancelAt?: number;
   },
 ): Promise<Course> {
   const clock = new VirtualClock();
-  const cancel = new Stop();
-  clock.at(cancelAt, () => cancel.stop());
+  const cancel = new Cancellation();
+  clock.schedule(cancelAt, () => cancel.cancel());
   const times: number[] = [];
   const attempt = async () => {
     const failure = failures[Math.min(times.length, failures.length - 1)];
@@ -40,8 +38,8 @@ async function attempts(
     if (failure !== undefined) throw failure;
     return 'good';
   };
-  const limit = new Limit(clock, timeout, cancel);
-  const ended = await clock.run(withRetries(attempt, { limit, retry }).catch((error: unknown) => error));
+  const limit = new Deadline(clock, timeout, cancel);
+  const ended = await clock.run(withRetries(attempt, { deadline: limit, retry }).catch((error: unknown) => error));
   return { times, ended, at: clock.now() };
 }
 
@@ -71,13 +69,15 @@ describe('retries', () => {
   });
 
   it('repeats nothing where once is enough', async () => {
-    const { times } = await attempts([unavailable], { retry: once });
+    const { times } = await attempts([unavailable], { retry: noRetry });
     expect(times).toEqual([0]);
   });
 
   it('backs off exponentially, with full jitter', async () => {
     const courses = await Promise.all(
-      Array.from({ length: 400 }, (_, seed) => attempts([unavailable], { retry: fiveTries(seededRandom(seed)) })),
+      Array.from({ length: 400 }, (_, seed) =>
+        attempts([unavailable], { retry: exponentialBackoff(seededRandom(seed)) }),
+      ),
     );
     const ranges = [0, 1, 2, 3].map((n) => {
       const all = courses.map(({ times }) => gaps(times)[n] ?? Number.NaN);
@@ -113,20 +113,20 @@ describe('retries', () => {
     for (const status of [423, 429]) {
       const { times, ended } = await attempts([asked(status, 61_000)], { timeout: 60_000 });
       expect(times).toEqual([0]);
-      expect(ended).toBeInstanceOf(AskedToWaitTooLong);
+      expect(ended).toBeInstanceOf(RetryAfterExceedsDeadline);
       expect(ended).toMatchObject({ message: expect.stringMatching(/1m 01s.*1m/) });
     }
   });
 
   it('ends at the limit, in the middle of a pause', async () => {
     const { ended, at } = await attempts([asked(503, 61_000)], { timeout: 60_000 });
-    expect(ended).toBeInstanceOf(TimeUp);
+    expect(ended).toBeInstanceOf(DeadlineExceeded);
     expect(at).toBe(60_000);
   });
 
   it('ends when it is cancelled, in the middle of a pause', async () => {
     const { ended, at } = await attempts([asked(503, 61_000)], { cancelAt: 20_000 });
-    expect(ended).toBeInstanceOf(Cancelled);
+    expect(ended).toBeInstanceOf(CancelledError);
     expect(at).toBe(20_000);
   });
 
@@ -139,9 +139,13 @@ describe('retries', () => {
 
   describe('of those who ask side by side', () => {
     /** When each of two asks, of which the first is told so, and how both end. */
-    async function beside(told: ApiError): Promise<{ times: number[][]; ends: unknown[] }> {
+    async function beside(told: RequestError): Promise<{ times: number[][]; ends: unknown[] }> {
       const clock = new VirtualClock();
-      const manner = { limit: new Limit(clock, 60_000, new Stop()), retry: fiveTries(() => 0), quiet: new Quiet() };
+      const manner = {
+        deadline: new Deadline(clock, 60_000, new Cancellation()),
+        retry: exponentialBackoff(() => 0),
+        cooldown: new Cooldown(),
+      };
       const times: [number[], number[]] = [[], []];
       const first = async () => {
         times[0].push(clock.now());
@@ -150,7 +154,7 @@ describe('retries', () => {
       const second = async () => void times[1].push(clock.now());
       const work = Promise.allSettled([
         withRetries(first, manner),
-        manner.limit.sleep(100).then(() => withRetries(second, manner)),
+        manner.deadline.sleep(100).then(() => withRetries(second, manner)),
       ]);
       const ends = (await clock.run(work)).map((end) => (end.status === 'rejected' ? end.reason : 'good'));
       return { times, ends };
@@ -167,7 +171,7 @@ describe('retries', () => {
     it('nobody waits for what ends too late', async () => {
       const { times, ends } = await beside(asked(429, 61_000));
       expect(times).toEqual([[0], []]);
-      expect(ends).toEqual([expect.any(AskedToWaitTooLong), expect.any(AskedToWaitTooLong)]);
+      expect(ends).toEqual([expect.any(RetryAfterExceedsDeadline), expect.any(RetryAfterExceedsDeadline)]);
     });
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isText, type Json, parseJson, printJson, textOf } from '../../../src/text/json.js';
+import { isText, type Json, parseJson, printJson, toText } from '../../../src/text/json.js';
 
 test.each([
   '9007199254740993',
@@ -22,7 +22,7 @@ test('numbers that are no integers are what they were', () => {
 test('a large integer reads as its digits, and is no text', () => {
   const record = parseJson('{"id":9007199254740993}');
   if (typeof record !== 'object' || record === null || Array.isArray(record)) throw new Error('no object');
-  expect(textOf(record['id'] ?? null)).toBe('9007199254740993');
+  expect(toText(record['id'] ?? null)).toBe('9007199254740993');
   expect(isText(record['id'])).toBe(false);
 });
 

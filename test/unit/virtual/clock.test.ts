@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../virtual/clock.js';
 
 function pause(clock: VirtualClock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.at(clock.now() + ms, resolve));
+  return new Promise((resolve) => clock.schedule(clock.now() + ms, resolve));
 }
 
 describe('the virtual clock', () => {
@@ -16,7 +16,7 @@ describe('the virtual clock', () => {
       ['b', 20],
       ['past', -5],
     ] as const) {
-      clock.at(time, () => called.push(`${name}@${clock.now()}`));
+      clock.schedule(time, () => called.push(`${name}@${clock.now()}`));
     }
     await clock.run(pause(clock, 1_000));
     expect(called).toEqual(['past@0', 'a@10', 'b@20', 'c@30', 'd@30']);
@@ -32,7 +32,7 @@ describe('the virtual clock', () => {
         course.push(clock.now());
       }
     };
-    clock.at(10.5, () => course.push(clock.now()));
+    clock.schedule(10.5, () => course.push(clock.now()));
     await clock.run(work());
     expect(course).toEqual([10, 10.5, 20, 30]);
   });
@@ -40,7 +40,7 @@ describe('the virtual clock', () => {
   it('does not call what was called off, however much of it there is', async () => {
     const clock = new VirtualClock();
     let called = 0;
-    const offs = Array.from({ length: 1_000 }, (_, n) => clock.at(1_000 - n, () => called++));
+    const offs = Array.from({ length: 1_000 }, (_, n) => clock.schedule(1_000 - n, () => called++));
     for (const [n, off] of offs.entries()) if (n % 10 !== 0) off();
     await clock.run(pause(clock, 2_000));
     expect(called).toBe(100);
@@ -51,12 +51,12 @@ describe('the virtual clock', () => {
   it('stops with the work, and says so where nothing is left to happen', async () => {
     const clock = new VirtualClock();
     let late = false;
-    clock.at(50, () => {
+    clock.schedule(50, () => {
       late = true;
     });
     expect(await clock.run(pause(clock, 20).then(() => 'done'))).toBe('done');
     expect(late).toBe(false);
-    clock.at(Number.POSITIVE_INFINITY, () => {});
+    clock.schedule(Number.POSITIVE_INFINITY, () => {});
     await expect(clock.run(new Promise(() => {}))).rejects.toThrow('Nothing is left to happen');
     expect(late).toBe(true);
   });
@@ -67,6 +67,6 @@ describe('the virtual clock', () => {
     clock.service.schedule(250, () => seen.push(clock.service.now()));
     await clock.run(pause(clock, 300));
     expect(seen).toEqual([1_000_250]);
-    expect(clock.date()).toBe(1_000_300);
+    expect(clock.epochMs()).toBe(1_000_300);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Request } from '../../../src/http/exchange.js';
-import type { OnStop } from '../../../src/time/limit.js';
+import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
+import type { OnCancel } from '../../../src/time/deadline.js';
 import type { Fault } from '../../control-plane/index.js';
 import { World } from '../../virtual/world.js';
 
-const nothing: OnStop = () => {};
+const nothing: OnCancel = () => {};
 
 async function exchange(
   world: World,
   send = world.connect(),
-  { onStop = nothing, method = 'GET' as Request['method'] } = {},
-): Promise<Answer> {
+  { onStop = nothing, method = 'GET' as HttpRequest['method'] } = {},
+): Promise<HttpResponse> {
   const headers = { authorization: `Bearer ${world.plane.apiKey}` };
   return world.clock.run(
-    send({ method, url: new URL('https://control.test/v2/projects'), headers, mostBytes: 1_000 }, onStop),
+    send({ method, url: new URL('https://control.test/v2/projects'), headers, maxBytes: 1_000 }, onStop),
   );
 }
 
@@ -38,7 +38,7 @@ describe('the virtual network', () => {
   for (const [kind, [fault, outcome, ms]] of Object.entries(outcomes)) {
     it(`does what a socket would: ${kind}`, async () => {
       const world = new World({ faults: [{ fault }] });
-      const giveUp: OnStop = (call) => world.clock.at(5_000, call);
+      const giveUp: OnCancel = (call) => world.clock.schedule(5_000, call);
 
       const ended = exchange(world, world.connect(), { onStop: giveUp }).then(
         ({ status }) => status,
@@ -48,7 +48,7 @@ describe('the virtual network', () => {
       if (typeof outcome === 'number') expect(await ended).toBe(outcome);
       else expect(await ended).toMatch(outcome);
       expect(Math.floor(world.clock.now())).toBe(ms);
-      expect(world.exchanges.log.exchanges[0]?.endedAt).toBe(world.clock.date());
+      expect(world.exchanges.log.exchanges[0]?.endedAt).toBe(world.clock.epochMs());
     });
   }
 

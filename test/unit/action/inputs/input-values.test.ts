@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  apiKey,
   BadValue,
-  baseUrl,
-  boolean,
-  duration,
-  oneOf,
-  operationId,
+  durationParser,
+  oneOfParser,
+  parseApiKey,
+  parseBaseUrl,
+  parseBoolean,
+  parseOperationId,
   urlWithoutSecrets,
 } from '../../../../src/action/inputs/input-values.js';
 import { refusal } from './refusal.js';
@@ -21,37 +21,37 @@ describe('durations', () => {
     ['9'.repeat(400), /at most 24 days/],
     ['soon', /such as 90s, 10m or 1h30m/],
   ])('%.10s is refused', (text, message) => {
-    expect(refusal(() => duration()(text))).toMatch(message);
+    expect(refusal(() => durationParser()(text))).toMatch(message);
   });
 
   test('24 days are the most, 1 ms the least, and 0 only where it means something', () => {
-    expect(duration()('24d')).toBe(24 * 86_400_000);
-    expect(duration()('1ms')).toBe(1);
-    expect(duration({ zero: true })('0')).toBe(0);
-    expect(duration({ mostDays: 366 })('366d')).toBe(366 * 86_400_000);
-    expect(refusal(() => duration({ mostDays: 366 })('367d'))).toMatch(/at most 366 days/);
+    expect(durationParser()('24d')).toBe(24 * 86_400_000);
+    expect(durationParser()('1ms')).toBe(1);
+    expect(durationParser({ zero: true })('0')).toBe(0);
+    expect(durationParser({ maxDays: 366 })('366d')).toBe(366 * 86_400_000);
+    expect(refusal(() => durationParser({ maxDays: 366 })('367d'))).toMatch(/at most 366 days/);
   });
 });
 
 describe('booleans are those of YAML 1.2', () => {
-  test.each(['true', 'True', 'TRUE'])('%s', (text) => expect(boolean(text)).toBe(true));
-  test.each(['false', 'False', 'FALSE'])('%s', (text) => expect(boolean(text)).toBe(false));
+  test.each(['true', 'True', 'TRUE'])('%s', (text) => expect(parseBoolean(text)).toBe(true));
+  test.each(['false', 'False', 'FALSE'])('%s', (text) => expect(parseBoolean(text)).toBe(false));
   test.each(['yes', 'no', 'on', '1', '0', 'tRUE', '', 'null'])('%j is none', (text) => {
-    expect(refusal(() => boolean(text))).toMatch(/expected true or false/);
+    expect(refusal(() => parseBoolean(text))).toMatch(/expected true or false/);
   });
 });
 
 test('a word that is nearly right gets the right one', () => {
-  expect(refusal(() => oneOf(['empty', 'match'])('empy'))).toMatch(/expected empty, match.*did you mean empty\?/);
-  expect(refusal(() => oneOf(['empty', 'match'])('xyzzy'))).not.toMatch(/did you mean/);
-  expect(refusal(() => oneOf(['wait-operation'])('wait-operations'))).toMatch(/expected wait-operation/);
+  expect(refusal(() => oneOfParser(['empty', 'match'])('empy'))).toMatch(/expected empty, match.*did you mean empty\?/);
+  expect(refusal(() => oneOfParser(['empty', 'match'])('xyzzy'))).not.toMatch(/did you mean/);
+  expect(refusal(() => oneOfParser(['wait-operation'])('wait-operations'))).toMatch(/expected wait-operation/);
 });
 
 describe('operation ids', () => {
   test('any UUID is one, in lower case', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.boolean(), (id, capitals) => {
-        expect(operationId(capitals ? id.toUpperCase() : id)).toBe(id.toLowerCase());
+        expect(parseOperationId(capitals ? id.toUpperCase() : id)).toBe(id.toLowerCase());
       }),
     );
   });
@@ -68,23 +68,23 @@ describe('operation ids', () => {
     'a07f8772-1877-4da9-a939-3a3ae62d1d8d\n',
     '',
   ])('%j is none', (text) => {
-    refusal(() => operationId(text));
+    refusal(() => parseOperationId(text));
   });
   test.each(['null', 'undefined', 'None'])('%s is what a broken step leaves', (text) => {
-    expect(refusal(() => operationId(text))).toMatch(/broken jq or template/);
+    expect(refusal(() => parseOperationId(text))).toMatch(/broken jq or template/);
   });
 });
 
 describe('api-key', () => {
   test('nothing gets its own message', () => {
-    const said = refusal(() => apiKey(''));
+    const said = refusal(() => parseApiKey(''));
     expect(said).toMatch(/fork/);
     expect(said).toMatch(/Dependabot/);
     expect(said).toMatch(/CTL_API_KEY/);
   });
   test.each(['two words', 'two\nlines', 'naïve', 'a\u200Bb', 'a\u0000'])('%j is no key, and is not shown', (text) => {
     try {
-      apiKey(text);
+      parseApiKey(text);
       expect.unreachable();
     } catch (error) {
       expect(error).toBeInstanceOf(BadValue);
@@ -111,7 +111,7 @@ describe('base-url', () => {
     'http://[::1]:3000/v2',
     'http://[0:0:0:0:0:0:0:1]/v2',
   ])('%s is taken', (text) => {
-    expect(baseUrl(text).href).toBe(new URL(text).href);
+    expect(parseBaseUrl(text).href).toBe(new URL(text).href);
   });
 
   test.each([
@@ -138,7 +138,7 @@ describe('base-url', () => {
     ['https://host:99999/v2', /not a URL/],
     ['javascript:alert(1)', /expected https/],
   ])('%s is refused', (text, message) => {
-    expect(refusal(() => baseUrl(text))).toMatch(message);
+    expect(refusal(() => parseBaseUrl(text))).toMatch(message);
   });
 
   // A URL parser takes all of these for a user name and a password.
@@ -168,7 +168,7 @@ describe('base-url', () => {
   test('a URL of plain http is taken for the machine itself alone', () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ['http'] }), (text) => {
-        expect(() => baseUrl(text)).toThrow(BadValue);
+        expect(() => parseBaseUrl(text)).toThrow(BadValue);
       }),
       { numRuns: 20 },
     );
@@ -176,7 +176,7 @@ describe('base-url', () => {
       fc.property(fc.ipV4(), (address) => {
         const taken = (() => {
           try {
-            baseUrl(`http://${address}/v2`);
+            parseBaseUrl(`http://${address}/v2`);
             return true;
           } catch {
             return false;

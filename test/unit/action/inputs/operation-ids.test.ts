@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BadValue } from '../../../../src/action/inputs/input-values.js';
-import { operationIds } from '../../../../src/action/inputs/operation-ids.js';
+import { parseOperationIds } from '../../../../src/modes/wait-operation/settings.js';
 
 const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 function refusal(text: string): BadValue {
   try {
-    operationIds(text);
+    parseOperationIds(text);
   } catch (error) {
     if (error instanceof BadValue) return error;
     throw error;
@@ -25,7 +25,7 @@ test.each([
   [`[\n  "${one}"\n]`],
   [`${one}\n`],
 ])('%j is one id', (text) => {
-  expect(operationIds(text.trim())).toEqual([one]);
+  expect(parseOperationIds(text.trim())).toEqual([one]);
 });
 
 test('ids stand between any commas, blanks and line ends, or in an array, in any case', () => {
@@ -37,20 +37,20 @@ test('ids stand between any commas, blanks and line ends, or in an array, in any
       fc.boolean(),
       (ids, by, upper) => {
         const written = upper ? ids.map((id) => id.toUpperCase()) : ids;
-        expect(operationIds(written.join(by.join('')))).toEqual(ids);
-        expect(operationIds(JSON.stringify(written))).toEqual(ids);
+        expect(parseOperationIds(written.join(by.join('')))).toEqual(ids);
+        expect(parseOperationIds(JSON.stringify(written))).toEqual(ids);
       },
     ),
   );
 });
 
 test('an empty array is an empty list', () => {
-  expect(operationIds('[]')).toEqual([]);
-  expect(operationIds('[ \n ]')).toEqual([]);
+  expect(parseOperationIds('[]')).toEqual([]);
+  expect(parseOperationIds('[ \n ]')).toEqual([]);
 });
 
 test('the word all stands alone', () => {
-  expect(operationIds('all')).toBe('all');
+  expect(parseOperationIds('all')).toBe('all');
   expect(refusal(`all ${one}`).message).toMatch(/alone/);
   expect(refusal(`${one},all`).message).toMatch(/alone/);
 });

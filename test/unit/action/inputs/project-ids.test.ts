@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { projectId, projectIds } from '../../../../src/action/inputs/project-ids.js';
+import { parseProjectId, parseProjectIds } from '../../../../src/action/inputs/id-list.js';
 import { refusal } from './refusal.js';
 
 describe.each([
-  ['one project', (text: string) => [projectId(text)]],
-  ['several projects', projectIds],
+  ['one project', (text: string) => [parseProjectId(text)]],
+  ['several projects', parseProjectIds],
 ])('%s', (_, parse) => {
   test.each(['late-field-12345678', 'p', 'a.b', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '123', '007'])(
     '%j is an id, bare or in a JSON array',
@@ -53,22 +53,22 @@ test('several ids may stand between commas, blanks and line ends, or in a JSON a
   const id = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/).filter((word) => word !== 'null' && word !== 'undefined');
   fc.assert(
     fc.property(fc.uniqueArray(id, { minLength: 1, maxLength: 100 }), separator, (ids, by) => {
-      expect(projectIds([...ids, ids[0]].join(by.join('')))).toEqual(ids);
-      expect(projectIds(JSON.stringify([...ids, ids[0]]))).toEqual(ids);
+      expect(parseProjectIds([...ids, ids[0]].join(by.join('')))).toEqual(ids);
+      expect(parseProjectIds(JSON.stringify([...ids, ids[0]]))).toEqual(ids);
     }),
   );
 });
 
 test('100 projects are accepted in one step, 101 are not', () => {
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
-  expect(projectIds(ids.slice(1).join(' '))).toHaveLength(100);
-  expect(refusal(() => projectIds(ids.join(' ')))).toMatch(/names 101 projects; expected at most 100/);
+  expect(parseProjectIds(ids.slice(1).join(' '))).toHaveLength(100);
+  expect(refusal(() => parseProjectIds(ids.join(' ')))).toMatch(/names 101 projects; expected at most 100/);
 });
 
 test.each(['a,b', 'a b', 'a\nb', '["a","b"]'])('two projects where one is expected are refused: %j', (text) => {
-  expect(refusal(() => projectId(text))).toMatch(/names 2 projects; expected one: only wait-operation .*all/);
+  expect(refusal(() => parseProjectId(text))).toMatch(/names 2 projects; expected one: only wait-operation .*all/);
 });
 
 test('one project that is named twice is one', () => {
-  expect(projectId('a, a')).toBe('a');
+  expect(parseProjectId('a, a')).toBe('a');
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { operationIdsIn } from '../../../../src/action/inputs/response-file.js';
+import { readOperationIds } from '../../../../src/action/inputs/response-file.js';
 import { refusal } from './refusal.js';
 
 const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function idsIn(text: string | Uint8Array, projectId: string | undefined = 'p'): string[] {
   writeFileSync(path, text);
-  return operationIdsIn(path, projectId);
+  return readOperationIds(path, projectId);
 }
 
 test.each<[string, string, string[]]>([
@@ -57,16 +57,16 @@ test.each<[string, string, RegExp]>([
 });
 
 test('a file that is not there, and a folder', () => {
-  expect(refusal(() => operationIdsIn(join(folder, 'nowhere'), 'p'))).toMatch(
+  expect(refusal(() => readOperationIds(join(folder, 'nowhere'), 'p'))).toMatch(
     /does not exist.*workspace.*container:.*paths .* differ.*GITHUB_WORKSPACE/,
   );
-  expect(refusal(() => operationIdsIn(folder, 'p'))).toMatch(/no regular file.*expected the file/);
-  expect(refusal(() => operationIdsIn('a\u0000b', 'p'))).toMatch(/cannot be read|does not exist/);
+  expect(refusal(() => readOperationIds(folder, 'p'))).toMatch(/no regular file.*expected the file/);
+  expect(refusal(() => readOperationIds('a\u0000b', 'p'))).toMatch(/cannot be read|does not exist/);
 });
 
 test('where the project-id is bad itself, the file is looked at all the same', () => {
   writeFileSync(path, `{"operation":{"id":"${one}","project_id":"other"}}`);
-  expect(operationIdsIn(path, undefined)).toEqual([one]);
+  expect(readOperationIds(path, undefined)).toEqual([one]);
 });
 
 test('any bytes give ids or a refusal', () => {

@@ -1,0 +1,68 @@
+import { RequestError } from '../http/errors.js';
+import { UserError } from '../modes/mode.js';
+import { sentences } from '../text/sentences.js';
+import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
+import { adviceFor } from './advice.js';
+import { BadInputs } from './inputs/input-reader.js';
+import { ResultFileError } from './publish.js';
+import type { StepReport } from './step-report.js';
+
+/** The report of a mode that failed without a result. */
+export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
+  return { ...describeFailure(error, timeout, namesProject), succeeded: false };
+}
+
+/** The report of a step with invalid inputs, with a result file that could not be written, or with a defect. */
+export function errorReport(error: unknown): StepReport {
+  return { status: 'error', succeeded: false, ...describeError(error) };
+}
+
+function describeError(error: unknown): { readonly headline: string; readonly error: string } {
+  if (error instanceof BadInputs) return { headline: 'Bad input', error: error.message };
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof ResultFileError)
+    return {
+      headline: 'The result could not be told',
+      error: `${said}. What was done stands, but the steps after this one would not know: look at the runner, and run the step again.`,
+    };
+  return {
+    headline: 'No result',
+    error: `The step has no result: ${said}. What it did until then is not known; a key that it made is revoked when the job ends. If this is not a fault of the runner, please report it as a defect of this action.`,
+  };
+}
+
+/** Describes why a mode has no result. */
+export interface FailureMessages {
+  readonly status: 'cancelled' | 'error';
+  readonly headline: string;
+  /** Undefined after a cancel: such a step ends without an error annotation (a promise of the contract). */
+  readonly error: string | undefined;
+}
+
+/**
+ * `timeout`: of the step, in milliseconds. `namesProject`: whether the mode has the input `project-id`. Unexpected
+ * errors are defects, and are thrown again.
+ */
+export function describeFailure(error: unknown, timeout: number, namesProject = false): FailureMessages {
+  if (error instanceof CancelledError) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
+  if (error instanceof DeadlineExceeded) {
+    const { cause } = error;
+    const whatToDo =
+      cause instanceof RequestError
+        ? `What was met last: ${cause.message}. ${adviceFor(cause, namesProject)}`
+        : raiseTimeout;
+    return {
+      status: 'error',
+      headline: 'Not done in time',
+      error: `The timeout of ${formatDuration(timeout)} ended before it was done. ${whatToDo}`,
+    };
+  }
+  if (error instanceof RequestError) {
+    return { status: 'error', headline: 'Not done', error: sentences(error.message, adviceFor(error, namesProject)) };
+  }
+  if (error instanceof UserError) return { status: 'error', headline: 'Not done', error: error.message };
+  throw error;
+}
+
+export const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';

@@ -1,0 +1,41 @@
+import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
+import type { InputReader } from './input-reader.js';
+import { BadValue, type Parse } from './input-values.js';
+
+export function readRun(reader: InputReader): WorkflowRun | undefined {
+  const id = reader.variable('GITHUB_RUN_ID', parseRunId);
+  const attempt = reader.variable('GITHUB_RUN_ATTEMPT', parseRunAttempt, '1');
+  const repository = reader.variable('GITHUB_REPOSITORY', parseRepositoryName);
+  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY_ID: repositoryId = '' } = reader.environment;
+  if (id === undefined || attempt === undefined || repository === undefined) return undefined;
+  return {
+    id,
+    attempt,
+    fingerprint: repositoryFingerprint(server || 'https://github.com', repositoryId || repository),
+  };
+}
+
+export const notARunner = 'expected what the runner of GitHub Actions sets';
+
+const parseRepositoryName: Parse<string> = (text) => {
+  if (!/^[^/\s]+\/[^/\s]+$/.test(text)) throw new BadValue(`is not owner/name; ${notARunner}`);
+  return text;
+};
+
+const parseRunId: Parse<string> = (text) => {
+  if (!/^[1-9]\d{0,19}$/.test(text)) throw new BadValue(`is not the id of a run; ${notARunner}`);
+  return text;
+};
+
+const parseRunAttempt: Parse<number> = (text) => {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new BadValue(`is not the number of an attempt; ${notARunner}`);
+  return Number(text);
+};
+
+/** Identifies the workflow run and its attempt. The runner sets both variables, and no step can change them for another. */
+export function runAndAttempt({
+  GITHUB_RUN_ID: run = '',
+  GITHUB_RUN_ATTEMPT: attempt = '',
+}: Readonly<Record<string, string | undefined>>): string {
+  return `${run}/${attempt}`;
+}

@@ -1,0 +1,110 @@
+import { isTransientStatus, parseRetryAfter, RequestError, requestId } from '../http/errors.js';
+import type { HttpRequest, HttpResponse } from '../http/exchange.js';
+import { isAbsent, isObject, isText, type Json, NestingTooDeep, parseJson, toText } from '../text/json.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
+import { UnexpectedShapeError } from './records.js';
+
+/** Reads the needed fields of a body. Throws `UnexpectedShapeError` if one is missing. */
+export type Decode<T> = (body: Json, response: HttpResponse) => T;
+
+/** Returns the decoded response, or throws the error that the response is. `nowMs`: milliseconds since 1970. */
+export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
+  const { status } = response;
+  const isPage = isHtml(response);
+  const toError = (message: string, transient = isTransientStatus(status)) =>
+    new RequestError(
+      `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(response)}`,
+      {
+        status,
+        transient,
+        retryAfterMs: parseRetryAfter(response.headers, nowMs),
+        // An HTML page may come from a proxy, so its status does not prove that the request had no effect.
+        mayHaveTakenEffect: isPage || response.wasResent === true || !hasNoEffect(status),
+        isPage,
+      },
+    );
+
+  if (status >= 300 && status < 400 && status !== 304) {
+    throw toError(`${status}, a redirect ${redirectTarget(request, response)}, which is not followed`);
+  }
+  if (status === 206) throw toError('status 206, a part of an answer that was asked for as a whole', false);
+  if (status < 200 || status >= 300) throw toError(`status ${status}${serviceMessage(request, response)}`);
+  let body: Json;
+  try {
+    // The documentation does not describe the response to a DELETE, so an empty body is accepted.
+    body = request.method === 'DELETE' && response.body.trim() === '' ? null : parseJson(response.body);
+  } catch (error) {
+    // The error of JSON.parse quotes the text, which may contain a key.
+    const isNested = error instanceof NestingTooDeep;
+    const what = isHtml(response)
+      ? describePage(response)
+      : response.body.trim() === ''
+        ? 'an empty body'
+        : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
+    throw toError(`status ${status} with ${what}`, !isNested);
+  }
+  try {
+    return decode(body, response);
+  } catch (error) {
+    if (!(error instanceof UnexpectedShapeError)) throw error;
+    // A repeated GET or DELETE would get the same response. A repeated POST creates something new.
+    throw toError(`status ${status} with an unusable answer: ${error.message}`, request.method === 'POST');
+  }
+}
+
+/** A service that sends one of these statuses did not carry out the request. */
+function hasNoEffect(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 425;
+}
+
+/** The message and code of an error response. Its format is not documented, so several field names are tried. */
+function serviceMessage({ method }: HttpRequest, response: HttpResponse): string {
+  if (isHtml(response)) return ` with ${describePage(response)}`;
+  let body: Json;
+  try {
+    body = parseJson(response.body);
+  } catch {
+    // Even a part of a POST response can contain the new key.
+    return response.body.trim() === '' || method === 'POST' ? '' : `: ${sanitizeLine(response.body)}`;
+  }
+  if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${sanitizeLine(body)}` : '';
+  const inner = isObject(body['error']) ? body['error'] : body;
+  // A POST response can contain the new key. So only text is shown, and nothing in it that is as long as a key.
+  const isShown = (value: Json | undefined) => !isAbsent(value) && value !== '' && (method !== 'POST' || isText(value));
+  const first = (names: string[]) => {
+    const value = names.map((name) => inner[name]).find(isShown);
+    return method === 'POST' && value !== undefined ? toText(value).replace(/[\w+/=.-]{24,}/g, '***') : value;
+  };
+  const message = first(['message', 'detail', 'error', 'error_description', 'title']);
+  const code = first(['code', 'error_code', 'type']);
+  return `${message === undefined ? '' : `: ${sanitizeLine(toText(message))}`}${code === undefined ? '' : ` (code ${sanitizeLine(toText(code), 60)})`}`;
+}
+
+function isHtml(response: HttpResponse): boolean {
+  return (
+    /^\s*<(!doctype|html|head|body|\?xml)/i.test(response.body.slice(0, 1_000)) ||
+    /\bhtml\b/i.test(response.headers['content-type'] ?? '')
+  );
+}
+
+function describePage(response: HttpResponse): string {
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(response.body.slice(0, 20_000))?.[1];
+  return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} in place of JSON (a proxy's or a login page?)`;
+}
+
+/** Origin and path only, because a query can contain a token. */
+function redirectTarget(request: HttpRequest, response: HttpResponse): string {
+  const location = response.headers['location'];
+  if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
+  const { origin, pathname } = new URL(location, request.url);
+  return `to ${sanitizeLine(origin + pathname, 200)}`;
+}
+
+function requestIdSuffix(response: HttpResponse): string {
+  const id = requestId(response) ?? parseRequestId(response);
+  return id === undefined ? '' : ` [request id ${sanitizeLine(id, 80)}]`;
+}
+
+function parseRequestId({ body }: HttpResponse): string | undefined {
+  return /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
+}

@@ -1,0 +1,40 @@
+import type { Exchange, HttpResponse } from '../http/exchange.js';
+import { parseJson, printJson } from '../text/json.js';
+import { secretEncodings } from '../text/secret-encodings.js';
+
+/**
+ * Removes the secret from responses, in case the service echoes it. This comes before any other code reads the response:
+ * a message may cut the secret, and no mask matches a part of it.
+ */
+export function redactSecret(secret: string, exchange: Exchange): Exchange {
+  const encodings = secretEncodings(secret);
+  const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
+  return async (request, onCancel) => {
+    const response = await exchange(request, onCancel);
+    return { ...response, headers: mapHeaders(response.headers, redact), body: redactBody(response.body, redact) };
+  };
+}
+
+function mapHeaders(headers: HttpResponse['headers'], change: (text: string) => string): HttpResponse['headers'] {
+  const result: Record<string, string | undefined> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string') result[name] = change(value);
+  }
+  return result;
+}
+
+/** JSON can escape any character. After parsing and printing, the secret appears in its plain form. */
+function redactBody(body: string, redact: (text: string) => string): string {
+  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return redact(body);
+  try {
+    return redact(printJson(parseJson(body)));
+  } catch {
+    const unescaped = body
+      .replaceAll('\\/', '/')
+      .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    const redacted = redact(unescaped);
+    // A body that is not JSON is only shown. The prefix keeps it from becoming valid JSON here.
+    return redacted === unescaped ? body : `… ${redacted}`;
+  }
+}

@@ -1,0 +1,82 @@
+import { adviceFor } from '../action/advice.js';
+import { describeFailure, type FailureMessages, raiseTimeout } from '../action/failure-report.js';
+import type { Output } from '../action/step-report.js';
+import type { Key } from '../api/keys.js';
+import { displayTime } from '../api/records.js';
+import { RequestError } from '../http/errors.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
+import { joinFirst, messageBounds } from '../text/sentences.js';
+import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
+import type { RevocationResult } from './revocation.js';
+
+export function groupByOutcome(results: readonly RevocationResult[]): {
+  readonly revoked: readonly string[];
+  readonly gone: readonly string[];
+  readonly failed: readonly string[];
+} {
+  const ids = (is: (result: RevocationResult) => boolean) => results.filter(is).map(({ id }) => id);
+  return {
+    revoked: ids((result) => 'outcome' in result && result.outcome === 'revoked'),
+    gone: ids((result) => 'outcome' in result && result.outcome === 'already-gone'),
+    failed: ids((result) => 'failure' in result),
+  };
+}
+
+/** Describes the revocations that failed. Undefined if none did. */
+export function revocationFailure(results: readonly RevocationResult[], timeout: number): FailureMessages | undefined {
+  const failed = results.flatMap((result) => ('failure' in result ? [result] : []));
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;
+  const { status, headline, error } = describeFailure(decisive.failure, timeout);
+  if (error === undefined) return { status, headline, error };
+  const said = failed.map(({ id, failure }) => `${id} (${failureReason(failure, timeout)})`);
+  const keys = results.length === 1 ? '1 key' : `${results.length} keys`;
+  return {
+    status,
+    headline,
+    error: `${failed.length} of ${keys} could not be revoked: ${joinFirst(said, messageBounds)}. ${adviceForFailure(first.failure)} Until they are revoked they can do all that the account can.`,
+  };
+}
+
+function failureReason(failure: unknown, timeout: number): string {
+  if (failure instanceof RequestError) return failure.message;
+  if (!(failure instanceof DeadlineExceeded)) throw failure;
+  const met = failure.cause instanceof RequestError ? `; met last: ${failure.cause.message}` : '';
+  return `the timeout of ${formatDuration(timeout)} ended before${met}`;
+}
+
+function adviceForFailure(failure: unknown): string {
+  const met = failure instanceof DeadlineExceeded ? failure.cause : failure;
+  return met instanceof RequestError ? adviceFor(met, false) : raiseTimeout;
+}
+
+/** Keys that were already gone are in neither list. */
+export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
+  return [
+    { name: 'count', value: String(revoked.length) },
+    { name: 'revoked-key-ids', value: JSON.stringify(revoked), rank: 1 },
+    { name: 'kept-key-ids', value: JSON.stringify(kept), rank: 1 },
+  ];
+}
+
+/**
+ * A key in the summary. Texts are sanitized, and network addresses left out, because summaries of public repositories
+ * are public.
+ */
+export interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly created: string;
+  readonly lastUsed: string;
+}
+
+export function keyRow(key: Key): KeyRow {
+  return {
+    id: key.id,
+    name: sanitizeLine(key.name ?? '', 80),
+    created: displayTime(key, 'created_at'),
+    lastUsed: displayTime(key, 'last_used_at'),
+  };
+}

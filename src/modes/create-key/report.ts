@@ -1,0 +1,47 @@
+import { failureReport } from '../../action/failure-report.js';
+import { codeHtml, tableHtml } from '../../action/markdown.js';
+import type { Output, StepReport } from '../../action/step-report.js';
+import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
+
+export function createKeyReport(result: CreateKeyResult, settings: CreateKeySettings, timeout: number): StepReport {
+  return result.minted === undefined ? keyNotCreated(result, timeout) : keyCreated(result, settings);
+}
+
+function keyCreated(
+  { name, minted: { id, secret } }: Extract<CreateKeyResult, { minted: object }>,
+  settings: CreateKeySettings,
+): StepReport {
+  const { revokeInPost, exportTo } = settings;
+  return {
+    status: 'ok',
+    succeeded: true,
+    headline: `Key ${id} (${name}) was made, and lives ${revokeInPost ? 'until the end of this job' : 'until it is revoked'}`,
+    outputs: keyOutputs(name, id, secret),
+    variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
+    details: tableHtml(['Key', 'Name'], [[codeHtml(id), codeHtml(name)]]),
+  };
+}
+
+function keyNotCreated(
+  { name, failure, mayHaveStrayKey }: Extract<CreateKeyResult, { minted: undefined }>,
+  timeout: number,
+): StepReport {
+  const report = failureReport(failure, timeout);
+  const whatRemains = mayHaveStrayKey
+    ? `A key of the name ${name} may have been made all the same: the post step of this job looks for it and revokes it.`
+    : 'No key was made.';
+  return {
+    ...report,
+    error: report.error === undefined ? undefined : `${report.error} ${whatRemains}`,
+    outputs: keyOutputs(name, '', ''),
+    details: `<p>${codeHtml(whatRemains)}</p>\n`,
+  };
+}
+
+function keyOutputs(name: string, id: string, secret: string): Output[] {
+  return [
+    { name: 'key', value: secret, isSecret: true },
+    { name: 'key-id', value: id },
+    { name: 'key-name', value: name },
+  ];
+}

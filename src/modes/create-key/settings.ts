@@ -1,0 +1,42 @@
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import {
+  BadValue,
+  oneOfParser,
+  type Parse,
+  parseBoolean,
+  parseKeyLabel,
+  parseVariableName,
+} from '../../action/inputs/input-values.js';
+import { notARunner, readRun } from '../../action/inputs/workflow-run.js';
+import { maxLabelLength } from '../../keys/key-name.js';
+import { onFailureValues } from '../../keys/post-state.js';
+import type { CreateKeySettings } from './create-key.js';
+
+export function readCreateKeySettings(reader: InputReader): CreateKeySettings | undefined {
+  const run = readRun(reader);
+  // Without these files the toolkit passes state, outputs and variables as log commands, and the key would be in the log.
+  const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
+  const files = needed.map((name) => reader.variable(name, parsePresent));
+  const label = reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader));
+  const revokeInPost = reader.parse('revoke-in-post', parseBoolean);
+  const onRevokeFailure = reader.parse('on-revoke-failure', oneOfParser(onFailureValues));
+  const exportTo = reader.optional('export-env', parseVariableName);
+  if (run === undefined || files.includes(undefined) || label === undefined) return undefined;
+  if (revokeInPost === undefined || onRevokeFailure === undefined || exportTo === undefined) return undefined;
+  return { run, label, revokeInPost, onRevokeFailure, exportTo: exportTo.value };
+}
+
+const parsePresent: Parse<string> = (text) => {
+  if (text === '') throw new BadValue(`is empty; ${notARunner}`);
+  return text;
+};
+
+function defaultLabel({ environment }: InputReader): string {
+  const name = (environment['GITHUB_REPOSITORY'] ?? '').replace(/^.*\//, '');
+  return (
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9-]/g, '-')
+      .slice(0, maxLabelLength) || 'ctl'
+  );
+}

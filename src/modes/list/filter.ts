@@ -1,0 +1,141 @@
+import { operationActions } from '../../api/records.js';
+import { knownStatuses } from '../../operations/description.js';
+import { isAbsent, type JsonObject, toText } from '../../text/json.js';
+import { nearest } from '../../text/nearest.js';
+import { blankInvisible } from '../../text/sanitize-line.js';
+
+interface Line {
+  readonly field: string;
+  readonly pattern: string;
+  readonly admits: boolean;
+}
+
+/** A record must match every line, each `field=pattern` or `field!=pattern`. */
+export class Filter {
+  constructor(
+    private readonly lines: readonly Line[],
+    /** Suspicious lines that are not errors. */
+    readonly warnings: readonly string[] = [],
+  ) {}
+
+  admits(record: JsonObject): boolean {
+    return this.lines.every(({ field, pattern, admits }) => {
+      const value = record[field];
+      const matched = !isAbsent(value) && matches(toText(value), pattern);
+      return matched === admits;
+    });
+  }
+
+  names(field: string): boolean {
+    return this.lines.some((line) => line.field === field);
+  }
+}
+
+/** A match takes, in the worst case, the length of the value times the length of the pattern. */
+const maxPatternLength = 256;
+
+export class BadFilter extends Error {}
+
+/** `unsupported`: fields that cannot be used here, with the reasons. */
+export function parseFilter(
+  text: string,
+  fields: readonly string[],
+  unsupported: Readonly<Record<string, string>> = {},
+): Filter {
+  const warnings: string[] = [];
+  const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
+  const lines = text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const { field, sign, pattern, column } = splitCondition(line);
+    const bad = (at: number, why: string) =>
+      new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${markColumn(line, at)}`);
+    if (sign === '') throw bad(column, 'expected field=pattern or field!=pattern');
+    if (Object.hasOwn(unsupported, field))
+      throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
+    if (!fields.includes(field)) {
+      const meant = nearest(field, fields);
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      throw bad(line.search(/\S/), `no such field${hint}; the fields are ${fields.join(', ')}`);
+    }
+    if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
+    const folded = secondCondition.exec(line.slice(column));
+    if (folded !== null)
+      throw bad(
+        column + folded.index + 1,
+        `${folded[1]} begins a second condition. Write each on a line of its own, in YAML below “filter: |”: “filter: >” joins lines. For a blank within a value write ?`,
+      );
+    if (pattern.length > maxPatternLength)
+      throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);
+    const otherCase = wordInOtherCase(field, pattern);
+    if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
+    if (isUnknownStatus(field, pattern))
+      warnings.push(
+        `line ${index + 1}: “${blankInvisible(pattern)}” is no known status, so this line may ${sign === '=' ? 'match nothing' : 'exclude nothing'}. Known are ${knownStatuses.join(', ')}`,
+      );
+    return [{ field, pattern, admits: sign === '=' }];
+  });
+  return new Filter(lines, warnings);
+}
+
+/** Only operations have these fields. */
+const documentedWords = new Map<string, readonly string[]>([
+  ['status', knownStatuses],
+  ['action', operationActions],
+]);
+
+function wordInOtherCase(field: string, pattern: string): string | undefined {
+  const words = documentedWords.get(field) ?? [];
+  return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
+}
+
+/** Services often add actions, but rarely statuses. So an unknown status is suspicious, an unknown action is not. */
+function isUnknownStatus(field: string, pattern: string): boolean {
+  return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
+}
+
+function splitCondition(line: string): { field: string; sign: '' | '=' | '!='; pattern: string; column: number } {
+  const equals = line.indexOf('=');
+  if (equals < 0) return { field: '', sign: '', pattern: '', column: line.trimEnd().length };
+  const negated = line[equals - 1] === '!';
+  return {
+    field: line.slice(0, negated ? equals - 1 : equals).trim(),
+    sign: negated ? '!=' : '=',
+    pattern: line.slice(equals + 1).trim(),
+    column: equals + 1,
+  };
+}
+
+/** Prints a mark below the error. Long lines are cut to the part around it. */
+function markColumn(line: string, at: number): string {
+  const from = Math.max(0, at - 40);
+  return `  ${blankInvisible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
+}
+
+/**
+ * The pattern must match the whole value. `*` stands for any text, `?` for one character. A regular expression could
+ * backtrack for a very long time, so none is used.
+ */
+export function matches(value: string, pattern: string): boolean {
+  const text = Array.from(value);
+  const glob = Array.from(pattern);
+  let t = 0;
+  let g = 0;
+  let star = -1;
+  let resume = 0;
+  while (t < text.length) {
+    if (glob[g] === '*') {
+      star = g++;
+      resume = t;
+    } else if (g < glob.length && (glob[g] === '?' || glob[g] === text[t])) {
+      g++;
+      t++;
+    } else if (star >= 0) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (glob[g] === '*') g++;
+  return g === glob.length;
+}

@@ -1,0 +1,20 @@
+import { type Key, keyFields } from '../../api/keys.js';
+import type { Collaborators } from '../mode.js';
+import { defaultPolicy, UserError } from '../mode.js';
+import { collect, type ListResult, type ListSettings } from './collect.js';
+
+export const keyFilterFields: readonly string[] = keyFields;
+
+export type ListKeysResult = ListResult<Key>;
+
+export async function listKeys(settings: ListSettings, collaborators: Collaborators): Promise<ListKeysResult> {
+  const { keys, isComplete } = await collaborators.api.keys(defaultPolicy(collaborators));
+  const result = await collect([keys], settings, collaborators);
+  if (isComplete) return result;
+  const what = 'The list of keys is incomplete: the response announces more keys than it shows.';
+  if (settings.failOn !== undefined && result.records.length === 0) {
+    throw new UserError(`${what} A key that matches may be among them. Look for it in the console.`);
+  }
+  collaborators.log.warning(what);
+  return result;
+}

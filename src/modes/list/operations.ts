@@ -1,0 +1,40 @@
+import { fieldTime, type Operation, operationFields } from '../../api/records.js';
+import type { Collaborators } from '../mode.js';
+import { defaultPolicy } from '../mode.js';
+import { collect, type ListResult, type ListSettings } from './collect.js';
+
+export const operationFilterFields: readonly string[] = operationFields;
+
+export type ListOperationsResult = ListResult<Operation>;
+
+export interface ListOperationsSettings extends ListSettings {
+  readonly projectId: string;
+  /** Milliseconds. Only operations that were created within this time are listed. */
+  readonly since: number | undefined;
+}
+
+/** The newest operation comes first. */
+export async function listOperations(
+  { projectId, since, ...wanted }: ListOperationsSettings,
+  collaborators: Collaborators,
+): Promise<ListOperationsResult> {
+  const { api, deadline } = collaborators;
+  const pages = api.operations(projectId, Number.POSITIVE_INFINITY, defaultPolicy(collaborators));
+  const recent = since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);
+  return collect(recent, wanted, collaborators);
+}
+
+/**
+ * The list is sorted by creation, newest first: all operations after the first older one are older too. `sinceMs` is
+ * called after the first page, because only a response shows the service's clock.
+ */
+async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
+  let known: number | undefined;
+  for await (const page of pages) {
+    known ??= sinceMs();
+    const begin = known;
+    const older = page.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
+    yield older < 0 ? page : page.slice(0, older);
+    if (older >= 0) return;
+  }
+}

@@ -1,0 +1,69 @@
+import { parseProjectId } from '../../action/inputs/id-list.js';
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseCount } from '../../action/inputs/input-values.js';
+import type { ListSettings } from './collect.js';
+import { BadFilter, type Filter, parseFilter } from './filter.js';
+import { keyFilterFields } from './keys.js';
+import { type ListOperationsSettings, operationFilterFields } from './operations.js';
+import { type ListProjectsSettings, projectFilterFields, type Shard } from './projects.js';
+
+export function filterParser(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {
+  return (text) => {
+    try {
+      return parseFilter(text, ...fields);
+    } catch (error) {
+      throw error instanceof BadFilter ? new BadValue(error.message, true) : error;
+    }
+  };
+}
+
+const newestOperations = '100';
+const all = '0';
+
+export function readListKeysSettings(reader: InputReader): ListSettings | undefined {
+  return readListSettings(reader, keyFilterFields, all);
+}
+
+export function readListProjectsSettings(reader: InputReader): ListProjectsSettings | undefined {
+  const settings = readListSettings(reader, projectFilterFields, all);
+  const maxBatches = reader.parse('max-batches', parseMaxBatches);
+  const shard = reader.optional('shard', parseShard);
+  if (settings === undefined || maxBatches === undefined || shard === undefined) return undefined;
+  return { ...settings, maxBatches, shard: shard.value };
+}
+
+export function readListOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
+  const project = reader.parse('project-id', parseProjectId);
+  const settings = readListSettings(reader, operationFilterFields, newestOperations);
+  const since = reader.optional('since', durationParser({ maxDays: 366 }));
+  if (project === undefined || settings === undefined || since === undefined) return undefined;
+  return { ...settings, projectId: project, since: since.value };
+}
+
+function readListSettings(
+  reader: InputReader,
+  fields: readonly string[],
+  defaultLimit: string,
+): ListSettings | undefined {
+  const filter = reader.parse('filter', filterParser(fields));
+  const limitText = reader.text('limit');
+  const limit = reader.parse('limit', parseCount, limitText || defaultLimit);
+  const failOn = reader.optional('fail-on', oneOfParser(['empty', 'match'] as const));
+  if (filter === undefined || limit === undefined || failOn === undefined) return undefined;
+  for (const warning of filter.warnings) reader.warn('filter', warning);
+  return { filter, limit, isLimitSet: limitText !== '', failOn: failOn.value };
+}
+
+/** GitHub limits a matrix to 256 jobs per workflow run. */
+const parseMaxBatches: Parse<number> = (text) => {
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 256) throw new BadValue('is not a number of batches; expected 1 to 256');
+  return number;
+};
+
+const parseShard: Parse<Shard> = (text) => {
+  const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
+  if (number < 1 || number > of)
+    throw new BadValue('is no share; expected its number and how many there are, such as 3/256, from 1/256 to 256/256');
+  return { number, total: of };
+};

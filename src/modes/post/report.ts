@@ -1,0 +1,93 @@
+import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
+import { RequestError } from '../../http/errors.js';
+import { parseKeyName } from '../../keys/key-name.js';
+import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
+import { joinFirst } from '../../text/sentences.js';
+import { DeadlineExceeded } from '../../time/deadline.js';
+import { formatDuration } from '../../time/duration.js';
+import { type CleanUpResult, NoCredential } from './clean-up.js';
+
+/** `nowMs`: the current time, in milliseconds since 1970. */
+export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
+  const keys = result.revoked.map(({ id, outcome, since }) => ({
+    id,
+    outcome: outcome === 'revoked' ? 'revoked' : 'gone already',
+    life: since === undefined ? 'some time' : formatDuration(Math.max(0, nowMs - since)),
+  }));
+  const rows = [
+    ...keys.map(({ id, outcome, life }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
+    ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
+  ];
+  const details = truncatedTable(['', 'Key', 'Name', 'Lived for'], rows, (row) => row);
+  if (result.failure !== undefined) return keyMayBeAlive(unconfirmedMessage(result, state), state, details);
+  const messages = keys.map(({ id, outcome, life }) => `Key ${id} is ${outcome}, ${life} after it was made`);
+  return {
+    status: 'ok',
+    succeeded: true,
+    headline: joinFirst(messages, { separator: '; ' }) || `No key of the name ${state.name} was left`,
+    details,
+  };
+}
+
+/** Reports an unexpected error. Keys may still be alive, unless all were confirmed to be gone before it. */
+export function crashReport(error: unknown, state: PostState | undefined, isAllGone: boolean): StepReport {
+  if (isAllGone) {
+    const said = error instanceof Error ? error.message : String(error);
+    const warnings = [`The key is revoked, but the post step ended early: ${said}.`];
+    return { status: 'ok', succeeded: true, headline: 'The key is revoked', warnings };
+  }
+  if (state === undefined) return keyMayBeAlive(unknownStateMessage(error), state, '');
+  const left = state.minted !== undefined && state.revoke ? [state.minted.id] : [];
+  return keyMayBeAlive(
+    unconfirmedMessage({ unconfirmed: left, mayHaveStrayKey: state.mayHaveStrayKey, failure: error }, state),
+    state,
+    '',
+  );
+}
+
+function keyMayBeAlive(message: string, state: PostState | undefined, details: string): StepReport {
+  const ending = { status: 'error', headline: 'A key may be alive', details };
+  return state?.onFailure === 'fail'
+    ? { ...ending, succeeded: false, error: message }
+    : { ...ending, succeeded: true, warnings: [message] };
+}
+
+/** Sweeps skip a key whose name says that it is kept on purpose. */
+function consequence(name = ''): string {
+  const isKept = parseKeyName(name)?.isKept === true;
+  return `Until it is revoked it can do all that the account can; sweep-keys ${isKept ? 'does not revoke it' : 'finds it when this run is over'}.`;
+}
+
+/** Names the keys that may be alive, the reason, and how to revoke them. */
+export function unconfirmedMessage(
+  { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
+  { name, minted }: PostState,
+): string {
+  const why = describeReason(failure);
+  const ids = joinFirst(unconfirmed);
+  if (unconfirmed.length > 0) {
+    const others = mayHaveStrayKey ? ', and another of its name may have been left' : '';
+    return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
+  }
+  const [kept, how] =
+    minted === undefined
+      ? ['', `mode: revoke-key and key-name: ${name}`]
+      : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
+  return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${consequence(name)}`;
+}
+
+/** If the state of main is unreadable, post knows nothing about the key. */
+export function unknownStateMessage(error: unknown): string {
+  return `Whether a key is left could not be seen: ${describeReason(error)}. ${consequence()}`;
+}
+
+function describeReason(failure: unknown): string {
+  if (failure instanceof NoCredential) return 'the API key of the main step is not available in the post step';
+  if (failure instanceof DeadlineExceeded) {
+    const { cause } = failure;
+    return cause === undefined ? 'not done in time' : `not done in time; met last: ${describeReason(cause)}`;
+  }
+  const said = failure instanceof Error ? failure.message : String(failure);
+  return failure instanceof RequestError || failure instanceof UnreadablePostState ? said : `${said} (a defect)`;
+}

@@ -1,0 +1,69 @@
+import { isBaseUrl } from '../../action/inputs/input-values.js';
+import { apiKeys } from '../../action/inputs/inputs.js';
+import { runAndAttempt } from '../../action/inputs/workflow-run.js';
+import { writeLogAndSummary } from '../../action/publish.js';
+import type { StepReport } from '../../action/step-report.js';
+import { ControlApi } from '../../api/control-api.js';
+import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';
+import { postStateName } from '../../keys/post-state-name.js';
+import type { World } from '../../process.js';
+import { Deadline } from '../../time/deadline.js';
+import { cleanUp } from './clean-up.js';
+import { cleanUpReport, crashReport } from './report.js';
+
+/** Milliseconds for the whole post step. After a cancel the rest of the job shares under 5 minutes. */
+const totalTimeout = 20_000;
+/** Milliseconds for one exchange, so that post can retry within its 20 s. */
+const requestTimeout = 5_000;
+
+/**
+ * The post step. It revokes the keys that main created, and works from the state that main saved. The runner may give it
+ * the inputs of another step, and another step can forge the state.
+ */
+export class PostStep {
+  #state: PostState | undefined;
+  #areAllRevoked = false;
+
+  async run(world: World): Promise<boolean> {
+    const { toolkit, secrets, environment, clock, random, cancellation } = world;
+    const saved = environment[`STATE_${postStateName}`] ?? '';
+    const state = parsePostState(saved, isBaseUrl);
+    this.#state = state;
+    if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
+    const parent = parentKey(saved, world);
+    const api = (apiKey: string) =>
+      new ControlApi(world.exchange, { baseUrl: new URL(state.baseUrl), apiKey, requestTimeout }, toolkit);
+    const result = await cleanUp(
+      state,
+      {
+        minted: state.minted === undefined ? undefined : { id: state.minted.id, api: api(state.minted.secret) },
+        parent: parent === undefined ? undefined : api(parent),
+      },
+      { deadline: new Deadline(clock, totalTimeout, cancellation), log: toolkit, random },
+    );
+    this.#areAllRevoked = result.failure === undefined;
+    return this.#publish(cleanUpReport(result, state, clock.epochMs()), world);
+  }
+
+  async reportError(error: unknown, world: World): Promise<boolean> {
+    world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
+    return this.#publish(crashReport(error, this.#state, this.#areAllRevoked), world);
+  }
+
+  async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
+    const wantsSummary = this.#state?.summary ?? true;
+    await writeLogAndSummary(report, { toolkit, secrets, environment, mode: 'create-key', wantsSummary });
+    return report.succeeded;
+  }
+}
+
+/**
+ * The key that sealed the state, if post has it. A valid seal proves that main wrote the state. Any other key may be a
+ * secret of another step, so it is not used at all, not even for a mask.
+ */
+function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
+  const run = runAndAttempt(environment);
+  const key = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, run));
+  if (key !== undefined) secrets.add(key);
+  return key;
+}

@@ -1,0 +1,54 @@
+import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
+import { groupByOutcome, revocationFailure, revocationOutputs } from '../../keys/report.js';
+import type { RevocationResult } from '../../keys/revocation.js';
+import { printJson } from '../../text/json.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import type { RevokeKeySettings } from './revoke-key.js';
+
+export function revokeKeyReport(
+  results: readonly RevocationResult[],
+  settings: RevokeKeySettings,
+  timeout: number,
+): StepReport {
+  const { revoked, gone, failed } = groupByOutcome(results);
+  const failure = revocationFailure(results, timeout);
+  const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
+  const cancelled = failure?.status === 'cancelled' ? [failure.headline] : [];
+  const shares = [
+    ...cancelled,
+    `${revoked.length} revoked`,
+    `${gone.length} gone already`,
+    `${failed.length} not revoked`,
+  ];
+  return {
+    status,
+    succeeded: failure === undefined,
+    headline: shares.filter((share) => !share.startsWith('0 ')).join(', ') || 'No key to revoke',
+    error: failure?.error,
+    notice: results.length === 0 ? noKeyNotice(settings) : undefined,
+    outputs: revocationOutputs(revoked, failed),
+    result: [
+      printJson({
+        mode: 'revoke-key',
+        status,
+        revoked_key_ids: revoked,
+        gone_key_ids: gone,
+        kept_key_ids: failed,
+      }),
+    ],
+    details: truncatedTable(['', 'Key'], results, resultCells),
+  };
+}
+
+function noKeyNotice(settings: RevokeKeySettings): string {
+  return 'name' in settings
+    ? `No key bears the name ${sanitizeLine(settings.name, 80)}: it is gone already, or never was.`
+    : 'The list of keys is empty: nothing was revoked.';
+}
+
+const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ gone already', failed: '❌ not revoked' };
+
+function resultCells(result: RevocationResult): string[] {
+  return [outcomeLabels['outcome' in result ? result.outcome : 'failed'], codeHtml(result.id)];
+}

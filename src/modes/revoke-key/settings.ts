@@ -1,0 +1,37 @@
+import { parseIdList } from '../../action/inputs/id-list.js';
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import { type Parse, parseKeyId, rejectLeftover } from '../../action/inputs/input-values.js';
+import type { RevokeKeySettings } from './revoke-key.js';
+
+export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | undefined {
+  const name = reader.text('key-name');
+  const given = reader.text('key-id');
+  if (name !== '' && given !== '') {
+    reader.problem('key-id', 'is set, and so is key-name; expected one of them');
+    return undefined;
+  }
+  if (name !== '') {
+    const exact = reader.parse('key-name', parseExactName, name);
+    return exact === undefined ? undefined : { name: exact };
+  }
+  const ids = reader.parse('key-id', parseKeyIds, given);
+  return ids === undefined ? undefined : { ids };
+}
+
+function parseKeyIds(text: string): string[] {
+  const whyEmpty =
+    'is empty: an expression that gives nothing (a mistyped step or output, a skipped step) leaves it so. Expected the ids of keys, or key-name';
+  return parseIdList(text, {
+    id: parseKeyId,
+    whyEmpty,
+    insteadOfObject: 'The runner prints inputs, so an answer of the API does not belong here: expected ids alone',
+    example: '[165423, 165424]',
+    jq: '.[].id',
+    areNumbers: true,
+  });
+}
+
+const parseExactName: Parse<string> = (text) => {
+  rejectLeftover(text);
+  return text;
+};

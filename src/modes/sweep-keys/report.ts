@@ -1,0 +1,90 @@
+import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
+import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../../keys/report.js';
+import { printJson } from '../../text/json.js';
+import type { SweepDecision, SweepResult } from './sweep-keys.js';
+
+export function sweepKeysReport(
+  result: SweepResult,
+  { dryRun }: { readonly dryRun: boolean },
+  timeout: number,
+): StepReport {
+  const { decisions, revocations, failures } = result;
+  const failure = revocationFailure(revocations, timeout);
+  const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
+  const byOutcome = groupByOutcome(revocations);
+  const revoked = dryRun ? over : byOutcome.revoked;
+  const failed = new Set(byOutcome.failed);
+  const kept = decisions.filter(({ isOver, key }) => !isOver || failed.has(key.id)).map(({ key }) => key.id);
+  const status = failure?.status ?? 'ok';
+  return {
+    status,
+    succeeded: failure === undefined,
+    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    error: failure?.error,
+    warnings: [
+      ...(result.listIsComplete ? [] : [incompleteWarning]),
+      ...(failures.length === 0 ? [] : [lookupWarning(failures.map(({ message }) => message))]),
+    ],
+    outputs: revocationOutputs(revoked, kept),
+    result: [
+      printJson({
+        mode: 'sweep-keys',
+        status,
+        dry_run: dryRun,
+        revoked_key_ids: revoked,
+        kept_key_ids: kept,
+        keys: decisions.map(({ key, run, isKept, isOver, reason }) => ({
+          id: key.id,
+          name: key.name,
+          run_id: run.id,
+          run_attempt: run.attempt,
+          kept_on_purpose: isKept,
+          run_is_over: isKept ? null : isOver,
+          why: reason,
+          record: key.record,
+        })),
+      }),
+    ],
+    details: decisionTable(decisions, byOutcome, dryRun) + untouchedKeys(result),
+  };
+}
+
+const incompleteWarning =
+  'The list of keys is incomplete: the response announces more keys than it shows. Keys that it does not show are not swept. Run sweep-keys again: with fewer keys the list may be complete.';
+
+function lookupWarning(reasons: readonly string[]): string {
+  return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
+}
+
+function decisionTable(
+  decisions: readonly SweepDecision[],
+  { gone, failed }: ReturnType<typeof groupByOutcome>,
+  dryRun: boolean,
+): string {
+  if (decisions.length === 0) return '<p>No key was made by this action for this repository.</p>\n';
+  const label = ({ isOver, isKept, key }: SweepDecision) => {
+    if (isKept) return '📌 kept on purpose';
+    if (!isOver) return '⏳ kept';
+    if (dryRun) return '🧹 would be revoked';
+    return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ gone already' : '✅ revoked';
+  };
+  const cells = (one: SweepDecision) => {
+    const { id, name, created, lastUsed } = keyRow(one.key);
+    return [
+      label(one),
+      codeHtml(id),
+      codeHtml(name),
+      codeHtml(one.run.id),
+      codeHtml(created),
+      codeHtml(lastUsed),
+      one.reason,
+    ];
+  };
+  const overFirst = [...decisions].sort((one, other) => Number(other.isOver) - Number(one.isOver));
+  return truncatedTable(['', 'Key', 'Name', 'Run', 'Made', 'Last used', 'Why'], overFirst, cells);
+}
+
+function untouchedKeys({ others: { ofOtherRepositories, notOurs } }: SweepResult): string {
+  return `<p>Not touched: ${ofOtherRepositories} of other repositories, ${notOurs} that this action did not make.</p>\n`;
+}

@@ -1,0 +1,101 @@
+import type { Key } from '../../api/keys.js';
+import { fieldTime } from '../../api/records.js';
+import type { RequestError } from '../../http/errors.js';
+import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
+import { type RevocationResult, Revoker, revokeEach } from '../../keys/revocation.js';
+import { formatDuration } from '../../time/duration.js';
+import type { Collaborators } from '../mode.js';
+import { defaultPolicy } from '../mode.js';
+import { RunLookups, type RunState, type WorkflowRuns } from './run-lookups.js';
+
+export interface SweepKeysSettings {
+  /** The run of the sweep itself. */
+  readonly run: WorkflowRun;
+  /** Milliseconds. If the run of a key cannot be looked up, the key is revoked only above this age. */
+  readonly olderThan: number;
+  readonly dryRun: boolean;
+  /** Milliseconds for one request to GitHub. */
+  readonly requestTimeout: number;
+}
+
+/** A key of this repository, whether to revoke it, and why. */
+export interface SweepDecision extends KeyOrigin {
+  readonly key: Key;
+  /** Always false for a key that is kept on purpose: its run is not looked up. */
+  readonly isOver: boolean;
+  readonly reason: string;
+}
+
+export interface SweepResult {
+  readonly decisions: readonly SweepDecision[];
+  /** Results for the keys whose run is over. Empty in a dry run. */
+  readonly revocations: readonly RevocationResult[];
+  /** Keys that this action made for other repositories, and keys that it did not make. */
+  readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
+  /** Why runs could not be looked up. */
+  readonly failures: readonly RequestError[];
+  readonly listIsComplete: boolean;
+}
+
+/** Milliseconds, a promise of the contract. GitHub may not yet find a run that is very new. */
+const minAgeForNotFound = 3_600_000;
+
+export async function sweepKeys(
+  settings: SweepKeysSettings,
+  collaborators: Collaborators,
+  runs: WorkflowRuns,
+): Promise<SweepResult> {
+  const { api, deadline, log } = collaborators;
+  const policy = defaultPolicy(collaborators);
+  const list = await api.keys(policy);
+  const now = api.serviceEpochMs(deadline.clock);
+  const made = list.keys.flatMap((key) => {
+    const origin = parseKeyName(key.name ?? '');
+    return origin === undefined ? [] : [{ key, ...origin, age: now - (fieldTime(key, 'created_at') ?? now) }];
+  });
+  const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
+
+  const lookups = new RunLookups(settings.run, settings.requestTimeout, runs, collaborators);
+  const sweepable = ours.filter(({ isKept }) => !isKept);
+  const old = sweepable.filter(({ age }) => age > minAgeForNotFound);
+  const states = await lookups.find(runIds(sweepable), runIds(old));
+  const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
+
+  const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
+  return {
+    decisions,
+    revocations: settings.dryRun ? [] : await revokeEach(over, new Revoker(api, policy), log),
+    others: { ofOtherRepositories: made.length - ours.length, notOurs: list.keys.length - made.length },
+    failures: lookups.failures,
+    listIsComplete: list.isComplete,
+  };
+}
+
+function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
+  return new Set(keys.map(({ run }) => run.id));
+}
+
+/** `age`: milliseconds on the service's clock; 0 if the record has no time of creation. */
+function decide(
+  { run, isKept, age }: KeyOrigin & { readonly age: number },
+  state: RunState | 'gone' | undefined,
+  { run: own, olderThan }: SweepKeysSettings,
+): Pick<SweepDecision, 'isOver' | 'reason'> {
+  if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
+  if (state === 'gone') {
+    if (age > minAgeForNotFound) return { isOver: true, reason: 'its run is gone' };
+    const minAge = formatDuration(minAgeForNotFound);
+    return { isOver: false, reason: `its run is not found; it is not older than ${minAge}` };
+  }
+  const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
+  if (state === undefined || isStale) {
+    const isOver = age > olderThan;
+    const what = isStale ? 'GitHub shows an earlier attempt of its run' : 'its run cannot be seen';
+    return { isOver, reason: `${what}; it is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
+  }
+  const { attempt, isCompleted } = state;
+  if (attempt !== undefined && attempt > run.attempt)
+    return { isOver: true, reason: `its run is at attempt ${attempt}` };
+  if (isCompleted) return { isOver: true, reason: 'its run is completed' };
+  return { isOver: false, reason: run.id === own.id ? 'its run is this one' : 'its run goes on' };
+}

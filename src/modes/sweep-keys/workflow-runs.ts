@@ -1,0 +1,101 @@
+import { getOctokit } from '@actions/github';
+import { isTransientStatus, parseRetryAfter } from '../../http/errors.js';
+import { userAgent } from '../../http/user-agent.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import type { LookupFailure, RunState, WorkflowRuns } from './run-lookups.js';
+
+/** The error that octokit throws. It has no `response` if none arrived. */
+interface OctokitError {
+  readonly status: number;
+  readonly message: string;
+  readonly response?: { readonly headers: Headers; readonly data: unknown };
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * octokit uses the API that GITHUB_API_URL names, so GitHub Enterprise works. This is a separate bundle with its own copy
+ * of each class. `instanceof` would fail across bundles, so the interface has only plain values.
+ */
+export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
+  if (token === '')
+    return { find: async () => lookupFailure('was not asked, as github-token is empty', { transient: false }) };
+  const [owner = '', repo = ''] = repository.split('/');
+  const log = { debug: discard, info: discard, warn: discard, error: discard };
+  const octokit = getOctokit(token, { log, userAgent });
+  return {
+    async find(id, onCancel) {
+      const controller = new AbortController();
+      onCancel(() => controller.abort());
+      const { signal } = controller;
+      try {
+        // The id stays a string. As a number, a long id would be rounded to that of another run.
+        const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
+        const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
+        // A redirect may lead to something other than this repository in GitHub's API, so it is not followed.
+        if (status !== 200) return lookupFailure(`answered with status ${status}`, { status, transient: false });
+        return parseRun(data, id);
+      } catch (error) {
+        if (error instanceof Error && 'status' in error)
+          return toOutcome(error as unknown as OctokitError, epochMs(), (text) => text.replaceAll(token, '***'));
+        throw error;
+      }
+    },
+  };
+}
+
+/** octokit returns an HTML page or a truncated body as a string. */
+function parseRun(data: unknown, id: string): { run: RunState } | { failure: LookupFailure } {
+  const { id: found, status, run_attempt: attempt } = toFields(data);
+  if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
+    return lookupFailure('answered with something that is not the run that was asked for', { transient: true });
+  return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
+}
+
+function toOutcome(
+  error: OctokitError,
+  nowMs: number,
+  withoutToken: (text: string) => string,
+): { run: 'gone' } | { failure: LookupFailure } {
+  const { status, message: errorMessage, response } = error;
+  if (response === undefined)
+    return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(errorMessage), 100)})`, {
+      transient: true,
+    });
+  const { message } = toFields(response.data);
+  if (typeof message !== 'string') {
+    const page = typeof response.data === 'string' ? ' and a page' : '';
+    return lookupFailure(`answered with status ${status}${page}`, { status, transient: true });
+  }
+  if (status === 404) return { run: 'gone' };
+  const words = `answered with status ${status}: ${sanitizeLine(withoutToken(message))}`;
+  const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
+  // GitHub's rate limit sends 403 or 429. Both mean: try later.
+  if (retryAfterMs !== undefined)
+    return lookupFailure(`${words} (its rate limit)`, { status: 429, transient: true, retryAfterMs });
+  return lookupFailure(words, { status, transient: isTransientStatus(status) });
+}
+
+/** Milliseconds to wait. `undefined` if the response is not about a rate limit. */
+function rateLimitDelay(headers: Headers, said: string, nowMs: number): number | undefined {
+  const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said);
+  if (!isLimit) return undefined;
+  const asked = parseRetryAfter(headers, nowMs);
+  if (asked !== undefined) return asked;
+  // Without a time, GitHub asks for a wait of at least one minute:
+  // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+  const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
+  return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);
+}
+
+function toFields(data: unknown): Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
+}
+
+function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): { failure: LookupFailure } {
+  return { failure: { message: `GitHub ${what}`, ...details } };
+}
+
+function discard(): void {
+  // octokit's own messages would go to the console.
+}

@@ -1,0 +1,108 @@
+import type { Log } from '../../api/log.js';
+import type { Operation } from '../../api/records.js';
+import type { RequestError } from '../../http/errors.js';
+import { isKnownStatus, operationDuration, operationName, operationStatus } from '../../operations/description.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import type { Deadline } from '../../time/deadline.js';
+import { formatDuration } from '../../time/duration.js';
+import type { TrackedOperation } from './tracked-operations.js';
+
+/** Milliseconds. */
+const heartbeatInterval = 60_000;
+const maxNamed = 3;
+
+/** Logs a line for each change, and otherwise one line a minute as a heartbeat. */
+export class ProgressLog {
+  readonly #log: Log;
+  readonly #deadline: Deadline;
+  readonly #pending: () => readonly TrackedOperation[];
+  #warnedOfStatus = false;
+  #hasReportedEmptyList = false;
+  #lastFailure: string | undefined;
+  #cancelHeartbeat = (): void => undefined;
+
+  constructor(log: Log, deadline: Deadline, pending: () => readonly TrackedOperation[]) {
+    this.#log = log;
+    this.#deadline = deadline;
+    this.#pending = pending;
+  }
+
+  start(projectIds: readonly string[]): void {
+    const pending = this.#pending().length;
+    const what = pending === 0 ? 'the unfinished operations' : `${pending} operation${pending === 1 ? '' : 's'}`;
+    const [id = ''] = projectIds;
+    const where = projectIds.length === 1 ? `project ${sanitizeLine(id, 80)}` : `${projectIds.length} projects`;
+    if (this.#deadline.isUnbounded) this.#write(`Checking ${what} of ${where} once.`);
+    else
+      this.#write(
+        `Waiting for ${what} of ${where}, with a deadline ${formatDuration(this.#deadline.expiresAt)} after the start.`,
+      );
+  }
+
+  statusChanged(operation: Operation, from: string | undefined): void {
+    const { clock } = this.#deadline;
+    const duration = operationDuration(operation, clock.epochMs());
+    this.#write(
+      `${operationName(operation)}: ${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}${duration === undefined ? '' : `, ${duration} old`}`,
+    );
+    if (isKnownStatus(operation.status) || this.#warnedOfStatus) return;
+    this.#warnedOfStatus = true;
+    this.#log.warning(
+      `${operationName(operation)} has the status “${operationStatus(operation)}”, which this action does not know. It waits on, as if the operation were still running.`,
+    );
+  }
+
+  /** Logged once, also for several projects. */
+  listIsEmpty(): void {
+    if (this.#hasReportedEmptyList) return;
+    this.#hasReportedEmptyList = true;
+    this.#write('No unfinished operation yet. Polling for 5s more, because a new operation may not be listed at once.');
+  }
+
+  requestFailed(error: RequestError): void {
+    // Messages contain a request id, which always differs. The status shows whether a failure is the same as before.
+    const kind = error.status === undefined ? error.message : String(error.status);
+    if (this.#lastFailure === kind) return;
+    this.#lastFailure = kind;
+    this.#write(
+      error.isThrottled
+        ? `The service asks for patience: ${error.message}`
+        : `A look failed, another follows: ${error.message}`,
+    );
+  }
+
+  serviceRecovered(): void {
+    if (this.#lastFailure === undefined) return;
+    this.#lastFailure = undefined;
+    this.#write('The service answers again.');
+  }
+
+  stop(): void {
+    this.#cancelHeartbeat();
+  }
+
+  #write(line: string): void {
+    this.#log.info(`${formatDuration(this.#deadline.clock.now()).padStart(7)}  ${line}`);
+    this.#restartHeartbeat();
+  }
+
+  #restartHeartbeat(): void {
+    this.#cancelHeartbeat();
+    const { clock } = this.#deadline;
+    this.#cancelHeartbeat = clock.schedule(clock.now() + heartbeatInterval, () => this.#write(this.#heartbeat()));
+  }
+
+  #heartbeat(): string {
+    const pending = this.#pending();
+    const named = pending
+      .slice(0, maxNamed)
+      .map(({ id, operation }) =>
+        operation === undefined
+          ? `[${sanitizeLine(id, 80)}]`
+          : `${operationName(operation)} ${operationStatus(operation)}`,
+      );
+    const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
+    const what = named.length === 0 ? 'the first response' : `${named.join(', ')}${more}`;
+    return `Still waiting for ${what}${this.#deadline.isUnbounded ? '' : `; ${formatDuration(this.#deadline.remaining)} left`}.`;
+  }
+}

@@ -1,0 +1,121 @@
+import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
+import { fieldTime } from '../../api/records.js';
+import type { Phase } from '../../operations/description.js';
+import { type OperationRow, operationCells, operationHeadings, operationRow } from '../../operations/table.js';
+import { type JsonObject, printJson } from '../../text/json.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import { joinFirst } from '../../text/sentences.js';
+import { formatDuration } from '../../time/duration.js';
+import { isFailed, isPending, waitMessages } from './messages.js';
+import { timeline } from './timeline.js';
+import type { TrackedOperation } from './tracked-operations.js';
+import type { WaitResult, WaitSettings } from './waiter.js';
+
+export function waitReport(result: WaitResult, settings: WaitSettings, timeout: number, nowMs: number): StepReport {
+  const messages = waitMessages(result, {
+    projectIds: settings.projectIds,
+    wasGivenIds: 'ids' in settings.target,
+    timeout,
+    nowMs,
+  });
+  const ids = trackedIds(result);
+  const records = trackedRecords(result);
+  const rows = operationRows(result, nowMs);
+  return {
+    ...messages,
+    status: result.verdict,
+    succeeded: result.verdict === 'finished',
+    outputs: [
+      { name: 'count', value: String(records.length) },
+      { name: 'operation-id', value: decidingId(result) ?? '' },
+      { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
+      { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
+    ],
+    result: [
+      printJson({
+        mode: 'wait-operation',
+        status: result.verdict,
+        project_ids: settings.projectIds,
+        operation_ids: ids,
+        operations: records,
+      }),
+    ],
+    details: `<p>${projectsHtml(settings.projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${operationTable(rows, settings.projectIds.length > 1)}\n${timeline(rows)}`,
+  };
+}
+
+function projectsHtml(ids: readonly string[]): string {
+  const shown = joinFirst(ids.map((id) => codeHtml(sanitizeLine(id, 80))));
+  return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
+}
+
+function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects: boolean): string {
+  if (!hasSeveralProjects) return truncatedTable(operationHeadings, rows, operationCells, describeRest);
+  const cells = (row: TrackedOperationRow) => [...operationCells(row), codeHtml(row.project)];
+  return truncatedTable([...operationHeadings, 'Project'], rows, cells, describeRest);
+}
+
+function describeRest(rows: readonly OperationRow[]): string {
+  const named = { failed: 'failed', pending: 'not ended', succeeded: 'ended well' };
+  const parts = Object.entries(named)
+    .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, name]) => `${number} ${name}`);
+  return `And more: ${parts.join(', ')}.`;
+}
+
+export interface TrackedOperationRow extends OperationRow {
+  readonly project: string;
+}
+
+/** Rows that need attention come first. */
+export function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
+  const rows = operations.map((one) => ({
+    ...trackedOperationRow(one, nowMs),
+    project: sanitizeLine(one.projectId, 80),
+  }));
+  const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
+  return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
+}
+
+function trackedOperationRow({ id, operation }: TrackedOperation, nowMs: number): OperationRow {
+  return operation === undefined ? unseenOperationRow(id) : operationRow(operation, nowMs);
+}
+
+function unseenOperationRow(id: string): OperationRow {
+  return {
+    id: sanitizeLine(id, 80),
+    phase: 'pending',
+    action: '',
+    branch: '',
+    status: 'never seen',
+    duration: '',
+    failures: '',
+    span: undefined,
+  };
+}
+
+/** The operation that decided the result, else the newest. */
+export function decidingId({ verdict, operations }: WaitResult): string | undefined {
+  const decided =
+    verdict === 'failed' ? operations.find(isFailed) : verdict === 'finished' ? undefined : operations.find(isPending);
+  return (decided ?? operations.reduce(newer, operations[0]))?.id;
+}
+
+function newer(one: TrackedOperation | undefined, other: TrackedOperation): TrackedOperation {
+  return one !== undefined && createdTime(one) >= createdTime(other) ? one : other;
+}
+
+function createdTime({ operation }: TrackedOperation): number {
+  return (operation && fieldTime(operation, 'created_at')) ?? Number.NEGATIVE_INFINITY;
+}
+
+export function trackedIds({ operations }: WaitResult): string[] {
+  return operations.map(({ id }) => id);
+}
+
+/** The records as last seen. */
+export function trackedRecords({ operations }: WaitResult): JsonObject[] {
+  return operations.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
+}

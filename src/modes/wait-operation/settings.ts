@@ -1,0 +1,91 @@
+import { resolve } from 'node:path';
+import { parseIdList, parseProjectId, parseProjectIds } from '../../action/inputs/id-list.js';
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  parseBoolean,
+  parseOperationId,
+} from '../../action/inputs/input-values.js';
+import { readOperationIds } from '../../action/inputs/response-file.js';
+import { operationFields } from '../../api/records.js';
+import { parseDuration } from '../../time/duration.js';
+import { filterParser } from '../list/settings.js';
+import type { Target } from './tracked-operations.js';
+import type { WaitSettings } from './waiter.js';
+
+/** Fields that `filter` may name in a wait for `all`: the other ones change during the wait. */
+export const waitFilterFields: readonly string[] = operationFields.filter(
+  (name) => !['status', 'failures_count', 'updated_at'].includes(name),
+);
+
+const reason = 'it changes while the operation is under way';
+export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
+
+export function readWaitSettings(reader: InputReader): WaitSettings | undefined {
+  const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
+  const projects = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
+  const target = readTarget(reader, projects?.[0]);
+  const failOn = reader.optional('fail-on', oneOfParser(['empty']));
+  const interval = reader.parse('poll-interval', parsePollInterval);
+  const failFast = reader.parse('fail-fast', parseBoolean);
+  if (projects === undefined || target === undefined || failOn === undefined) return undefined;
+  if (interval === undefined || failFast === undefined) return undefined;
+  const failOnEmpty = failOn.value === 'empty';
+  return { projectIds: projects, target, failOnEmpty, pollInterval: interval, failFast };
+}
+
+function parsePollInterval(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  if (parseDuration(text) === undefined)
+    throw new BadValue(
+      'is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m',
+    );
+  return durationParser()(text);
+}
+
+function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
+  const file = reader.text('response-file');
+  const given = reader.text('operation-id');
+  if (file !== '' && given !== '') {
+    reader.problem('operation-id', 'is set, and so is response-file; expected one of them');
+    return undefined;
+  }
+  if (file !== '') {
+    const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
+    const ids = reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project), file);
+    return ids === undefined ? undefined : { ids };
+  }
+  const ids = reader.parse('operation-id', parseOperationIds, given);
+  if (ids !== undefined && ids !== 'all') return { ids };
+  // These are parsed even if operation-id is invalid, so that one error names all problems.
+  const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
+  const since = reader.optional('since', durationParser({ maxDays: 366 }));
+  if (ids === undefined || filter === undefined || since === undefined) return undefined;
+  return { all: filter, since: since.value };
+}
+
+const whyEmpty =
+  'is empty: an expression that gives nothing (a mistyped step or output, a skipped step, a failed jq) leaves it so, and an empty list would open the gate. ' +
+  'Expected the ids of operations, the word all for every unfinished operation of the project, or response-file';
+
+/** A list of ids, or the single word `all`. */
+export function parseOperationIds(text: string): 'all' | string[] {
+  if (text === 'all') return 'all';
+  if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');
+  return parseIdList(text, {
+    id: parseListedId,
+    whyEmpty,
+    insteadOfObject:
+      'The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
+    example: '["id", "id"]',
+    jq: '.operations[].id',
+    areNumbers: false,
+  });
+}
+
+function parseListedId(word: string): string {
+  if (word === 'all') throw new BadValue('is no id, but a word that stands alone');
+  return parseOperationId(word);
+}

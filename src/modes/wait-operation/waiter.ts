@@ -1,0 +1,290 @@
+import pLimit from 'p-limit';
+import type { Operation } from '../../api/records.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { exponentialBackoff, noRetry, type RetryRule } from '../../http/retry.js';
+import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import type { Collaborators } from '../mode.js';
+import { Pace } from './pace.js';
+import { NotFoundError, type PollFailure, PollFailures } from './poll-failures.js';
+import { ProgressLog } from './progress-log.js';
+import { type PollPolicy, ProjectPoller } from './project-poller.js';
+import type { Target, TrackedOperation } from './tracked-operations.js';
+
+/** A promise of the contract. */
+const maxConcurrentRequests = 12;
+/** Milliseconds. The contract gives a step 2 s to end after its deadline; the final poll may use half of them. */
+const finalPollTimeout = 1_000;
+/**
+ * Milliseconds. If a poll brings no response for this long, its open requests hang, and the next poll starts without
+ * them.
+ */
+const hangsAfter = 500;
+
+export interface WaitSettings {
+  /** Exactly one if `target` has ids. */
+  readonly projectIds: readonly string[];
+  readonly target: Target;
+  readonly failOnEmpty: boolean;
+  /** Milliseconds between polls. `auto` adapts to the length of the wait. */
+  readonly pollInterval: number | 'auto';
+  readonly failFast: boolean;
+}
+
+export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
+
+export interface WaitResult {
+  readonly verdict: Verdict;
+  readonly operations: readonly TrackedOperation[];
+  readonly failedBefore: readonly Operation[];
+  /** Number of unfinished operations that the filter left out. */
+  readonly excludedCount: number;
+  /** Ids of projects that never gave a usable response. */
+  readonly unresponsiveProjects: readonly string[];
+  /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
+  readonly cause: RequestError | NotFoundError | undefined;
+  /** Milliseconds. */
+  readonly elapsed: number;
+}
+
+/** Polls until all operations have ended, one has failed (with `failFast`), or the deadline is reached. */
+export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
+  return new Waiter(settings, collaborators).run();
+}
+
+class Waiter {
+  readonly #settings: WaitSettings;
+  readonly #deadline: Deadline;
+  readonly #stepCancellation: Cancellation;
+  readonly #progress: ProgressLog;
+  readonly #pace: Pace;
+  readonly #retryUntilResponded: RetryRule;
+  readonly #began: number;
+  readonly #failures: PollFailures;
+  readonly #projects: readonly ProjectPoller[];
+  readonly #queue = pLimit(maxConcurrentRequests);
+  /** Cancels open requests when the wait ends. */
+  readonly #requestCancellation = new Cancellation();
+  readonly #pendingRequests = new Set<Promise<void>>();
+  /** Settles as soon as the result is known. */
+  readonly #decision: Promise<Verdict>;
+  #decide: (verdict: Verdict) => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
+  /** Ends the wait after the current poll, whose other responses may show a failed operation. */
+  #failure: Error | undefined;
+  #changes = 0;
+  #polledAt = 0;
+  /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
+  #slowedUntil = 0;
+  /** Until this time on the step's clock, a 429 holds back all requests. */
+  #throttledUntil = 0;
+
+  constructor(settings: WaitSettings, { api, deadline, log, random }: Collaborators) {
+    this.#settings = settings;
+    this.#stepCancellation = deadline.cancellation;
+    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
+    this.#progress = new ProgressLog(log, this.#deadline, () => this.#pending);
+    this.#failures = new PollFailures(this.#deadline, this.#progress);
+    this.#pace = new Pace(random, settings.pollInterval);
+    this.#retryUntilResponded = exponentialBackoff(random);
+    this.#began = deadline.clock.now();
+    this.#decision = new Promise((resolve, reject) => {
+      this.#decide = resolve;
+      this.#fail = reject;
+    });
+    const context = {
+      api,
+      deadline: this.#deadline,
+      began: this.#began,
+      progress: this.#progress,
+      failures: this.#failures,
+      onChange: () => this.#check(),
+      onFailure: (failure: PollFailure) => this.#recordFailure(failure),
+    };
+    this.#projects = settings.projectIds.map((id) => new ProjectPoller(id, settings.target, context));
+  }
+
+  async run(): Promise<WaitResult> {
+    const removeListener = this.#stepCancellation.onCancel(() => this.#requestCancellation.cancel());
+    try {
+      // An empty list of ids needs no request.
+      this.#check();
+      if (this.#settledVerdict() === undefined) this.#progress.start(this.#settings.projectIds);
+      const polling = this.#deadline.isUnbounded ? this.#pollOnce() : this.#pollUntilDecided();
+      return this.#result(await Promise.race([this.#decision, polling]));
+    } catch (error) {
+      if (error instanceof CancelledError) return this.#result('cancelled');
+      if (error instanceof DeadlineExceeded) return await this.#pollFinally();
+      if (error instanceof RetryAfterExceedsDeadline) return this.#result('timeout', error);
+      if (error instanceof RequestError || error instanceof NotFoundError) return this.#result('error', error);
+      throw error;
+    } finally {
+      removeListener();
+      this.#requestCancellation.cancel();
+      this.#progress.stop();
+    }
+  }
+
+  async #pollOnce(): Promise<Verdict> {
+    const requests = Promise.all(this.#start(() => this.#singlePollPolicy(this.#deadline)));
+    await this.#deadline.race(() => requests);
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#settledVerdict() ?? 'timeout';
+  }
+
+  async #pollUntilDecided(): Promise<never> {
+    for (;;) {
+      await this.#poll();
+      if (this.#failure === undefined) {
+        if (this.#deadline.clock.now() >= this.#slowedUntil) this.#pace.succeeded();
+        await this.#deadline.sleep(this.#pause());
+      }
+      // A request that hung can also fail between two polls.
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+  }
+
+  /** Ends when all its requests have ended. It does not wait for requests that hang if there is other work. */
+  async #poll(): Promise<void> {
+    this.#polledAt = this.#deadline.clock.now();
+    const requests = Promise.all(this.#start((projectId) => this.#policy(projectId)));
+    for (;;) {
+      const before = this.#changes;
+      if (await this.#settlesWithin(hangsAfter, requests)) return;
+      const isSilent = this.#changes === before && this.#deadline.clock.now() >= this.#throttledUntil;
+      if (isSilent && this.#projects.some(({ hasWork }) => hasWork)) return;
+    }
+  }
+
+  /** Runs at the deadline, so that an operation that has just finished is not reported as late. */
+  async #pollFinally(): Promise<WaitResult> {
+    // These requests have reached the deadline too, so none of them holds up the final poll.
+    await Promise.all(this.#pendingRequests);
+    this.#failures.clearRetryAfter();
+    const { clock } = this.#deadline;
+    const deadline = new Deadline(clock, clock.now() + finalPollTimeout, this.#requestCancellation);
+    const requests = Promise.all(this.#start(() => this.#singlePollPolicy(deadline)));
+    try {
+      await Promise.race([this.#decision, deadline.race(() => requests)]);
+    } catch (error) {
+      if (error instanceof CancelledError) return this.#result('cancelled');
+    }
+    return this.#result(this.#settledVerdict() ?? 'timeout', this.#failures.lastFailure);
+  }
+
+  #start(policyFor: (projectId: string) => PollPolicy): Promise<void>[] {
+    const started = this.#projects.flatMap((project) => project.poll(policyFor(project.id)));
+    for (const request of started) {
+      this.#pendingRequests.add(request);
+      void request.then(() => this.#pendingRequests.delete(request));
+    }
+    return started;
+  }
+
+  async #settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#deadline.within(ms).race(() => work);
+      return true;
+    } catch (error) {
+      if (error instanceof DeadlineExceeded && !this.#deadline.isExpired) return false;
+      throw error;
+    }
+  }
+
+  /** Follows the pace. The poll that confirms an empty list is never late, unless the service throttles. */
+  #pause(): number {
+    const now = this.#deadline.clock.now();
+    const pause = this.#pace.next(this.#elapsed);
+    const trustedAt = Math.max(...this.#projects.map((project) => project.emptyListTrustedAt));
+    const isAhead = trustedAt > this.#polledAt && !this.#pace.isSlowed;
+    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttledUntil - now, 0);
+  }
+
+  #policy(projectId: string): PollPolicy {
+    return {
+      deadline: this.#deadline,
+      isLast: false,
+      // A throttled request is retried until the deadline. A failed one is retried only until the first response of its
+      // project. After that, the next poll repeats it.
+      retry: (error, errorCount) => {
+        if (error.isThrottled) return this.#slowDown(error);
+        return this.#failures.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
+      },
+      onRetry: (error) => this.#failures.recordRetry(error),
+      queue: (attempt) => this.#queue(() => this.#whenNotThrottled(attempt)),
+    };
+  }
+
+  #singlePollPolicy(deadline: Deadline): PollPolicy {
+    return { deadline, isLast: true, retry: noRetry, queue: this.#queue };
+  }
+
+  /**
+   * Returns how long the throttled request waits, in milliseconds. A 423 locks one resource, so other requests do not
+   * wait for it.
+   */
+  #slowDown({ status, retryAfterMs = 0 }: RequestError): number {
+    const now = this.#deadline.clock.now();
+    // Only the first of several parallel responses slows polling down: the other requests were sent before it arrived.
+    if (now >= this.#slowedUntil) {
+      this.#pace.throttled(status === 423 ? 0 : retryAfterMs);
+      this.#slowedUntil = now + this.#pace.next(this.#elapsed);
+    }
+    const until = Math.max(this.#slowedUntil, now + retryAfterMs);
+    if (status === 429) this.#throttledUntil = Math.max(this.#throttledUntil, until);
+    return until - now;
+  }
+
+  async #whenNotThrottled<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock } = this.#deadline;
+    let waitedUntil = 0;
+    // Another response may extend the pause meanwhile.
+    while (this.#throttledUntil > Math.max(waitedUntil, clock.now())) {
+      waitedUntil = this.#throttledUntil;
+      await this.#deadline.sleep(waitedUntil - clock.now());
+    }
+    return attempt();
+  }
+
+  #check(): void {
+    this.#changes++;
+    const verdict = this.#settledVerdict();
+    if (verdict !== undefined) this.#decide(verdict);
+  }
+
+  #recordFailure({ error, endsAtOnce }: PollFailure): void {
+    if (endsAtOnce) this.#fail(error);
+    else this.#failure ??= error;
+  }
+
+  /** Considers only states that cannot change again. Nothing else makes a wait succeed. */
+  #settledVerdict(): 'finished' | 'empty' | 'failed' | undefined {
+    const { failFast, failOnEmpty } = this.#settings;
+    const hasFailed = this.#projects.some(({ tracked }) => tracked.failed.size > 0);
+    if (hasFailed && failFast) return 'failed';
+    if (!this.#projects.every(({ isSettled }) => isSettled)) return undefined;
+    if (hasFailed) return 'failed';
+    return failOnEmpty && this.#projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
+  }
+
+  #result(verdict: Verdict, cause?: WaitResult['cause']): WaitResult {
+    const hasFailed = this.#projects.some(({ tracked }) => tracked.failed.size > 0);
+    return {
+      // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
+      verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
+      operations: this.#projects.flatMap(({ tracked }) => tracked.all),
+      failedBefore: this.#projects.flatMap(({ tracked }) => tracked.failedBefore),
+      excludedCount: this.#projects.reduce((sum, { tracked }) => sum + tracked.excludedCount, 0),
+      unresponsiveProjects: this.#projects.map(({ id }) => id).filter((id) => !this.#failures.hasResponded(id)),
+      cause,
+      elapsed: this.#elapsed,
+    };
+  }
+
+  get #pending(): TrackedOperation[] {
+    return this.#projects.flatMap(({ tracked }) => tracked.all.filter(({ id }) => tracked.pending.has(id)));
+  }
+
+  get #elapsed(): number {
+    return this.#deadline.clock.now() - this.#began;
+  }
+}

@@ -1,0 +1,53 @@
+import { codeHtml } from '../action/markdown.js';
+import type { Operation } from '../api/records.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
+import {
+  operationAction,
+  operationBranch,
+  operationDuration,
+  operationFailures,
+  operationSpan,
+  operationStatus,
+  type Phase,
+  phaseForStatus,
+} from './description.js';
+
+/** An operation in the summary. All texts are sanitized, but not yet escaped. */
+export interface OperationRow {
+  readonly id: string;
+  readonly phase: Phase;
+  readonly action: string;
+  readonly branch: string;
+  readonly status: string;
+  readonly duration: string;
+  readonly failures: string;
+  readonly span: { readonly from: number; readonly to: number } | undefined;
+}
+
+export function operationRow(operation: Operation, nowMs: number): OperationRow {
+  return {
+    id: sanitizeLine(operation.id, 80),
+    phase: phaseForStatus(operation.status),
+    action: operationAction(operation),
+    branch: operationBranch(operation) ?? '',
+    status: operationStatus(operation),
+    duration: operationDuration(operation, nowMs) ?? '',
+    failures: operationFailures(operation) ?? '',
+    span: operationSpan(operation, nowMs),
+  };
+}
+
+const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
+
+export const operationHeadings = ['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'];
+
+export function operationCells({ phase, action, branch, status, duration, failures, id }: OperationRow): string[] {
+  return [
+    `${signs[phase]}&nbsp;${codeHtml(status)}`,
+    codeHtml(action),
+    codeHtml(branch),
+    duration,
+    /^\d*$/.test(failures) ? failures : codeHtml(failures),
+    codeHtml(id),
+  ];
+}

@@ -1,0 +1,97 @@
+import { Secrets } from './action/secrets.js';
+import { type Toolkit, toolkit } from './action/toolkit.js';
+import type { Exchange } from './http/exchange.js';
+import { httpExchange } from './http/http-exchange.js';
+import type { NameLookup } from './http/name-lookup.js';
+import { proxyPasswords } from './http/proxy.js';
+import { type Clock, systemClock } from './time/clock.js';
+import { Cancellation } from './time/deadline.js';
+
+/** Everything outside the process that a step uses. */
+export interface World {
+  readonly toolkit: Toolkit;
+  readonly secrets: Secrets;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Whether a crash was already reported. A later success must not replace its report. */
+  readonly isReported: () => boolean;
+  /** Cancelled when the runner cancels the step. */
+  readonly cancellation: Cancellation;
+}
+
+/** The work of a process. `run` and `reportError` return whether it succeeded. */
+export interface Work {
+  run(world: World): Promise<boolean>;
+  /** Reports the error that ended the work. Does not throw. */
+  reportError(error: unknown, world: World): Promise<boolean>;
+  /** Called for each signal by which the runner cancels the step. */
+  onSignal(cancellation: Cancellation): void;
+}
+
+/** Runs a step as a process: sets up its real collaborators, and sets its exit code. */
+export function runAsProcess(work: Work, names?: NameLookup): void {
+  // The process fails until a result says otherwise. So a crash or an empty event loop never counts as success.
+  process.exitCode = 1;
+
+  const cancellation = new Cancellation();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancellation));
+
+  // Node reads this variable at every TLS connection, octokit's included, and would accept any certificate.
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  const secrets = new Secrets(toolkit.mask);
+  for (const password of proxyPasswords(process.env)) secrets.add(password);
+
+  let reported = false;
+  const { exchange, close } = httpExchange(names);
+  const world: World = {
+    toolkit,
+    secrets,
+    environment: process.env,
+    exchange,
+    clock: systemClock,
+    random: Math.random,
+    isReported: () => reported,
+    cancellation,
+  };
+
+  const emptyLoop = () => crash(new Error('its work came to a halt'));
+  process.once('beforeExit', emptyLoop);
+  process.on('uncaughtException', crash);
+  work.run(world).then(end, crash);
+
+  async function crash(error: unknown): Promise<void> {
+    if (reported) return;
+    reported = true;
+    const reporting = work.reportError(error, world);
+    exit(
+      await reporting.catch((reportFailure: unknown) => {
+        toolkit.error(`The end of the step could not be told: ${reportFailure}`);
+        return false;
+      }),
+    );
+  }
+
+  function end(succeeded: boolean): void {
+    if (reported) return;
+    reported = true;
+    exit(succeeded);
+  }
+
+  /** The process exits by itself. If a handle keeps it alive, `forceExit` ends it after 200 ms and after the last write. */
+  function exit(succeeded: boolean): void {
+    // Only this line makes the process succeed.
+    if (succeeded) process.exitCode = 0;
+    process.off('beforeExit', emptyLoop);
+    close();
+    setTimeout(() => process.stdout.write('', () => forceExit(succeeded)), 200).unref();
+  }
+}
+
+function forceExit(succeeded: boolean): void {
+  // process.exit() waits for a thread in getaddrinfo: 10 s and more if the name server does not answer.
+  const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
+  if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
+  process.exit();
+}
