@@ -32,6 +32,27 @@ export function exponentialBackoff(random: () => number): RetryRule {
   };
 }
 
+interface RetryAfterCheck {
+  /** The end of the pause on the step's clock. Default: `Retry-After` from now on. */
+  readonly until?: number;
+  /** Applies to every failure, not only to 423 and 429. */
+  readonly anyStatus?: boolean;
+}
+
+/**
+ * Throws if the service asks for a pause that ends after the deadline. The contract promises it for 423 and 429. After another
+ * failure, a request may still sleep to the deadline, because a wait polls there once more. Work without such a poll
+ * passes `anyStatus`.
+ */
+export function checkRetryAfter(
+  error: RequestError,
+  deadline: Deadline,
+  { until = deadline.clock.now() + (error.retryAfterMs ?? 0), anyStatus = false }: RetryAfterCheck = {},
+): void {
+  if ((anyStatus || error.isThrottled) && until > deadline.expiresAt)
+    throw new RetryAfterExceedsDeadline(error, deadline.remaining);
+}
+
 export async function withRetries<T>(
   attempt: () => Promise<T>,
   { deadline, retry, onRetry, cooldown, queue = (start) => start() }: RequestPolicy,
@@ -52,8 +73,7 @@ export async function withRetries<T>(
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
-      if (error.isThrottled && (error.retryAfterMs ?? 0) > deadline.remaining)
-        throw new RetryAfterExceedsDeadline(error, deadline.remaining);
+      checkRetryAfter(error, deadline);
       onRetry?.(error, nextPause);
       pause = nextPause;
     }
@@ -78,10 +98,8 @@ export class Cooldown {
 
   async wait(deadline: Deadline): Promise<void> {
     while (this.isActive(deadline)) {
-      const remaining = this.#until - deadline.clock.now();
-      if (this.#cause?.isThrottled && remaining > deadline.remaining)
-        throw new RetryAfterExceedsDeadline(this.#cause, deadline.remaining);
-      await deadline.sleep(remaining);
+      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, { until: this.#until });
+      await deadline.sleep(this.#until - deadline.clock.now());
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { MintedKey } from '../../api/keys.js';
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { type RequestPolicy, withRetries } from '../../http/retry.js';
+import { RequestError } from '../../http/errors.js';
+import { checkRetryAfter, type RequestPolicy, withRetries } from '../../http/retry.js';
 import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { OnFailure, PostState } from '../../keys/post-state.js';
 import { incompleteKeyList, listKeysNamed, Revoker, revokeEach } from '../../keys/revocation.js';
@@ -132,9 +132,8 @@ class KeyCreation {
       `${createError.message}. A key may have been made all the same: looking for it by its name, ${this.#name}.`,
     );
     try {
-      const retryAfterMs = createError.retryAfterMs ?? 0;
-      if (retryAfterMs > deadline.remaining) throw new RetryAfterExceedsDeadline(createError, deadline.remaining);
-      if (retryAfterMs > 0) await deadline.sleep(retryAfterMs);
+      checkRetryAfter(createError, deadline, { anyStatus: true });
+      await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, isComplete } = await listKeysNamed(this.#name, api, this.#policy);
       for (const result of await revokeEach(keys, new Revoker(api, this.#policy), log))
         if ('failure' in result) throw result.failure;

@@ -83,6 +83,13 @@ describe('after an ambiguous create', () => {
     expect(created).toMatchObject({ mayHaveStrayKey: true, failure: { message: /announces more keys than it shows/ } });
   });
 
+  it('a Retry-After of a 503 that ends after the deadline ends the step at once', async () => {
+    const asksForAnHour = { status: 503, headers: { 'retry-after': '3600' }, body: '' };
+    const created = await create({ create: asksForAnHour });
+    expect(created.requests).toEqual(['POST /v2/api_keys']);
+    expect(created).toMatchObject({ mayHaveStrayKey: true, failure: { message: /wait 1h, but only 10m/ } });
+  });
+
   it('a key that such a list shows is revoked all the same', async () => {
     const keys = (name: string) => [{ id: 5, name }];
     const { requests, mayHaveStrayKey: unclear } = await create({ create: lost, listHeaders: link, keys });
