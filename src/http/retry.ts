@@ -21,15 +21,29 @@ export interface RequestPolicy {
 
 export const noRetry: RetryRule = () => undefined;
 
+/** A promise of the contract. */
 const maxAttempts = 5;
+/** Milliseconds. The pauses between 5 attempts are at most 1, 2, 4 and 8 s; only throttled requests reach the maximum. */
+const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
 /** 5 attempts with exponential backoff and full jitter. A 423 or 429 is retried until the deadline. */
 export function exponentialBackoff(random: () => number): RetryRule {
   return (error, errorCount) => {
     if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
-    const backoff = random() * Math.min(60_000, 1_000 * 2 ** (errorCount - 1));
-    return Math.max(backoff, error.retryAfterMs ?? 0);
+    return Math.max(backoff(errorCount, requestPauses, random), error.retryAfterMs ?? 0);
   };
+}
+
+/**
+ * Milliseconds before the next attempt: a random share (full jitter) of a maximum that doubles from `firstMs` to `maxMs`.
+ * `errorCount`: 1 after the first error.
+ */
+export function backoff(
+  errorCount: number,
+  { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
+  random: () => number,
+): number {
+  return random() * Math.min(maxMs, firstMs * 2 ** (errorCount - 1));
 }
 
 interface RetryAfterCheck {
