@@ -65,32 +65,25 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     const tunnel = client.getAgent(request.url.href) as unknown as TunnelAgent;
     const login = takeLogin(tunnel.proxyOptions);
     const requestTunnel = tunnel.request;
-    let tunnelError: unknown;
-    tunnel.request = (options) => {
-      const host = socketHost(proxy);
-      const ownOptions: RequestOptions & ConnectOptions & { servername: string } = {
-        agent: agentFor(proxy.protocol, names, false),
-        // Only this signal ends a CONNECT that the proxy accepts and never answers.
-        signal,
-        connectSignal: signal,
-        host,
-        // By default, Node would expect the certificate of the target host, which the `host` header names.
-        servername: isIP(host) === 0 ? host : '',
+    const tunnelFailed = new Promise<never>((_, reject) => {
+      tunnel.request = (options) => {
+        const host = socketHost(proxy);
+        const ownOptions: RequestOptions & ConnectOptions & { servername: string } = {
+          agent: agentFor(proxy.protocol, names, false),
+          // Only this signal ends a CONNECT that the proxy accepts and never answers.
+          signal,
+          connectSignal: signal,
+          host,
+          // By default, Node would expect the certificate of the target host, which the `host` header names.
+          servername: isIP(host) === 0 ? host : '',
+        };
+        const connectRequest = requestTunnel({ ...options, ...ownOptions, headers: { ...options.headers, ...login } });
+        const fail = (error: Error) => reject(toTransportError(error, `the proxy ${hostAndPort(proxy)}`, true));
+        return connectRequest.once('error', fail);
       };
-      // The package tunnel replaces this error with another one, whose code is always ECONNRESET.
-      return requestTunnel({ ...options, ...ownOptions, headers: { ...options.headers, ...login } }).once(
-        'error',
-        (error) => {
-          tunnelError = error;
-        },
-      );
-    };
-    try {
-      return await send(request, client);
-    } catch (error) {
-      if (tunnelError !== undefined) throw toTransportError(tunnelError, `the proxy ${hostAndPort(proxy)}`, true);
-      throw error;
-    }
+    });
+    // The package tunnel fails the request with an error of its own, whose code is always ECONNRESET.
+    return await Promise.race([tunnelFailed, send(request, client)]);
   };
 
   return {
