@@ -118,7 +118,7 @@ export class ControlApi {
       if (this.#warnedOfPages) return;
       this.#warnedOfPages = true;
       this.#log.warning(
-        'A list may be incomplete: the service sent a page without any new record, so it may ignore the cursor that leads to the next page. Compare the result with the console.',
+        'A list may be incomplete: the service sent a page without any new record. It may ignore the cursor for the next page. Compare the result with the console.',
       );
     });
   }
@@ -188,7 +188,7 @@ export class ControlApi {
     }
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - clock.epochMs();
-    if (response.wasResent) logOutcome('met a closed connection, and was sent again on a new one');
+    if (response.wasResent) logOutcome('hit a closed connection and was retried on a new one');
     logOutcome(`status ${response.status}, request id ${sanitizeLine(requestId(response) ?? 'unknown', 80)}`);
     const result = parseResponse(request, response, clock.epochMs(), decode);
     // No deadline can interrupt a parser, so it is checked afterwards.

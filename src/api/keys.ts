@@ -53,11 +53,11 @@ export function isKeyId(text: string): boolean {
 
 /** No error quotes the response, because it can contain the secret. */
 export function parseMintedKey(body: Json): MintedKey {
-  if (!isObject(body)) throw unexpectedShape('the answer', 'an object', undefined);
+  if (!isObject(body)) throw unexpectedShape('the response', 'an object', undefined);
   const secret = body['key'];
   // Redaction puts `***` in place of a known secret.
   if (!isText(secret) || !isKeySecret(secret) || secret.includes('***'))
-    throw new UnexpectedShapeError('`key` is not a new key');
+    throw new UnexpectedShapeError('`key` is not a usable key');
   const id = integerDigits(body['id']);
   if (id === undefined) throw new UnexpectedShapeError('`id` is not an integer');
   return { id, secret };

@@ -39,7 +39,10 @@ export async function* pages<T extends { readonly id: string }>(
     if (cursor === undefined || seenCursors.has(cursor)) return;
     pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;
     if (pagesWithoutNew > maxPagesWithoutNew)
-      throw new RequestError('The list goes on, but has nothing new on its pages', { status: 200, transient: false });
+      throw new RequestError('The list has more pages, but they contain no new records', {
+        status: 200,
+        transient: false,
+      });
     seenCursors.add(cursor);
   } while (seenIds.size < max);
 }

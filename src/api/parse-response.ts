@@ -25,9 +25,9 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     );
 
   if (status >= 300 && status < 400 && status !== 304) {
-    throw toError(`${status}, a redirect ${redirectTarget(request, response)}, which is not followed`);
+    throw toError(`status ${status}: the redirect ${redirectTarget(request, response)} was not followed`);
   }
-  if (status === 206) throw toError('status 206, a part of an answer that was asked for as a whole', false);
+  if (status === 206) throw toError('status 206 (partial content), but the whole response was requested', false);
   if (status < 200 || status >= 300) throw toError(`status ${status}${serviceMessage(request, response)}`);
   let body: Json;
   try {
@@ -48,7 +48,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
     // A repeated GET or DELETE would get the same response. A repeated POST creates something new.
-    throw toError(`status ${status} with an unusable answer: ${error.message}`, request.method === 'POST');
+    throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
   }
 }
 
@@ -89,7 +89,7 @@ function isHtml(response: HttpResponse): boolean {
 
 function describePage(response: HttpResponse): string {
   const title = /<title[^>]*>([^<]{1,200})/i.exec(response.body.slice(0, 20_000))?.[1];
-  return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} in place of JSON (a proxy's or a login page?)`;
+  return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
 /** Origin and path only, because a query can contain a token. */

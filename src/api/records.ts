@@ -56,7 +56,7 @@ export function parseProject(value: Json | undefined, place: string): ApiRecord 
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id } = value;
   if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
-    throw unexpectedShape(`${place}.id`, 'a text', id);
+    throw unexpectedShape(`${place}.id`, 'a string', id);
   return { id: toText(id), record: value };
 }
 
@@ -70,9 +70,9 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id, status, project_id } = value;
   if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'the id of an operation', id);
-  if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a text', status);
+  if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a string', status);
   if (!isAbsent(project_id) && toText(project_id) !== projectId) {
-    throw unexpectedShape(`${place}.project_id`, 'the project that was asked for', project_id);
+    throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };
 }
@@ -95,7 +95,7 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
 export function parseList(body: Json, name: string): Json[] {
   if (!isObject(body))
     throw new UnexpectedShapeError(
-      `\`${name}\` should be an array, but the body is ${Array.isArray(body) ? 'a list' : 'no object'}`,
+      `\`${name}\` should be an array, but the body is ${Array.isArray(body) ? 'an array' : 'not an object'}`,
     );
   const list = body[name];
   if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
@@ -108,7 +108,7 @@ export function parseCursor(body: Json): string | undefined {
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
   // A cursor of another type does not end the list. Otherwise the records of the next page would be missing unnoticed.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
-    throw unexpectedShape('pagination.cursor', 'a text', cursor ?? pagination);
+    throw unexpectedShape('pagination.cursor', 'a string', cursor ?? pagination);
   }
   return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
 }
@@ -119,7 +119,7 @@ export class UnexpectedShapeError extends Error {}
 export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {
   const got =
     value === undefined
-      ? 'nothing'
+      ? 'missing'
       : sanitizeLine(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value), 60);
   return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
 }

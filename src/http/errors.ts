@@ -51,7 +51,7 @@ export class RequestError extends Error {
 export class RetryAfterExceedsDeadline extends RequestError {
   constructor(error: RequestError, remaining: number) {
     const asked = formatDuration(error.retryAfterMs ?? 0);
-    super(`${error.message}. It asks to wait ${asked}, but only ${formatDuration(remaining)} are left`, error, {
+    super(`${error.message}. It asks to wait ${asked}, but only ${formatDuration(remaining)} remain`, error, {
       cause: error,
     });
   }

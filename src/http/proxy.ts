@@ -9,13 +9,13 @@ export function proxyProblem(url: URL): string | undefined {
   if (name === undefined || checkBypass(url)) return undefined;
   // The message never quotes the value, because it can contain a password.
   if (!/^https?:\/\//i.test(process.env[name] ?? ''))
-    return `${name} is no usable URL: it does not begin with http:// or https://. Write it as http://host:port`;
+    return `${name} is not a valid URL: it does not begin with http:// or https://. Write it as http://host:port`;
   try {
     if (getProxyUrl(url)?.hostname) return undefined;
   } catch {
     // This error quotes the value.
   }
-  return `${name} is no usable URL. Write it as http://host:port, with user and password percent-encoded (% is %25)`;
+  return `${name} is not a valid URL. Write it as http://host:port, with user and password percent-encoded (% is %25)`;
 }
 
 const longEnoughToMask = 8;

@@ -20,7 +20,7 @@ export function readBody(message: IncomingMessage, maxBytes: number): Promise<st
     };
     const fail = (cause?: Error) => {
       if (isRead) return;
-      reject(new TransportError(`The connection was cut after ${length} bytes of the body`, { cause }));
+      reject(new TransportError(`The connection closed after ${length} bytes of the body`, { cause }));
     };
     message.on('data', (chunk: Buffer) => {
       length += chunk.length;
@@ -28,7 +28,9 @@ export function readBody(message: IncomingMessage, maxBytes: number): Promise<st
       if (pending.length === chunksAtOnce) decode();
       if (length <= maxBytes) return;
       reject(
-        new TransportError(`The body is larger than ${maxBytes / 2 ** 20} MiB and was refused`, { transient: false }),
+        new TransportError(`The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`, {
+          transient: false,
+        }),
       );
       message.destroy();
     });

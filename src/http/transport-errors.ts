@@ -7,22 +7,24 @@ type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonl
 export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
   const proxyStatus = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
   if (proxyStatus === '407')
-    return new TransportError('The proxy wants a login (status 407)', {
+    return new TransportError('The proxy requires a login (status 407)', {
       transient: false,
       status: 407,
       mayHaveTakenEffect: false,
     });
   if (proxyStatus !== undefined)
-    return new TransportError(`The proxy refused the tunnel with status ${proxyStatus}`, { mayHaveTakenEffect: false });
+    return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, {
+      mayHaveTakenEffect: false,
+    });
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
   const reason =
     reasons[code]?.replace('HOST', () => sanitizeLine(hostname, 100)).replace('PEER', () => peer) ??
-    (code.startsWith('HPE_') ? 'The answer is not HTTP' : undefined);
+    (code.startsWith('HPE_') ? 'The response is not HTTP' : undefined);
   const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
   return new TransportError(
-    reason === undefined ? sanitizeLine(message) || code || 'No reason was given' : `${reason} (${codes})`,
+    reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`,
     {
       cause: error,
       mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
@@ -40,19 +42,19 @@ function isBeforeRequest({ syscall = '', code = '', message }: SystemError): boo
 }
 
 const reasons: Record<string, string> = {
-  ECONNREFUSED: 'The connection was refused by PEER',
-  ECONNRESET: 'The connection was reset by PEER',
-  ENOTFOUND: 'The host name HOST is not known',
-  EAI_AGAIN: 'The host name HOST could not be looked up',
-  ETIMEDOUT: 'The connection to PEER could not be made in time',
-  EHOSTUNREACH: 'The host of PEER cannot be reached',
-  ENETUNREACH: 'The network of PEER cannot be reached',
-  EPIPE: 'The connection was closed by PEER',
-  EPROTO: 'The answer is not TLS: does the service speak plain http?',
+  ECONNREFUSED: 'Connection refused by PEER',
+  ECONNRESET: 'Connection reset by PEER',
+  ENOTFOUND: 'The host name HOST was not found',
+  EAI_AGAIN: 'Could not look up the host name HOST',
+  ETIMEDOUT: 'The connection to PEER timed out',
+  EHOSTUNREACH: 'The host of PEER is unreachable',
+  ENETUNREACH: 'The network of PEER is unreachable',
+  EPIPE: 'Connection closed by PEER',
+  EPROTO: 'The response is not TLS: is this a plain http port?',
   CERT_HAS_EXPIRED: 'The certificate of the service has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',
-  SELF_SIGNED_CERT_IN_CHAIN: 'An authority of the certificate is not trusted: is NODE_EXTRA_CA_CERTS set?',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The authority of the certificate is not known: is NODE_EXTRA_CA_CERTS set?',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The authority of the certificate is not known: is NODE_EXTRA_CA_CERTS set?',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate chain ends in an untrusted authority: is NODE_EXTRA_CA_CERTS set?',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate is from an unknown authority: is NODE_EXTRA_CA_CERTS set?',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is from an unknown authority: is NODE_EXTRA_CA_CERTS set?',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service is for another host name',
 };

@@ -8,6 +8,11 @@ export function sentences(...texts: (string | false)[]): string {
   return texts.flatMap((text) => (text ? [sentence(text)] : [])).join(' ');
 }
 
+/** For example `1 key`, `2 keys`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 interface Bounds {
   readonly max: number;
   readonly separator: string;

@@ -53,7 +53,7 @@ test.concurrent('a body that is cut where it happens to be JSON proves nothing',
   const result = await run({ 'operation-id': id, 'base-url': `http://127.0.0.1:${port}/v2`, timeout: '0' });
 
   expect(result.exitCode).toBe(1);
-  expect(errorOf(result)).toMatch(/cut after \d+ bytes/);
+  expect(errorOf(result)).toMatch(/closed after \d+ bytes/);
 });
 
 test.concurrent('the looks of a wait share one connection', async (context) => {
@@ -122,7 +122,7 @@ test.concurrent('a body larger than an operation can be is refused, and not aske
     'base-url': `http://127.0.0.1:${port}/v2`,
   });
 
-  expect(errorOf(result)).toMatch(/larger than 1 MiB/);
+  expect(errorOf(result)).toMatch(/larger than the maximum of 1 MiB/);
   expect(asked).toBe(1);
 });
 

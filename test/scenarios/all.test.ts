@@ -181,7 +181,7 @@ test.concurrent('an empty list is believed only after 5 s, and its pages are 100
   const result = await run({ 'operation-id': 'all', 'poll-interval': '1h' });
   expect(result.conclusion).toBe('success');
   expect(result.outputs).toMatchObject({ count: '0' });
-  expect(noticesOf(result)[0]).toMatch(/No unfinished operation/);
+  expect(noticesOf(result)[0]).toMatch(/Found no unfinished operation/);
   expect(service.requests).toHaveLength(4 + 2);
   for (const { endpoint, path } of service.requests) {
     expect(endpoint).toBe('list-operations');
@@ -227,7 +227,7 @@ test.concurrent('a filter that leaves out all that is unfinished is named in the
   for (let left = 3; left > 0; left--) service.plane.startOperation({ projectId, lengthMs: never });
   const result = await run({ 'operation-id': 'all', filter: 'branch_id=br-none', timeout: '0' });
   expect(result.conclusion).toBe('success');
-  expect(noticesOf(result)[0]).toMatch(/filter left out 3 unfinished operations/);
+  expect(noticesOf(result)[0]).toMatch(/filter excluded 3 unfinished operations/);
 });
 
 test.concurrent('operations of other projects are no concern', async (context) => {

@@ -132,7 +132,7 @@ test.concurrent('an input that is given empty gets its default', async (context)
     'fail-fast': '',
   });
   expect(result.conclusion).toBe('success');
-  expect(result.log).toMatch(/deadline 10m after the start/);
+  expect(result.log).toMatch(/\(timeout 10m\)/);
   expect(warningsOf(result)).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ test.concurrent('an empty list that is given is success with a notice', async (c
     'operation-ids': '[]',
     operations: '[]',
   });
-  expect(noticesOf(result)).toMatchObject([expect.stringMatching(/list of operations is empty/)]);
+  expect(noticesOf(result)).toMatchObject([expect.stringMatching(/list of operation ids is empty/)]);
   expect(service.requests).toEqual([]);
 });
 
@@ -38,7 +38,7 @@ test.concurrent('an empty list that is given fails the step with fail-on: empty'
   const result = await run({ 'operation-id': '[]', 'fail-on': 'empty' });
   expect(result.conclusion).toBe('failure');
   expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });
-  expect(errorOf(result)).toMatch(/The list of operations is empty.*fail-on: empty/);
+  expect(errorOf(result)).toMatch(/The list of operation ids is empty.*fail-on: empty/);
   expect(service.requests).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test.concurrent('an expression that gives nothing does not open the gate', async
   const { service, run } = await setStage(context);
   const result = await run({ 'operation-id': '' });
   expect(result.conclusion).toBe('failure');
-  expect(errorOf(result)).toMatch(/operation-id: is empty.*expression that gives nothing.*skipped step/);
+  expect(errorOf(result)).toMatch(/operation-id: is empty.*expression without a value.*skipped step/);
   expect(errorOf(result)).toMatch(/word all for every unfinished operation/);
   expect(service.requests).toEqual([]);
 });
@@ -65,7 +65,7 @@ test.concurrent('both operation-id and response-file is one too many', async (co
   const { expect } = context;
   const { service, run } = await setStage(context);
   const result = await run({ 'operation-id': '[]', 'response-file': 'answer.json' });
-  expect(errorOf(result)).toMatch(/operation-id: .*response-file; expected one of them/);
+  expect(errorOf(result)).toMatch(/operation-id: .*response-file; expected only one of them/);
   expect(service.requests).toEqual([]);
 });
 

@@ -183,7 +183,7 @@ for (const [limit, count] of [
     expect(keysIn(result)).toHaveLength(count);
     const isCut = limit === '1' || limit === '5';
     expect(warningsOf(result)).toEqual(
-      isCut ? [`limit: ${limit} cut the list: more keys match. Raise limit, or set 0 for all.`] : [],
+      isCut ? [`limit: ${limit} cut the list, but more keys match. Raise limit, or set it to 0 for all.`] : [],
     );
     expect(JSON.parse(result.outputs['key-ids'] ?? '')).toEqual(['1', '2', '3', '4', '5', '6'].slice(0, count));
   });

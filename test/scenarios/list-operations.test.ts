@@ -111,7 +111,9 @@ for (const [limit, count, pages, isToldToCut] of [
     expect(inFile(result).operations).toHaveLength(count);
     expect(asked(service)).toEqual(['100', '100 on', '100 on', '100 on'].slice(0, pages));
     expect(warningsOf(result)).toEqual(
-      isToldToCut ? [`limit: ${limit} cut the list: more operations match. Raise limit, or set 0 for all.`] : [],
+      isToldToCut
+        ? [`limit: ${limit} cut the list, but more operations match. Raise limit, or set it to 0 for all.`]
+        : [],
     );
   });
 }
@@ -255,7 +257,7 @@ test.concurrent('a filter that can never match is refused, and an unknown status
   expect(service.requests).toEqual([]);
   const result = await runMode('list-operations', { 'project-id': projectId, filter: 'status=paused' });
   expect(result.outputs).toMatchObject({ status: 'ok', count: '0' });
-  expect(warningsOf(result)).toMatchObject([expect.stringMatching(/^filter: line 1: “paused” is no known status/)]);
+  expect(warningsOf(result)).toMatchObject([expect.stringMatching(/^filter: line 1: “paused” is not a known status/)]);
 });
 
 test.concurrent('with a filter pages are read on, of 100, until there are as many as the limit', async (context) => {

@@ -201,7 +201,7 @@ for (const [limit, count] of [
     expect(json(result, 'projects')).toHaveLength(count);
     expect(inFile(result).projects).toHaveLength(count);
     expect(warningsOf(result)).toEqual(
-      limit === '1' ? ['limit: 1 cut the list: more projects match. Raise limit, or set 0 for all.'] : [],
+      limit === '1' ? ['limit: 1 cut the list, but more projects match. Raise limit, or set it to 0 for all.'] : [],
     );
   });
 }
@@ -256,7 +256,7 @@ test.concurrent('max-batches is 1 to 256', async (context) => {
   const { service, runMode } = await setStage(context);
   for (const maxBatches of ['0', '257', '-1', '1.5', 'all', '1e2']) {
     const result = await runMode('list-projects', { 'max-batches': maxBatches });
-    expect(errorOf(result)).toMatch(`max-batches: “${maxBatches}” is not a number of batches; expected 1 to 256`);
+    expect(errorOf(result)).toMatch(`max-batches: “${maxBatches}” is not a valid number of batches; expected 1 to 256`);
   }
   expect(service.requests).toEqual([]);
 });
@@ -717,7 +717,7 @@ test.concurrent('all of a record but its id may be missing, and what is more pas
 });
 
 const unusable: readonly [what: string, body: string, place: string][] = [
-  ['a record without an id', '{"projects":[{"id":"a"},{"name":"shop"}]}', '`projects[1].id` should be a text'],
+  ['a record without an id', '{"projects":[{"id":"a"},{"name":"shop"}]}', '`projects[1].id` should be a string'],
   ['a record whose id is null', '{"projects":[{"id":null}]}', '`projects[0].id`'],
   ['a record whose id is empty', '{"projects":[{"id":""}]}', '`projects[0].id`'],
   ['a record whose id is a list', '{"projects":[{"id":["a"]}]}', '`projects[0].id`'],

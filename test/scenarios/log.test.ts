@@ -14,10 +14,8 @@ test.concurrent('the log says what is awaited and for how long, then a line a ch
 
   const lines = result.log.trimEnd().split('\n');
   expect(lines).toHaveLength(4);
-  expect(lines[0]).toContain(
-    `Waiting for 1 operation of project ${projectId}, with a deadline 1h 30m after the start.`,
-  );
-  expect(lines[1]).toMatch(new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running, 1m 3\\ds old`));
+  expect(lines[0]).toContain(`Waiting for 1 operation in project ${projectId} (timeout 1h 30m).`);
+  expect(lines[1]).toMatch(new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running for 1m 3\\ds`));
   expect(lines[2]).toMatch(new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running → finished`));
   expect(lines[3]).toMatch(/1 operation finished\./);
 });
@@ -62,13 +60,13 @@ test.concurrent('a look that fails is told once, and so is that the service answ
   const step = start({ 'operation-id': operation.id, 'poll-interval': '50ms' });
   await service.ended({ endpoint: 'get-operation', n: 5 });
   remove();
-  await step.waitForLine(/answers again/);
+  await step.waitForLine(/responds again/);
   service.plane.endOperation(operation);
   const result = await step.done;
   expect(result.conclusion).toBe('success');
-  expect(result.log.match(/answers again/g)).toHaveLength(1);
+  expect(result.log.match(/responds again/g)).toHaveLength(1);
   // The request id differs from one failure to the next: telling them all would drown the log.
-  expect(result.log.match(/A look failed/g)).toHaveLength(1);
+  expect(result.log.match(/Poll failed/g)).toHaveLength(1);
 });
 
 test.concurrent('a request that is tried again says why, and when', async (context) => {

@@ -88,7 +88,7 @@ test.concurrent('a proxy variable without a scheme is not ignored in post either
     post: { env: { https_proxy: undefined, HTTPS_PROXY: 'user:secret-word@127.0.0.1:1' } },
   });
 
-  expectTold(service, main, after, /HTTPS_PROXY is no usable URL/);
+  expectTold(service, main, after, /HTTPS_PROXY is not a valid URL/);
   expect(withoutMasks(after.output) + after.summary).not.toContain('secret-word');
   expect(after.masks).toContain('secret-word');
   expect(proxy.asked).toHaveLength(1);
@@ -105,15 +105,15 @@ test.concurrent('a host name that post cannot look up is told, with the key', as
     post: { env: { https_proxy: undefined }, nodeArgs: sabotage('no-name-is-known') },
   });
 
-  expectTold(service, main, after, /host name control\.test is not known/);
+  expectTold(service, main, after, /host name control\.test was not found/);
 });
 
 for (const [what, text, why] of [
-  ['wants a login', wantsLogin, /proxy wants a login \(status 407\)/],
+  ['wants a login', wantsLogin, /proxy requires a login \(status 407\)/],
   [
     'answers with a page',
     proxyAnswer('403 Forbidden', 'Content-Type: text/html', '<!DOCTYPE html><title>Sign in</title>'),
-    /proxy refused the tunnel with status 403/,
+    /proxy rejected the tunnel with status 403/,
   ],
 ] as const) {
   test.concurrent(`a proxy that ${what} of post alone is told, with the key`, async (context) => {

@@ -131,7 +131,7 @@ test.concurrent('a proxy that is not there ends the step red, and the error name
   );
 
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).toContain('The connection was refused by the proxy 127.0.0.1:1 (ECONNREFUSED)');
+  expect(errorOf(result)).toContain('Connection refused by the proxy 127.0.0.1:1 (ECONNREFUSED)');
   expect(withoutMasks(result.output) + result.summary).not.toContain('secret-word');
 });
 
@@ -161,7 +161,7 @@ for (const name of ['https_proxy', 'HTTPS_PROXY']) {
     ).done;
 
     expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toContain(`${name} is no usable URL`);
+    expect(errorOf(result)).toContain(`${name} is not a valid URL`);
     expect(errorOf(result)).toContain('http://host:port');
     expect(withoutMasks(result.output) + result.summary).not.toMatch(/secret-word|proxy\.internal/);
     expect(service.requests).toEqual([]);
@@ -203,7 +203,7 @@ for (const variable of ['http://user:100%@127.0.0.1:1', 'http://user:100p@127.0.
     const result = await run({ ...anyId, 'base-url': hiddenUrl }, { env: { https_proxy: variable } });
 
     expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toMatch(/https_proxy is no usable URL/);
+    expect(errorOf(result)).toMatch(/https_proxy is not a valid URL/);
     expect(result.output).not.toMatch(/100[%p]/);
   });
 }

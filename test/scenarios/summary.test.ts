@@ -27,7 +27,7 @@ test.concurrent('a summary tells the verdict and a row an operation', async (con
     ),
   );
   expect(rows).toEqual([
-    ['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'],
+    ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'],
     ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', bad.id],
     ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', good.id],
   ]);
@@ -72,7 +72,7 @@ test.concurrent('of hundreds of operations it tells what fits, those that matter
   expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 300 operations failed/);
   const shown = (result.summary.match(/<tr>/g)?.length ?? 0) - 1;
   expect(shown).toBeGreaterThanOrEqual(20);
-  expect(result.summary).toMatch(new RegExp(`more: ${300 - shown} ended well`));
+  expect(result.summary).toMatch(new RegExp(`Not shown: ${300 - shown} succeeded`));
   expect(result.summary.indexOf(ids[250] ?? '')).toBeGreaterThan(0);
   expect(result.summary).toContain('```mermaid\ngantt\n');
 });

@@ -1013,7 +1013,7 @@ test.concurrent('a proxy variable that cannot be read does not stop the sweep, a
   const env = { GITHUB_API_URL: 'http://github.test', http_proxy: 'http://ci:hunter2%zz@127.0.0.1:1' };
   const result = await stage.sweep({}, { ...swiftly, env });
   expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
-  expectByAge(result, old, young, /GitHub was not asked, as http_proxy is no usable URL/);
+  expectByAge(result, old, young, /GitHub was not asked, as http_proxy is not a valid URL/);
 });
 
 // Time: each alone, as loading what talks to GitHub takes long where much else is under way

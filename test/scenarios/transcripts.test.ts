@@ -27,13 +27,13 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
     written(`
       mask     <parent key>
       state    key = nothing-to-revoke
-      log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
-      log      <time>  create_branch on br-main [<uuid>]: running, <time> old
+      log      <time>  create_branch on br-main [<uuid>]: running for <time>
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
-      log      <time>  create_branch on br-main [<uuid>]: running → finished, <time> old
+      log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>
       output   status = finished
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-wait-operation-<uuid>.json
@@ -58,10 +58,10 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
     written(`
       mask     <parent key>
       state    key = nothing-to-revoke
-      log      <time>  Waiting for 1 operation of project shop-db, with a deadline 10m after the start.
+      log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
-      log      <time>  create_branch on br-main [<uuid>]: failed, <time> old
+      log      <time>  create_branch on br-main [<uuid>]: failed after <time>
       output   status = failed
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-wait-operation-<uuid>.json
@@ -102,7 +102,7 @@ test.concurrent('list-operations with fail-on: match is red where one matches', 
       output   operation-id = <uuid>
       output   operation-ids = ["<uuid>"]
       output   operations = <records>
-      error    filter admits 1 operation; fail-on: match fails the step. The summary shows them, and result-file holds them.
+      error    Found 1 operation, so fail-on: match fails the step. See the summary or result-file.
       summary  ### ❌ list-operations: 1 operation
       exit     1
     `),

@@ -150,12 +150,10 @@ export class Stage {
     sent.mayBeDone = outage.how === 'silent';
     switch (outage.how) {
       case 'refused':
-        return Promise.reject(
-          new TransportError('The connection was refused (ECONNREFUSED)', { mayHaveTakenEffect: false }),
-        );
+        return Promise.reject(new TransportError('Connection refused (ECONNREFUSED)', { mayHaveTakenEffect: false }));
       case 'proxy':
         return Promise.reject(
-          new TransportError('The proxy wants a login (status 407)', {
+          new TransportError('The proxy requires a login (status 407)', {
             transient: false,
             status: 407,
             mayHaveTakenEffect: false,

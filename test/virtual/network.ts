@@ -70,7 +70,7 @@ class Delivery {
       // What may be sent twice is, on a new connection.
       this.#isRepeated = true;
       if (method === 'POST') {
-        this.#break('The connection was reset (ECONNRESET)');
+        this.#break('Connection reset (ECONNRESET)');
         return;
       }
     }
@@ -105,13 +105,13 @@ class Delivery {
           return;
         case 'flood':
           this.#stopWaiting = clock.schedule(clock.now() + largestBody / bandwidth, () =>
-            this.#break('The body is larger than 256 MiB and was refused', { transient: false }),
+            this.#break('The response is larger than the maximum of 256 MiB', { transient: false }),
           );
           return;
         case 'hang':
           return;
         case 'cut':
-          this.#travel(() => this.#break(`The connection was cut after ${this.#body.length} bytes of the body`));
+          this.#travel(() => this.#break(`The connection closed after ${this.#body.length} bytes of the body`));
           return;
       }
     }

@@ -37,7 +37,7 @@ export async function collect<T extends ApiRecord>(
     if (admitted.length >= maxRecords) break;
     if (clock.now() - loggedAt < progressInterval) continue;
     loggedAt = clock.now();
-    log.info(`${read} records read so far.`);
+    log.info(`Read ${read} records so far.`);
   }
   const contents = admitted.length === 0 ? 'empty' : 'match';
   return {

@@ -62,7 +62,7 @@ export function parseFilter(
     if (folded !== null)
       throw bad(
         column + folded.index + 1,
-        `${folded[1]} begins a second condition. Write each on a line of its own, in YAML below “filter: |”: “filter: >” joins lines. For a blank within a value write ?`,
+        `${folded[1]} starts a second condition on this line. Write one condition a line, in YAML below “filter: |” (“filter: >” joins lines). To match a space in a value, write ?`,
       );
     if (pattern.length > maxPatternLength)
       throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);
@@ -70,7 +70,7 @@ export function parseFilter(
     if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
     if (isUnknownStatus(field, pattern))
       warnings.push(
-        `line ${index + 1}: “${blankInvisible(pattern)}” is no known status, so this line may ${sign === '=' ? 'match nothing' : 'exclude nothing'}. Known are ${knownStatuses.join(', ')}`,
+        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${sign === '=' ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
     return [{ field, pattern, admits: sign === '=' }];
   });

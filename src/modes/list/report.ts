@@ -6,6 +6,7 @@ import { keyRow } from '../../keys/report.js';
 import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';
 import { type JsonObject, printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
+import { plural } from '../../text/sentences.js';
 import type { ListResult } from './collect.js';
 import type { ListKeysResult } from './keys.js';
 import type { ListOperationsResult } from './operations.js';
@@ -20,7 +21,7 @@ export function listKeysReport(found: ListKeysResult): StepReport {
       { name: 'key-ids', value: printJson(ids), rank: 2 },
       { name: 'keys', value: recordsForOutput(found.records), rank: 1, holdsRecords: true },
     ],
-    details: truncatedTable(['Key', 'Name', 'Made', 'Last used'], found.records, (key) => {
+    details: truncatedTable(['Key', 'Name', 'Created', 'Last used'], found.records, (key) => {
       const { id, name, created, lastUsed } = keyRow(key);
       return [id, name, created, lastUsed].map(codeHtml);
     }),
@@ -46,7 +47,7 @@ export function listOperationsReport(found: ListOperationsResult, nowMs: number)
 export function listProjectsReport(result: ListResult, maxBatches: number): StepReport {
   // Ids are strings, even if the service sends numbers: fromJSON rounds large ones.
   const ids = result.records.map(({ id }) => id);
-  const projects = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Made'], result.records, (project) => {
+  const projects = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], result.records, (project) => {
     const { id, name, region, version, created } = projectRow(project);
     return [id, name, region, version, created].map(codeHtml);
   });
@@ -71,7 +72,7 @@ function tallyLine(projects: ListResult['records'], by: 'region' | 'version'): s
 }
 
 function commonReport({ verdict, records, cutAt }: ListResult, mode: string, one: string, ids: readonly string[]) {
-  const number = `${records.length} ${one}${records.length === 1 ? '' : 's'}`;
+  const number = plural(records.length, one);
   const head = { mode, status: verdict, count: records.length, [`${one}_ids`]: ids };
   return {
     status: verdict,
@@ -79,18 +80,20 @@ function commonReport({ verdict, records, cutAt }: ListResult, mode: string, one
     headline: number,
     error: verdict === 'ok' ? undefined : failOnMessage(verdict, number),
     warnings:
-      cutAt === undefined ? [] : [`limit: ${cutAt} cut the list: more ${one}s match. Raise limit, or set 0 for all.`],
+      cutAt === undefined
+        ? []
+        : [`limit: ${cutAt} cut the list, but more ${one}s match. Raise limit, or set it to 0 for all.`],
     result: printResult(head, `${one}s`, records),
   };
 }
 
 const whatToDo = {
-  empty: 'Look at filter, and whether api-key is of the right account.',
-  match: 'The summary shows them, and result-file holds them.',
+  empty: 'Check filter, and that api-key belongs to the right account.',
+  match: 'See the summary or result-file.',
 };
 
 function failOnMessage(verdict: 'empty' | 'match', number: string): string {
-  return `filter admits ${number}; fail-on: ${verdict} fails the step. ${whatToDo[verdict]}`;
+  return `Found ${number}, so fail-on: ${verdict} fails the step. ${whatToDo[verdict]}`;
 }
 
 /** Records per piece. A single string for a large list would need its length of memory again. */

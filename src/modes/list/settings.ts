@@ -57,13 +57,13 @@ function readListSettings(
 /** GitHub limits a matrix to 256 jobs per workflow run. */
 const parseMaxBatches: Parse<number> = (text) => {
   const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 256) throw new BadValue('is not a number of batches; expected 1 to 256');
+  if (number < 1 || number > 256) throw new BadValue('is not a valid number of batches; expected 1 to 256');
   return number;
 };
 
 const parseShard: Parse<Shard> = (text) => {
   const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (number < 1 || number > of)
-    throw new BadValue('is no share; expected its number and how many there are, such as 3/256, from 1/256 to 256/256');
+    throw new BadValue('is not a valid shard; expected a number and a total, such as 3/256, from 1/256 to 256/256');
   return { number, total: of };
 };

@@ -9,7 +9,7 @@ import {
   phaseForStatus,
 } from '../../operations/description.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { joinFirst, messageBounds, sentences } from '../../text/sentences.js';
+import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { NotFoundError } from './poll-failures.js';
 import type { TrackedOperation } from './tracked-operations.js';
@@ -42,16 +42,16 @@ const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) =>
   finished: (result, context) =>
     result.operations.length === 0
       ? { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) }
-      : { headline: `${operationCount(result.operations.length)} finished` },
+      : { headline: `${plural(result.operations.length, 'operation')} finished` },
 
   empty: (result, context) => ({
     headline: 'Nothing to wait for',
     error: sentences(
       nothingToWaitFor(result, context),
-      'With fail-on: empty that fails the step',
+      'The step fails because of fail-on: empty',
       context.wasGivenIds
-        ? 'Check the step that made the list of ids'
-        : 'Check project-id and filter, and whether the change was made before this step',
+        ? 'Check the step that produced the list of ids'
+        : 'Check project-id and filter, and that the change was made before this step',
     ),
   }),
 
@@ -62,7 +62,7 @@ const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) =>
       headline: `${describeShare(failed, result.operations)} failed`,
       error: sentences(
         `${describeShare(failed, result.operations)} in ${describeProjects(context)} failed: ${describeOperations(failed, context)}`,
-        pending.length > 0 && `No longer waiting for: ${describeOperations(pending, context)}`,
+        pending.length > 0 && `Stopped waiting for: ${describeOperations(pending, context)}`,
         result.cause !== undefined && `Last error: ${result.cause.message}`,
         'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
       ),
@@ -72,24 +72,24 @@ const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) =>
   timeout: (result, context) => {
     const { operations, cause } = result;
     const pending = operations.filter(isPending);
-    const when = describeEnd(context.timeout, cause);
     const where = describeProjects(context);
     return {
       headline:
         pending.length === 0
-          ? 'Could not determine what is unfinished in time'
+          ? 'Could not confirm in time that nothing is pending'
           : `${describeShare(pending, operations)} not finished in time`,
       error: sentences(
+        describeEnd(context.timeout, cause),
         pending.length === 0
-          ? `Could not determine which operations of ${where} are unfinished ${when}`
-          : `${describeShare(pending, operations)} in ${where} had not finished ${when}: ${describeOperations(pending, context)}`,
+          ? `Could not confirm that nothing is pending in ${where}`
+          : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
         ...timeoutReasons(result, context),
       ),
     };
   },
 
   cancelled: ({ operations }) => ({
-    headline: `Cancelled; ${operations.filter((one) => !isPending(one)).length} of ${operationCount(operations.length)} had ended`,
+    headline: `Cancelled; ${operations.filter((one) => !isPending(one)).length} of ${plural(operations.length, 'operation')} had ended`,
   }),
 
   error: ({ operations, cause }) => ({
@@ -97,18 +97,18 @@ const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) =>
     error: sentences(
       cause?.message ?? '',
       operations.length > 1 &&
-        `Until then ${operations.filter((one) => !isPending(one)).length} of ${operationCount(operations.length)} had ended`,
+        `Before that, ${operations.filter((one) => !isPending(one)).length} of ${plural(operations.length, 'operation')} had ended`,
       cause !== undefined && adviceFor(cause instanceof NotFoundError ? cause.requestError : cause, true),
     ),
   }),
 };
 
 function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: WaitContext): string {
-  if (context.wasGivenIds) return 'The list of operations is empty: nothing was waited for.';
+  if (context.wasGivenIds) return 'The list of operation ids is empty, so there was nothing to wait for.';
   const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
   return sentences(
-    `No unfinished operation in ${describeProjects(context)} matches`,
-    excludedCount > 0 && `filter left out ${excludedCount} unfinished operation${excludedCount === 1 ? '' : 's'}`,
+    `Found no unfinished operation to wait for in ${describeProjects(context)}`,
+    excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
     failed.length > 0 && `Failed in the last 5 minutes: ${joinFirst(failed, messageBounds)}`,
   );
 }
@@ -118,7 +118,7 @@ function timeoutReasons(
   { operations, cause, unresponsiveProjects }: WaitResult,
   { projectIds, timeout }: WaitContext,
 ): string[] {
-  const advice = 'Check base-url, and the network and the proxy of the runner; then run the step again';
+  const advice = 'Check base-url and the network and proxy of the runner, then run the step again';
   if (cause !== undefined)
     return [
       `Last error: ${cause.message}`,
@@ -131,10 +131,11 @@ function timeoutReasons(
       advice,
     ];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
-  if (unseen > 0) return [`No response came for ${unseen} of them`, advice];
-  if (timeout === 0) return ['Check again later, or set a timeout'];
-  if (!operations.some(isPending)) return ['An empty list is believed only after 5s: raise timeout'];
-  return ['They may still finish: check them in the console, or raise timeout if they take longer'];
+  if (unseen > 0) return [`The control API never reported the status of ${unseen} of them`, advice];
+  if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
+  if (!operations.some(isPending))
+    return ['An empty list counts only after 5s, because a new operation may not be listed immediately. Raise timeout'];
+  return ['Operations may still finish: check them in the console, or raise timeout'];
 }
 
 function describeProjects({ projectIds }: WaitContext): string {
@@ -154,16 +155,15 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 }
 
 function describeEnd(timeout: number, cause: WaitResult['cause']): string {
-  if (cause instanceof RetryAfterExceedsDeadline) return 'when the service asked for more time than was left';
-  return timeout === 0
-    ? 'at the one poll that timeout: 0 allows'
-    : `when the timeout of ${formatDuration(timeout)} ended`;
+  if (cause instanceof RetryAfterExceedsDeadline)
+    return 'Stopped early, because the service asks to wait beyond the timeout';
+  return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
 }
 
 /** Describes the first few operations, with their projects if there are several. */
 function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
   const texts = some.map(({ id, projectId, operation }) => {
-    const text = operation === undefined ? `[${id}] not seen yet` : describeOperation(operation, nowMs);
+    const text = operation === undefined ? `[${id}] without a status yet` : describeOperation(operation, nowMs);
     return projectIds.length === 1 ? text : `${text} in project ${sanitizeLine(projectId, 80)}`;
   });
   return joinFirst(texts, messageBounds);
@@ -180,9 +180,7 @@ function describeOperation(operation: Operation, nowMs: number): string {
 }
 
 function describeShare(some: readonly unknown[], all: readonly unknown[]): string {
-  return some.length === all.length ? operationCount(all.length) : `${some.length} of ${operationCount(all.length)}`;
-}
-
-function operationCount(operations: number): string {
-  return `${operations} operation${operations === 1 ? '' : 's'}`;
+  return some.length === all.length
+    ? plural(all.length, 'operation')
+    : `${some.length} of ${plural(all.length, 'operation')}`;
 }

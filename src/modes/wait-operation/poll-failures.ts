@@ -114,7 +114,7 @@ export class PollFailures {
 function notFoundError({ projectId, operationId, wasSeen }: PollTarget, requestError: RequestError): NotFoundError {
   const project = `Project ${sanitizeLine(projectId, 80)}`;
   const said = `(${requestError.message})`;
-  if (operationId === undefined) return new NotFoundError(`${project} is not found ${said}`, requestError);
+  if (operationId === undefined) return new NotFoundError(`${project} was not found ${said}`, requestError);
   const id = sanitizeLine(operationId, 80);
   return new NotFoundError(
     wasSeen

@@ -1,8 +1,15 @@
 import type { Log } from '../../api/log.js';
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
-import { isKnownStatus, operationDuration, operationName, operationStatus } from '../../operations/description.js';
+import {
+  isKnownStatus,
+  operationDuration,
+  operationName,
+  operationStatus,
+  phaseForStatus,
+} from '../../operations/description.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
+import { plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { TrackedOperation } from './tracked-operations.js';
@@ -29,26 +36,24 @@ export class ProgressLog {
 
   start(projectIds: readonly string[]): void {
     const pending = this.#pending().length;
-    const what = pending === 0 ? 'the unfinished operations' : `${pending} operation${pending === 1 ? '' : 's'}`;
+    const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const [id = ''] = projectIds;
     const where = projectIds.length === 1 ? `project ${sanitizeLine(id, 80)}` : `${projectIds.length} projects`;
-    if (this.#deadline.isUnbounded) this.#write(`Checking ${what} of ${where} once.`);
-    else
-      this.#write(
-        `Waiting for ${what} of ${where}, with a deadline ${formatDuration(this.#deadline.expiresAt)} after the start.`,
-      );
+    if (this.#deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
+    else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.#deadline.expiresAt)}).`);
   }
 
   statusChanged(operation: Operation, from: string | undefined): void {
     const { clock } = this.#deadline;
     const duration = operationDuration(operation, clock.epochMs());
+    const preposition = phaseForStatus(operation.status) === 'pending' ? 'for' : 'after';
     this.#write(
-      `${operationName(operation)}: ${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}${duration === undefined ? '' : `, ${duration} old`}`,
+      `${operationName(operation)}: ${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}${duration === undefined ? '' : ` ${preposition} ${duration}`}`,
     );
     if (isKnownStatus(operation.status) || this.#warnedOfStatus) return;
     this.#warnedOfStatus = true;
     this.#log.warning(
-      `${operationName(operation)} has the status “${operationStatus(operation)}”, which this action does not know. It waits on, as if the operation were still running.`,
+      `${operationName(operation)} has the unknown status “${operationStatus(operation)}”. This action treats the operation as still running.`,
     );
   }
 
@@ -56,7 +61,9 @@ export class ProgressLog {
   listIsEmpty(): void {
     if (this.#hasReportedEmptyList) return;
     this.#hasReportedEmptyList = true;
-    this.#write('No unfinished operation yet. Polling for 5s more, because a new operation may not be listed at once.');
+    this.#write(
+      'No unfinished operation yet. Polling for 5s more, because a new operation may not be listed immediately.',
+    );
   }
 
   requestFailed(error: RequestError): void {
@@ -66,15 +73,15 @@ export class ProgressLog {
     this.#lastFailure = kind;
     this.#write(
       error.isThrottled
-        ? `The service asks for patience: ${error.message}`
-        : `A look failed, another follows: ${error.message}`,
+        ? `The service asks to retry later: ${error.message}`
+        : `Poll failed, will retry: ${error.message}`,
     );
   }
 
   serviceRecovered(): void {
     if (this.#lastFailure === undefined) return;
     this.#lastFailure = undefined;
-    this.#write('The service answers again.');
+    this.#write('The service responds again.');
   }
 
   stop(): void {

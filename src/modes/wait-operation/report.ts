@@ -57,12 +57,12 @@ function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects
 }
 
 function describeRest(rows: readonly OperationRow[]): string {
-  const named = { failed: 'failed', pending: 'not ended', succeeded: 'ended well' };
+  const named = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
   const parts = Object.entries(named)
     .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
     .filter(([number]) => number > 0)
     .map(([number, name]) => `${number} ${name}`);
-  return `And more: ${parts.join(', ')}.`;
+  return `Not shown: ${parts.join(', ')}.`;
 }
 
 export interface TrackedOperationRow extends OperationRow {
@@ -89,7 +89,7 @@ function unseenOperationRow(id: string): OperationRow {
     phase: 'pending',
     action: '',
     branch: '',
-    status: 'never seen',
+    status: 'no status yet',
     duration: '',
     failures: '',
     span: undefined,

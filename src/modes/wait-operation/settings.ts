@@ -20,7 +20,7 @@ export const waitFilterFields: readonly string[] = operationFields.filter(
   (name) => !['status', 'failures_count', 'updated_at'].includes(name),
 );
 
-const reason = 'it changes while the operation is under way';
+const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
 
 export function readWaitSettings(reader: InputReader): WaitSettings | undefined {
@@ -39,9 +39,7 @@ export function readWaitSettings(reader: InputReader): WaitSettings | undefined 
 function parsePollInterval(text: string): number | 'auto' {
   if (text === 'auto') return text;
   if (parseDuration(text) === undefined)
-    throw new BadValue(
-      'is neither the word auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m',
-    );
+    throw new BadValue('is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m');
   return durationParser()(text);
 }
 
@@ -49,7 +47,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   const file = reader.text('response-file');
   const given = reader.text('operation-id');
   if (file !== '' && given !== '') {
-    reader.problem('operation-id', 'is set, and so is response-file; expected one of them');
+    reader.problem('operation-id', 'is set together with response-file; expected only one of them');
     return undefined;
   }
   if (file !== '') {
@@ -67,18 +65,18 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 }
 
 const whyEmpty =
-  'is empty: an expression that gives nothing (a mistyped step or output, a skipped step, a failed jq) leaves it so, and an empty list would open the gate. ' +
-  'Expected the ids of operations, the word all for every unfinished operation of the project, or response-file';
+  'is empty. An expression without a value leaves it empty: a mistyped step or output, a skipped step, or a failed jq. ' +
+  'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
 
 /** A list of ids, or the single word `all`. */
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
-  if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in small letters?');
+  if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in lower case?');
   return parseIdList(text, {
     id: parseListedId,
     whyEmpty,
     insteadOfObject:
-      'The runner prints inputs, so an answer of the API does not belong here: write it to a file (curl -o) and name that in response-file',
+      'Do not pass an API response here, because the runner prints inputs. Write it to a file (curl -o), and set response-file to its path',
     example: '["id", "id"]',
     jq: '.operations[].id',
     areNumbers: false,
@@ -86,6 +84,6 @@ export function parseOperationIds(text: string): 'all' | string[] {
 }
 
 function parseListedId(word: string): string {
-  if (word === 'all') throw new BadValue('is no id, but a word that stands alone');
+  if (word === 'all') throw new BadValue('is not an id; to wait for all operations, write it alone');
   return parseOperationId(word);
 }

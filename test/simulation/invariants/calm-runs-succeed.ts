@@ -51,7 +51,7 @@ function impatient({ stage }: Run, step: StepRecord): string[] {
   // A page with 429 in place of the response to a create is no word of the service.
   if (ambiguousCreates(main).length === maxAmbiguousCreates) return [];
   // A record that cannot be read is an error of its own.
-  const isUnusable = said(main, 'error').some(({ text }) => text.includes('unusable answer'));
+  const isUnusable = said(main, 'error').some(({ text }) => text.includes('unusable response'));
   if (plan.runnerFault !== undefined || isUnusable || main.sent.some(isIncompleteKeyList)) return [];
   if (statusWord(main) !== 'error' || main.sent.some((sent) => isRefusal(sent) && !asksForPatience(sent))) return [];
   const hasNoResult = plan.expects.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET');

@@ -5,7 +5,7 @@ import { UnexpectedShapeError } from '../../../src/api/records.js';
 test.each(['', 'o', '1234567'])(
   'a minted key “%s” is too short to be masked, and makes the response unusable',
   (key) => {
-    expect(() => parseMintedKey({ id: 5, key })).toThrow(new UnexpectedShapeError('`key` is not a new key'));
+    expect(() => parseMintedKey({ id: 5, key })).toThrow(new UnexpectedShapeError('`key` is not a usable key'));
   },
 );
 

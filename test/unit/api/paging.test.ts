@@ -88,7 +88,7 @@ describe('paging', () => {
     const withOld = (old: number) =>
       read(1_000, (_, n) => ({ records: n > 1 + old ? [] : items(0, 10), cursor: `c${n}` }));
     expect(await withOld(5)).toMatchObject({ withoutNew: 5 });
-    await expect(withOld(6)).rejects.toThrow('nothing new on its pages');
+    await expect(withOld(6)).rejects.toThrow('no new records');
   });
 
   it('gives no more than the most, though the service sends more', async () => {

@@ -46,9 +46,9 @@ it('takes a whole body', async (context) => {
 
 it('takes no body that was cut, though what came is whole JSON', async (context) => {
   const shorter = `HTTP/1.1 200 OK\r\ncontent-length: ${json.length + 2}\r\n\r\n${json}`;
-  await expect(answerTo(context, shorter)).rejects.toThrow(`cut after ${json.length} bytes`);
+  await expect(answerTo(context, shorter)).rejects.toThrow(`closed after ${json.length} bytes`);
   const unended = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`;
-  await expect(answerTo(context, unended)).rejects.toThrow(`cut after ${json.length} bytes`);
+  await expect(answerTo(context, unended)).rejects.toThrow(`closed after ${json.length} bytes`);
 });
 
 /** A service that answers the requests of these numbers, and closes the connections of all others unanswered. */
@@ -79,20 +79,20 @@ for (const method of ['GET', 'DELETE'] as const) {
 it('sends it no third time', async (context) => {
   const { ask, asked } = await closing(context, [1]);
   await ask('GET');
-  await expect(ask('GET')).rejects.toThrow('The connection was reset');
+  await expect(ask('GET')).rejects.toThrow('Connection reset');
   expect(asked).toHaveLength(3);
 });
 
 it('sends nothing again whose connection was new', async (context) => {
   const { ask, asked } = await closing(context, []);
-  await expect(ask('GET')).rejects.toThrow('The connection was reset');
+  await expect(ask('GET')).rejects.toThrow('Connection reset');
   expect(asked).toHaveLength(1);
 });
 
 it('sends no POST again, as it may have been carried out', async (context) => {
   const { ask, asked } = await closing(context, [1]);
   await ask('GET');
-  await expect(ask('POST')).rejects.toThrow('The connection was reset');
+  await expect(ask('POST')).rejects.toThrow('Connection reset');
   expect(asked).toEqual(['GET', 'POST']);
 });
 
@@ -140,7 +140,7 @@ it('uses the address of a host that works', async (context) => {
 it('names host and port of a connection that was refused', async (context) => {
   const asking = client(context, new URL('http://127.0.0.1:1/v2'))('POST');
   await expect(asking).rejects.toMatchObject({
-    message: 'The connection was refused by 127.0.0.1:1 (ECONNREFUSED)',
+    message: 'Connection refused by 127.0.0.1:1 (ECONNREFUSED)',
     mayHaveTakenEffect: false,
   });
 });
@@ -148,7 +148,7 @@ it('names host and port of a connection that was refused', async (context) => {
 it('reports both addresses of a host that refuse, and that nothing was sent', async (context) => {
   const asking = client(context, new URL('http://control.test:1/v2'), namesOf('127.0.0.1', '127.0.0.1'))('POST');
   await expect(asking).rejects.toMatchObject({
-    message: 'The connection was refused by control.test:1 (ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)',
+    message: 'Connection refused by control.test:1 (ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)',
     mayHaveTakenEffect: false,
   });
 });
@@ -158,7 +158,7 @@ it('names a proxy that refuses, without its password, and reports that nothing w
   vi.stubEnv('no_proxy', undefined);
   context.onTestFinished(() => void vi.unstubAllEnvs());
   await expect(client(context, new URL('https://control.test/v2'))('POST')).rejects.toMatchObject({
-    message: 'The connection was refused by the proxy 127.0.0.1:1 (ECONNREFUSED)',
+    message: 'Connection refused by the proxy 127.0.0.1:1 (ECONNREFUSED)',
     mayHaveTakenEffect: false,
   });
 });

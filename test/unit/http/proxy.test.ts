@@ -33,7 +33,7 @@ it.each([
   'http://user:secret-word@proxy.test:port',
 ])('%s is none, which is reported by the name of the variable, without its value', (value) => {
   vi.stubEnv('https_proxy', value);
-  expect(proxyProblem(url)).toMatch(/^https_proxy is no usable URL.*http:\/\/host:port/);
+  expect(proxyProblem(url)).toMatch(/^https_proxy is not a valid URL.*http:\/\/host:port/);
   expect(proxyProblem(url)).not.toMatch(/secret-word|proxy\.test|10\.0/);
 });
 

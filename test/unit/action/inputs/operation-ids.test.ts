@@ -62,7 +62,7 @@ test.each(['All', 'ALL'])('%s is not the word, but the message names it', (text)
 describe('nothing opens no gate', () => {
   test.each(['', ',', ' , ', ',,\n'])('%j says why it may be so, and what all means', (text) => {
     const { message } = refusal(text.trim());
-    expect(message).toMatch(/expression that gives nothing/);
+    expect(message).toMatch(/expression without a value/);
     expect(message).toMatch(/skipped step/);
     expect(message).toMatch(/\ball\b.*every unfinished operation/);
     expect(message).toMatch(/response-file/);

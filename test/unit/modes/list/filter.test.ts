@@ -105,7 +105,7 @@ describe('lines that YAML has folded into one are refused', () => {
     [`branch_id=${'x'.repeat(300)} status=failed`, 'status', 312],
   ])('%.40s', (line, field, column) => {
     const said = errorOf(line, operationFields);
-    expect(said).toContain(`line 1, column ${column}: ${field} begins a second condition`);
+    expect(said).toContain(`line 1, column ${column}: ${field} starts a second condition`);
     expect(said).toContain('“filter: |”');
   });
 
@@ -142,7 +142,7 @@ describe('words that the API documents', () => {
     ['status=OK', 'match nothing'],
   ])('%s gets a warning: it may %s', (line, what) => {
     expect(parseFilter(`id=*\n${line}`, operationFields).warnings).toMatchObject([
-      expect.stringMatching(new RegExp(`^line 2: .* is no known status, .* ${what}.*skipped`)),
+      expect.stringMatching(new RegExp(`^line 2: .* is not a known status, .* ${what}.*skipped`)),
     ]);
   });
 

@@ -182,7 +182,7 @@ it('the parent key does not touch an id that is another key by now, whatever ref
 
 it('a failure that no further request can change ends it at once', async () => {
   const exchange = async () => {
-    throw new TransportError('HTTPS_PROXY is no usable URL', { transient: false, mayHaveTakenEffect: false });
+    throw new TransportError('HTTPS_PROXY is not a valid URL', { transient: false, mayHaveTakenEffect: false });
   };
   const clock = new VirtualClock();
   const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'minted-key', requestTimeout: 5 * second };

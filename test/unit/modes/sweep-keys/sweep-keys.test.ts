@@ -668,7 +668,7 @@ it('one that does not is not waited for at all, and is told', async () => {
   expect(revoked(swept)).toEqual([]);
   expect(swept.took).toBeLessThan(second);
   expect(runs.asked).toHaveLength(1);
-  expect(swept.failures[0]?.message).toMatch(/status 429.*asks to wait 6m, but only 5m are left/);
+  expect(swept.failures[0]?.message).toMatch(/status 429.*asks to wait 6m, but only 5m remain/);
 });
 
 it('one that begins anew each time is told as what it is', async () => {

@@ -103,7 +103,7 @@ describe('an empty list', () => {
       expect(time - (world.times[n + 1] ?? 0)).toBeGreaterThan(5 * second);
   });
 
-  it('says how many unfinished operations the filter left out', async () => {
+  it('says how many unfinished operations the filter excluded', async () => {
     const world = new World();
     for (let n = 0; n < 3; n++) world.plane.startOperation(forever);
     world.plane.startOperation({ ...forever, action: 'suspend_compute' });

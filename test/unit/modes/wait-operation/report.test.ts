@@ -79,7 +79,7 @@ it('a control API that never responded is not said to need a longer timeout', as
   const world = new World({ faults: [{ fault: { kind: 'hang-before-headers' } }] });
   const { id } = world.plane.startOperation({ lengthMs: 0 });
   const error = errorOf(world, await world.wait([id], { timeout: 20 * second }));
-  expect(error).toMatch(/The control API never responded\. Check base-url, and the network and the proxy/);
+  expect(error).toMatch(/The control API never responded\. Check base-url and the network and proxy/);
   expect(error).not.toMatch(/raise timeout|may still finish/);
 });
 
@@ -88,7 +88,7 @@ it('operations that no response showed are counted, though others were shown', a
   const ids = [1, 2].map(() => world.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY }).id);
   world.faults.add({ path: ids[0] ?? '', fault: { kind: 'hang-before-headers' } });
   const error = errorOf(world, await world.wait(ids, { timeout: 20 * second }));
-  expect(error).toMatch(/No response came for 1 of them\. Check base-url/);
+  expect(error).toMatch(/The control API never reported the status of 1 of them\. Check base-url/);
 });
 
 it('an id that the project does not have may belong to another project, or the key may have no access', async () => {
