@@ -118,7 +118,7 @@ export class ControlApi {
       if (this.#warnedOfPages) return;
       this.#warnedOfPages = true;
       this.#log.warning(
-        'A list may be incomplete: the service sent a page without any new record. It may ignore the cursor for the next page. Compare the result with the console.',
+        'A list may be incomplete: a page contained no new records, so the service may ignore the cursor. Compare the result with the console.',
       );
     });
   }

@@ -24,8 +24,8 @@ export const keyFields = ['id', 'name', 'created_at', 'last_used_at', 'last_used
 
 /** Accepts only the documented response, because a key that is missing from it counts as gone. */
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {
-  if (status !== 200) throw unexpectedShape('the status of the list of keys', '200', status);
-  if (!Array.isArray(body)) throw unexpectedShape('the list of keys', 'an array', body);
+  if (status !== 200) throw unexpectedShape('status', '200', status);
+  if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
   const keys = new Map(body.map((item, index) => parseKey(item, `[${index}]`)).map((key) => [key.id, key]));
   return { keys: [...keys.values()], isComplete: !announcesMore(headers) };
 }
@@ -53,7 +53,7 @@ export function isKeyId(text: string): boolean {
 
 /** No error quotes the response, because it can contain the secret. */
 export function parseMintedKey(body: Json): MintedKey {
-  if (!isObject(body)) throw unexpectedShape('the response', 'an object', undefined);
+  if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
   const secret = body['key'];
   // Redaction puts `***` in place of a known secret.
   if (!isText(secret) || !isKeySecret(secret) || secret.includes('***'))

@@ -95,7 +95,7 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
 export function parseList(body: Json, name: string): Json[] {
   if (!isObject(body))
     throw new UnexpectedShapeError(
-      `\`${name}\` should be an array, but the body is ${Array.isArray(body) ? 'an array' : 'not an object'}`,
+      `\`${name}\` is missing: the body is ${Array.isArray(body) ? 'an array' : 'not an object'}`,
     );
   const list = body[name];
   if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);

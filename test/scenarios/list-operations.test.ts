@@ -477,7 +477,7 @@ for (const [what, body, place] of [
     '`operations[1].project_id`',
   ],
   ['no list', '{"operations":null}', '`operations` should be an array'],
-  ['no object', 'null', '`operations` should be an array'],
+  ['no object', 'null', '`operations` is missing: the body is not an object'],
   ['a cursor that is a list', '{"operations":[],"pagination":{"cursor":[]}}', '`pagination.cursor`'],
 ] as const) {
   test.concurrent(`${what} is an error that names the place`, async (context) => {

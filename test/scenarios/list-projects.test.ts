@@ -726,9 +726,9 @@ const unusable: readonly [what: string, body: string, place: string][] = [
   ['no list but null', '{"projects": null}', '`projects` should be an array, but is null'],
   ['no list but an object', '{"projects": {}}', '`projects` should be an array'],
   ['an object without projects', '{}', '`projects` should be an array'],
-  ['null', 'null', '`projects` should be an array'],
-  ['a text', '"projects"', '`projects` should be an array'],
-  ['a number', '0', '`projects` should be an array'],
+  ['null', 'null', '`projects` is missing: the body is not an object'],
+  ['a text', '"projects"', '`projects` is missing: the body is not an object'],
+  ['a number', '0', '`projects` is missing: the body is not an object'],
   ['a cursor that is an object', '{"projects":[{"id":"a"}],"pagination":{"cursor":{}}}', '`pagination.cursor`'],
   ['pagination that is a text', '{"projects":[{"id":"a"}],"pagination":"more"}', '`pagination.cursor`'],
 ];
@@ -752,7 +752,7 @@ test.concurrent('a bare array is an error that does not call an array none', asy
   const { baseUrl } = await serve(context, '[{"id":"a"}]');
   const result = await runMode('list-projects', { 'base-url': baseUrl });
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).not.toContain('should be an array, but is an array');
+  expect(errorOf(result)).toContain('`projects` is missing: the body is an array');
 });
 
 test.concurrent('an unusable record on a later page is an error, not the end of the list', async (context) => {

@@ -27,7 +27,7 @@ test.concurrent('a summary tells the verdict and a row an operation', async (con
     ),
   );
   expect(rows).toEqual([
-    ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'],
+    ['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'],
     ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', bad.id],
     ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', good.id],
   ]);

@@ -13,7 +13,7 @@ export async function listKeys(settings: ListSettings, collaborators: Collaborat
   if (isComplete) return result;
   const what = 'The list of keys is incomplete: the response announces more keys than it shows.';
   if (settings.failOn !== undefined && result.records.length === 0) {
-    throw new UserError(`${what} A matching key may be missing. Check in the console.`);
+    throw new UserError(`${what} A matching key may be missing. Check the console.`);
   }
   collaborators.log.warning(what);
   return result;

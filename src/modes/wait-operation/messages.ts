@@ -163,7 +163,7 @@ function describeEnd(timeout: number, cause: WaitResult['cause']): string {
 /** Describes the first few operations, with their projects if there are several. */
 function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
   const texts = some.map(({ id, projectId, operation }) => {
-    const text = operation === undefined ? `[${id}] without a status yet` : describeOperation(operation, nowMs);
+    const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);
     return projectIds.length === 1 ? text : `${text} in project ${sanitizeLine(projectId, 80)}`;
   });
   return joinFirst(texts, messageBounds);

@@ -106,7 +106,7 @@ export class ProgressLog {
       .map(({ id, operation }) =>
         operation === undefined
           ? `[${sanitizeLine(id, 80)}]`
-          : `${operationName(operation)} ${operationStatus(operation)}`,
+          : `${operationName(operation)} (${operationStatus(operation)})`,
       );
     const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
     const what = named.length === 0 ? 'the first response' : `${named.join(', ')}${more}`;

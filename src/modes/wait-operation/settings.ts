@@ -71,7 +71,7 @@ const whyEmpty =
 /** A list of ids, or the single word `all`. */
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
-  if (text.toLowerCase() === 'all') throw new BadValue('is not known here; did you mean all, in lower case?');
+  if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean all, in lower case?');
   return parseIdList(text, {
     id: parseListedId,
     whyEmpty,

@@ -34,9 +34,9 @@ test('where nothing changes there is a line a minute, with what is awaited and t
   narrator.stop();
   expect(lines).toHaveLength(5);
   expect(lines.slice(2).map((line) => line.trim())).toEqual([
-    `1m  Still waiting for create_branch on br-1 [${ids[0]}] running; 9m left.`,
-    `2m  Still waiting for create_branch on br-1 [${ids[0]}] running; 8m left.`,
-    `3m  Still waiting for create_branch on br-1 [${ids[0]}] running; 7m left.`,
+    `1m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 9m left.`,
+    `2m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 8m left.`,
+    `3m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 7m left.`,
   ]);
 });
 
