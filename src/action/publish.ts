@@ -19,8 +19,11 @@ export interface PublishContext {
 /** The result file could not be written. */
 export class ResultFileError extends Error {}
 
-/** Writes the result file, outputs, log and summary. Redacts everything except a secret for later steps. */
-export async function publish(report: StepReport, elapsedMs: number, context: PublishContext): Promise<void> {
+/**
+ * Writes the result file and the outputs, and returns warnings about them. Redacts everything except a secret for later
+ * steps.
+ */
+export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets } = context;
   const clean = (text: string) => secrets.redact(text);
 
@@ -28,10 +31,11 @@ export async function publish(report: StepReport, elapsedMs: number, context: Pu
     { name: 'status', value: report.status },
     { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
   ];
+  const warnings: string[] = [];
   const file: Output[] =
     report.result === undefined
       ? []
-      : [{ name: 'result-file', value: resultFileOrWarning(report, report.result, context) }];
+      : [{ name: 'result-file', value: resultFileOrWarning(report, report.result, warnings, context) }];
   // Redaction comes first, because the escape could split a secret.
   const own = (report.outputs ?? []).map((output) =>
     output.isSecret || output.value === undefined
@@ -41,17 +45,15 @@ export async function publish(report: StepReport, elapsedMs: number, context: Pu
   const { outputs, dropped } = fitOutputs([...common, ...file, ...own]);
   for (const { name, value } of outputs) toolkit.output(name, value);
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
-  report.afterOutputsWritten?.();
-
   if (dropped.length > 0)
-    toolkit.warning(
+    warnings.push(
       `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names${context.mode === 'list-projects' ? '; with shard each job of a matrix lists a share that fits' : ''}.`,
     );
-  await writeLogAndSummary(report, context);
+  return warnings;
 }
 
-/** Writes the log and the summary. */
-export async function writeLogAndSummary(
+/** Writes the log and the summary, redacted. */
+export async function publishLogAndSummary(
   report: StepReport,
   { toolkit, secrets, mode, wantsSummary }: PublishContext,
 ): Promise<void> {
@@ -64,12 +66,17 @@ export async function writeLogAndSummary(
 }
 
 /** A success without its result file is an error: later steps could not read it. A failure keeps its own error. */
-function resultFileOrWarning({ succeeded }: StepReport, pieces: Pieces, context: PublishContext): string {
+function resultFileOrWarning(
+  { succeeded }: StepReport,
+  pieces: Pieces,
+  warnings: string[],
+  context: PublishContext,
+): string {
   try {
     return writeResultFile(pieces, context);
   } catch (error) {
     if (succeeded || !(error instanceof ResultFileError)) throw error;
-    context.toolkit.warning(`${error.message}.`);
+    warnings.push(`${error.message}.`);
     return '';
   }
 }

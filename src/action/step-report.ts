@@ -11,8 +11,6 @@ export interface StepReport {
   readonly outputs?: readonly Output[];
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
-  /** Called after the outputs are written, before the log and the summary. */
-  readonly afterOutputsWritten?: () => void;
   /**
    * The whole result as JSON, in pieces: as one string it can take too much memory. The type is not `Iterable<string>`,
    * because a string is one too. Its pieces are single characters, and redaction finds no secret in a single character.

@@ -1,36 +1,39 @@
-import type { InputReader } from '../action/inputs/input-reader.js';
-import type { CreateKeySettings } from './create-key/create-key.js';
+import { createKey, stateAfterOutputs } from './create-key/create-key.js';
+import { createKeyReport } from './create-key/report.js';
 import { readCreateKeySettings } from './create-key/settings.js';
-import type { ListSettings } from './list/collect.js';
-import type { ListOperationsSettings } from './list/operations.js';
-import type { ListProjectsSettings } from './list/projects.js';
+import { listKeys } from './list/keys.js';
+import { listOperations } from './list/operations.js';
+import { listProjects } from './list/projects.js';
+import { listKeysReport, listOperationsReport, listProjectsReport } from './list/report.js';
 import { readListKeysSettings, readListOperationsSettings, readListProjectsSettings } from './list/settings.js';
-import type { RevokeKeySettings } from './revoke-key/revoke-key.js';
+import { define } from './mode.js';
+import { revokeKeyReport } from './revoke-key/report.js';
+import { revokeKeys } from './revoke-key/revoke-key.js';
 import { readRevokeKeySettings } from './revoke-key/settings.js';
-import { readSweepKeysSettings, type SweepKeysInputs } from './sweep-keys/settings.js';
+import { sweepKeysReport } from './sweep-keys/report.js';
+import { readSweepKeysSettings } from './sweep-keys/settings.js';
+import { sweepKeys } from './sweep-keys/sweep-keys.js';
+import { waitReport } from './wait-operation/report.js';
 import { readWaitSettings } from './wait-operation/settings.js';
-import type { WaitSettings } from './wait-operation/waiter.js';
+import { waitOperation } from './wait-operation/waiter.js';
 
-/** The settings of each mode: the inputs that not all modes share. */
-export interface ModeSettings {
-  'wait-operation': WaitSettings;
-  'list-operations': ListOperationsSettings;
-  'list-projects': ListProjectsSettings;
-  'create-key': CreateKeySettings;
-  'list-keys': ListSettings;
-  'revoke-key': RevokeKeySettings;
-  'sweep-keys': SweepKeysInputs;
-}
-
-export type ModeName = keyof ModeSettings;
-
-/** A reader returns `undefined` if one of its inputs is invalid. An invalid input has no fallback value. */
-export const settingsReaders: { readonly [M in ModeName]: (reader: InputReader) => ModeSettings[M] | undefined } = {
-  'wait-operation': readWaitSettings,
-  'list-operations': readListOperationsSettings,
-  'list-projects': readListProjectsSettings,
-  'create-key': readCreateKeySettings,
-  'list-keys': readListKeysSettings,
-  'revoke-key': readRevokeKeySettings,
-  'sweep-keys': readSweepKeysSettings,
+/** All modes. Error messages list them in this order. */
+export const modes = {
+  'wait-operation': define({ readSettings: readWaitSettings, run: waitOperation, report: waitReport }),
+  'list-operations': define({
+    readSettings: readListOperationsSettings,
+    run: listOperations,
+    report: listOperationsReport,
+  }),
+  'list-projects': define({ readSettings: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
+  'create-key': define({
+    readSettings: readCreateKeySettings,
+    run: (settings, collaborators, { postState }) =>
+      createKey(settings, collaborators, postState(settings.onRevokeFailure)),
+    report: createKeyReport,
+    stateAfterOutputs,
+  }),
+  'list-keys': define({ readSettings: readListKeysSettings, run: listKeys, report: listKeysReport }),
+  'revoke-key': define({ readSettings: readRevokeKeySettings, run: revokeKeys, report: revokeKeyReport }),
+  'sweep-keys': define({ readSettings: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
 };

@@ -1,9 +1,14 @@
+import type { InputReader } from '../action/inputs/input-reader.js';
+import type { StepReport } from '../action/step-report.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
 import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
+import type { OnFailure } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
+import type { PostStateStore, StateAfterOutputs } from './create-key/create-key.js';
+import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
 export interface Collaborators {
   readonly api: ControlApi;
@@ -13,8 +18,52 @@ export interface Collaborators {
   readonly random: () => number;
 }
 
-/** The step cannot do what its inputs ask for. The message is complete and gets no further advice. */
-export class UserError extends Error {}
+/** What single modes need beside the collaborators. */
+export interface Services {
+  readonly postState: (onFailure: OnFailure) => PostStateStore;
+  /** Masks the token. */
+  readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
+  /** Milliseconds for one request to another service than the control API. */
+  readonly requestTimeout: number;
+}
+
+export interface ReportFacts {
+  /** Milliseconds: the timeout of the step. */
+  readonly timeout: number;
+  /** Milliseconds since 1970, on the service's clock, at the end of the run. */
+  readonly nowMs: number;
+}
+
+export interface Mode<Settings, Result> {
+  /** Undefined if one of its inputs is invalid. An invalid input has no fallback value. */
+  readonly readSettings: (reader: InputReader) => Settings | undefined;
+  readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
+  readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
+  readonly stateAfterOutputs?: (result: Result, settings: Settings) => StateAfterOutputs | undefined;
+}
+
+/** Runs a mode whose settings are read. `timeout`: of the step, in milliseconds. */
+export type RunMode = (
+  collaborators: Collaborators,
+  services: Services,
+  timeout: number,
+) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: StateAfterOutputs | undefined }>;
+
+/** Hides the types of settings and result. The compiler accepts only parts that fit together. */
+export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {
+  return (reader) => {
+    const settings = mode.readSettings(reader);
+    if (settings === undefined) return undefined;
+    return async (collaborators, services, timeout) => {
+      const result = await mode.run(settings, collaborators, services);
+      const nowMs = collaborators.api.serviceEpochMs(collaborators.deadline.clock);
+      return {
+        report: mode.report(result, settings, { timeout, nowMs }),
+        stateAfterOutputs: mode.stateAfterOutputs?.(result, settings),
+      };
+    };
+  };
+}
 
 /**
  * Each request gets 5 attempts; 423 and 429 are retried until the deadline (promises of the contract). Parallel

@@ -84,7 +84,7 @@ test.concurrent('integers of any size keep their digits, and unknown fields come
 
 test.concurrent.for([
   ['one byte below 100 KiB is set', 100 * 1024 - 1, true],
-  ['of 100 KiB is left empty, with one warning', 100 * 1024, false],
+  ['of 100 KiB is left empty, with one warning in the log and in the summary', 100 * 1024, false],
 ] as const)('an array of records %s', async ([, bytes, fits], context) => {
   const { expect } = context;
   const { service, projectId, run } = await setStage(context);
@@ -102,7 +102,8 @@ test.concurrent.for([
   expect(result.readFile(result.outputs['result-file'] ?? '')).toContain(record);
   const warnings = warningsOf(result);
   expect(warnings).toHaveLength(fits ? 0 : 1);
-  if (!fits) expect(warnings[0]).toMatch(/operations.*result-file/);
+  for (const text of fits ? [] : [warnings[0], result.summary])
+    expect(text).toMatch(/left empty: operations\..*result-file/);
 });
 
 test.concurrent('text of records cannot break out of its output', async (context) => {

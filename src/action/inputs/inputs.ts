@@ -1,4 +1,3 @@
-import { type ModeName, type ModeSettings, settingsReaders } from '../../modes/index.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
 import {
@@ -11,15 +10,16 @@ import {
   urlWithoutSecrets,
 } from './input-values.js';
 
-export interface Inputs {
-  readonly mode: ModeName;
+/** `Run`: what a mode makes of its own inputs. */
+export interface Inputs<Name extends string, Run> {
+  readonly mode: Name;
   readonly baseUrl: URL;
   readonly apiKey: string;
   /** Milliseconds. 0 means: check once. */
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly summary: boolean;
-  readonly settings: ModeSettings[ModeName];
+  readonly run: Run;
   /** Texts on inputs that are unusual but valid. */
   warnings(): string[];
 }
@@ -35,13 +35,21 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
   if (key.length >= minApiKeyLength) secrets.add(key);
 }
 
-/** Reads every input once, or throws one `BadInputs` that names all problems. The parent key is already masked. */
-export function readInputs(input: (name: string) => string, environment: Environment, secrets: Secrets): Inputs {
+/**
+ * Reads every input once, or throws one `BadInputs` that names all problems. The parent key is already masked. `modes`: a
+ * reader for each mode, which returns undefined if one of its inputs is invalid.
+ */
+export function readInputs<Name extends string, Run>(
+  modes: Readonly<Record<Name, (reader: InputReader) => Run | undefined>>,
+  input: (name: string) => string,
+  environment: Environment,
+  secrets: Secrets,
+): Inputs<Name, Run> {
   const [key = ''] = apiKeys(input, environment);
   const reader = new InputReader(input, environment, secrets);
   // This marks `api-key` as used. `apiKeys` has read its value.
   reader.text('api-key');
-  const mode = reader.parse('mode', oneOfParser(Object.keys(settingsReaders) as ModeName[]));
+  const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const values = {
     mode,
     apiKey: reader.parse('api-key', parseApiKey, key, () => '***'),
@@ -54,9 +62,9 @@ export function readInputs(input: (name: string) => string, environment: Environ
     timeout: reader.parse('timeout', durationParser({ zero: mode === undefined || mode === 'wait-operation' })),
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
-    settings: mode === undefined ? undefined : settingsReaders[mode](reader),
+    run: mode === undefined ? undefined : modes[mode](reader),
   };
-  const complete = reader.complete<Omit<Inputs, 'warnings'>>(values);
+  const complete = reader.complete<Omit<Inputs<Name, Run>, 'warnings'>>(values);
   return {
     ...complete,
     warnings: () => [
@@ -67,7 +75,7 @@ export function readInputs(input: (name: string) => string, environment: Environ
   };
 }
 
-function unusedInputWarnings(reader: InputReader, mode: ModeName): string[] {
+function unusedInputWarnings(reader: InputReader, mode: string): string[] {
   const unused = reader.unused();
   return unused.length === 0 ? [] : [`Not used by this step (${mode}) and ignored: ${unused.join(', ')}.`];
 }

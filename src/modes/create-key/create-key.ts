@@ -38,16 +38,23 @@ export function createKey(
   return new KeyCreation(settings, collaborators, store).run();
 }
 
+/** The arguments of `PostStateStore`, once the outputs are written. */
+export interface StateAfterOutputs {
+  readonly onFailure: OnFailure;
+  readonly state: KeyState | undefined;
+}
+
 /**
  * Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has received it.
+ * Undefined: the state stays as it is.
  */
-export function afterOutputsWritten(
+export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,
-  { revokeInPost }: CreateKeySettings,
-  store: PostStateStore,
-): void {
-  if (minted === undefined || revokeInPost) return;
-  store.save(mayHaveStrayKey ? { name, mayHaveStrayKey, minted, revoke: false } : undefined);
+  { revokeInPost, onRevokeFailure }: CreateKeySettings,
+): StateAfterOutputs | undefined {
+  if (minted === undefined || revokeInPost) return undefined;
+  const state = mayHaveStrayKey ? { name, mayHaveStrayKey, minted, revoke: false } : undefined;
+  return { onFailure: onRevokeFailure, state };
 }
 
 /**

@@ -1,9 +1,14 @@
 import { failureReport } from '../../action/failure-report.js';
 import { codeHtml, tableHtml } from '../../action/markdown.js';
 import type { Output, StepReport } from '../../action/step-report.js';
+import type { ReportFacts } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 
-export function createKeyReport(result: CreateKeyResult, settings: CreateKeySettings, timeout: number): StepReport {
+export function createKeyReport(
+  result: CreateKeyResult,
+  settings: CreateKeySettings,
+  { timeout }: ReportFacts,
+): StepReport {
   return result.minted === undefined ? keyNotCreated(result, timeout) : keyCreated(result, settings);
 }
 

@@ -1,6 +1,6 @@
 import { type Key, keyFields } from '../../api/keys.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy, UserError } from '../mode.js';
+import { UserError } from '../../keys/user-error.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 import { collect, type ListResult, type ListSettings } from './collect.js';
 
 export const keyFilterFields: readonly string[] = keyFields;

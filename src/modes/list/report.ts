@@ -7,10 +7,11 @@ import { operationCells, operationHeadings, operationRow } from '../../operation
 import { type JsonObject, printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
-import type { ListResult } from './collect.js';
+import type { ReportFacts } from '../mode.js';
+import type { ListResult, ListSettings } from './collect.js';
 import type { ListKeysResult } from './keys.js';
 import type { ListOperationsResult } from './operations.js';
-import { splitIntoBatches } from './projects.js';
+import { type ListProjectsSettings, splitIntoBatches } from './projects.js';
 
 export function listKeysReport(found: ListKeysResult): StepReport {
   const ids = found.records.map(({ id }) => id);
@@ -28,7 +29,11 @@ export function listKeysReport(found: ListKeysResult): StepReport {
   };
 }
 
-export function listOperationsReport(found: ListOperationsResult, nowMs: number): StepReport {
+export function listOperationsReport(
+  found: ListOperationsResult,
+  _settings: ListSettings,
+  { nowMs }: ReportFacts,
+): StepReport {
   const ids = found.records.map(({ id }) => id);
   return {
     ...commonReport(found, 'list-operations', 'operation', ids),
@@ -44,7 +49,7 @@ export function listOperationsReport(found: ListOperationsResult, nowMs: number)
   };
 }
 
-export function listProjectsReport(result: ListResult, maxBatches: number): StepReport {
+export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
   // Ids are strings, even if the service sends numbers: fromJSON rounds large ones.
   const ids = result.records.map(({ id }) => id);
   const projects = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], result.records, (project) => {

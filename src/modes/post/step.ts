@@ -1,7 +1,7 @@
 import { isBaseUrl } from '../../action/inputs/input-values.js';
 import { apiKeys } from '../../action/inputs/inputs.js';
 import { runAndAttempt } from '../../action/inputs/workflow-run.js';
-import { writeLogAndSummary } from '../../action/publish.js';
+import { publishLogAndSummary } from '../../action/publish.js';
 import type { StepReport } from '../../action/step-report.js';
 import { ControlApi } from '../../api/control-api.js';
 import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';
@@ -52,7 +52,7 @@ export class PostStep {
 
   async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
     const wantsSummary = this.#state?.summary ?? true;
-    await writeLogAndSummary(report, { toolkit, secrets, environment, mode: 'create-key', wantsSummary });
+    await publishLogAndSummary(report, { toolkit, secrets, environment, mode: 'create-key', wantsSummary });
     return report.succeeded;
   }
 }

@@ -4,12 +4,13 @@ import { groupByOutcome, revocationFailure, revocationOutputs } from '../../keys
 import type { RevocationResult } from '../../keys/revocation.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
+import type { ReportFacts } from '../mode.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 
 export function revokeKeyReport(
   results: readonly RevocationResult[],
   settings: RevokeKeySettings,
-  timeout: number,
+  { timeout }: ReportFacts,
 ): StepReport {
   const { revoked, gone, failed } = groupByOutcome(results);
   const failure = revocationFailure(results, timeout);

@@ -2,10 +2,10 @@ import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { listKeysNamed, type RevocationResult, Revoker, revokeEach } from '../../keys/revocation.js';
+import { UserError } from '../../keys/user-error.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy, UserError } from '../mode.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 

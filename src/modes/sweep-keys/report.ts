@@ -2,12 +2,13 @@ import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../../keys/report.js';
 import { printJson } from '../../text/json.js';
-import type { SweepDecision, SweepResult } from './sweep-keys.js';
+import type { ReportFacts } from '../mode.js';
+import type { SweepDecision, SweepKeysSettings, SweepResult } from './sweep-keys.js';
 
 export function sweepKeysReport(
   result: SweepResult,
-  { dryRun }: { readonly dryRun: boolean },
-  timeout: number,
+  { dryRun }: SweepKeysSettings,
+  { timeout }: ReportFacts,
 ): StepReport {
   const { decisions, revocations, failures } = result;
   const failure = revocationFailure(revocations, timeout);

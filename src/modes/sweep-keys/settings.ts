@@ -3,12 +3,7 @@ import { BadValue, durationParser, type Parse, parseBoolean } from '../../action
 import { notARunner, readRun } from '../../action/inputs/workflow-run.js';
 import type { SweepKeysSettings } from './sweep-keys.js';
 
-export interface SweepKeysInputs extends Omit<SweepKeysSettings, 'requestTimeout'> {
-  readonly repository: string;
-  readonly githubToken: string;
-}
-
-export function readSweepKeysSettings(reader: InputReader): SweepKeysInputs | undefined {
+export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings | undefined {
   const run = readRun(reader);
   const olderThan = reader.parse('older-than', durationParser({ maxDays: 366 }));
   const dryRun = reader.parse('dry-run', parseBoolean);

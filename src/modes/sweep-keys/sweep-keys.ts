@@ -4,9 +4,8 @@ import type { RequestError } from '../../http/errors.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { type RevocationResult, Revoker, revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy } from '../mode.js';
-import { RunLookups, type RunState, type WorkflowRuns } from './run-lookups.js';
+import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
+import { RunLookups, type RunState } from './run-lookups.js';
 
 export interface SweepKeysSettings {
   /** The run of the sweep itself. */
@@ -14,8 +13,8 @@ export interface SweepKeysSettings {
   /** Milliseconds. If the run of a key cannot be looked up, the key is revoked only above this age. */
   readonly olderThan: number;
   readonly dryRun: boolean;
-  /** Milliseconds for one request to GitHub. */
-  readonly requestTimeout: number;
+  readonly repository: string;
+  readonly githubToken: string;
 }
 
 /** A key of this repository, whether to revoke it, and why. */
@@ -43,8 +42,9 @@ const minAgeForNotFound = 3_600_000;
 export async function sweepKeys(
   settings: SweepKeysSettings,
   collaborators: Collaborators,
-  runs: WorkflowRuns,
+  { workflowRuns, requestTimeout }: Omit<Services, 'postState'>,
 ): Promise<SweepResult> {
+  const runs = await workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const list = await api.keys(policy);
@@ -55,7 +55,7 @@ export async function sweepKeys(
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 
-  const lookups = new RunLookups(settings.run, settings.requestTimeout, runs, collaborators);
+  const lookups = new RunLookups(settings.run, requestTimeout, runs, collaborators);
   const sweepable = ours.filter(({ isKept }) => !isKept);
   const old = sweepable.filter(({ age }) => age > minAgeForNotFound);
   const states = await lookups.find(runIds(sweepable), runIds(old));

@@ -7,12 +7,13 @@ import { type JsonObject, printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
+import type { ReportFacts } from '../mode.js';
 import { isFailed, isPending, waitMessages } from './messages.js';
 import { timeline } from './timeline.js';
 import type { TrackedOperation } from './tracked-operations.js';
 import type { WaitResult, WaitSettings } from './waiter.js';
 
-export function waitReport(result: WaitResult, settings: WaitSettings, timeout: number, nowMs: number): StepReport {
+export function waitReport(result: WaitResult, settings: WaitSettings, { timeout, nowMs }: ReportFacts): StepReport {
   const messages = waitMessages(result, {
     projectIds: settings.projectIds,
     wasGivenIds: 'ids' in settings.target,

@@ -584,8 +584,8 @@ export const mutants: readonly Mutant[] = [
     name: 'kept-key-revoked',
     defect: 'revoke-in-post: false does not keep the key',
     file: 'src/modes/create-key/create-key.ts',
-    replace: 'if (minted === undefined || revokeInPost) return;',
-    by: 'return;',
+    replace: 'if (minted === undefined || revokeInPost) return undefined;',
+    by: 'return undefined;',
   },
   {
     name: 'name-guessed',
@@ -773,8 +773,8 @@ export const mutants: readonly Mutant[] = [
     name: 'late-success-after-crash',
     defect: 'outputs that the runner did not take are no failure',
     file: 'src/step.ts',
-    replace: 'await publishReport(report, world, inputs.mode, inputs.summary);',
-    by: 'await publishReport(report, world, inputs.mode, inputs.summary).catch(() => undefined);',
+    replace: 'const warnings = publishOutputs(report, world.clock.now(), context);',
+    by: 'let warnings: readonly string[] = []; try { warnings = publishOutputs(report, world.clock.now(), context); } catch {}',
   },
   {
     name: 'result-file-optional',

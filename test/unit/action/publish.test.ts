@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { publish } from '../../../src/action/publish.js';
+import { publishLogAndSummary, publishOutputs } from '../../../src/action/publish.js';
 import { Secrets } from '../../../src/action/secrets.js';
 import type { StepReport } from '../../../src/action/step-report.js';
 import type { Toolkit } from '../../../src/action/toolkit.js';
@@ -33,13 +33,11 @@ async function published(ending: Partial<StepReport>, secret: string) {
   };
   const secrets = new Secrets(toolkit.mask);
   secrets.add(secret);
-  await publish({ status: 'error', succeeded: false, headline: 'It ended', ...ending }, 1, {
-    toolkit,
-    secrets,
-    environment: { RUNNER_TEMP: folder },
-    mode: 'wait-operation',
-    wantsSummary: true,
-  });
+  const report = { status: 'error', succeeded: false, headline: 'It ended', ...ending };
+  const environment = { RUNNER_TEMP: folder };
+  const context = { toolkit, secrets, environment, mode: 'wait-operation', wantsSummary: true };
+  publishOutputs(report, 1, context);
+  await publishLogAndSummary(report, context);
   const path = outputs.get('result-file') ?? '';
   return { said, outputs, path, file: readFileSync(path, 'utf8') };
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { defaults } from '../../../../src/action/inputs/input-reader.js';
 import { maskParentKey, readInputs } from '../../../../src/action/inputs/inputs.js';
 import { Secrets } from '../../../../src/action/secrets.js';
+import { modes } from '../../../../src/modes/index.js';
 
 const parentKey = 'parent-key-0123456789abcdef';
 const environment = {
@@ -23,7 +24,7 @@ function read(mode: string, token: string) {
   };
   const secrets = new Secrets(() => undefined);
   maskParentKey(input, environment, secrets);
-  const inputs = readInputs(input, environment, secrets);
+  const inputs = readInputs(modes, input, environment, secrets);
   return { asked, warnings: inputs.warnings() };
 }
 

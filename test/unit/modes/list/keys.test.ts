@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ControlApi } from '../../../../src/api/control-api.js';
 import { silent } from '../../../../src/api/log.js';
+import { UserError } from '../../../../src/keys/user-error.js';
 import type { ListSettings } from '../../../../src/modes/list/collect.js';
 import { parseFilter } from '../../../../src/modes/list/filter.js';
 import { type ListKeysResult, listKeys } from '../../../../src/modes/list/keys.js';
-import { UserError } from '../../../../src/modes/mode.js';
 import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
 import { World } from '../../../virtual/world.js';
 

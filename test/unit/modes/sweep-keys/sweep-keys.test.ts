@@ -48,6 +48,7 @@ class FakeRuns implements WorkflowRuns {
 }
 
 interface SweepOptions extends Partial<SweepKeysSettings> {
+  readonly requestTimeout?: number;
   readonly runs?: FakeRuns;
   readonly timeout?: number;
   readonly cancel?: Cancellation;
@@ -78,19 +79,20 @@ class Sweeping {
   }
 
   async sweep(options: SweepOptions = {}): Promise<SweepResult & { readonly took: number }> {
-    const { timeout = 10 * minute, cancel = new Cancellation(), exchange, runs = this.runs, ...settings } = options;
+    const { timeout = 10 * minute, requestTimeout = 30 * second, cancel = new Cancellation() } = options;
+    const { exchange, runs = this.runs, olderThan = 35 * day, dryRun = false } = options;
     const { clock, plane } = this.world;
     const access = { baseUrl: new URL('https://control.test/v2'), apiKey: plane.apiKey, requestTimeout: 30 * second };
     const began = clock.now();
     const sweeping = sweepKeys(
-      { run: own, olderThan: 35 * day, dryRun: false, requestTimeout: 30 * second, ...settings },
+      { run: own, olderThan, dryRun, repository: 'org/shop', githubToken: 'a-token' },
       {
         api: new ControlApi(exchange ?? this.world.connect(), access, silent),
         deadline: new Deadline(clock, began + timeout, cancel),
         log: silent,
         random: seededRandom(1),
       },
-      runs,
+      { workflowRuns: async () => runs, requestTimeout },
     );
     const swept = await clock.run(sweeping);
     return { ...swept, took: clock.now() - began };

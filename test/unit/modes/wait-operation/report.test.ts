@@ -44,7 +44,7 @@ it('the report of several projects names the project of each operation', async (
   const target = { all: parseFilter('', []) };
   const waited = await world.wait('all', { projectIds, target, timeout: second });
   const settings = { projectIds, target, pollInterval: 'auto', failFast: true, failOnEmpty: false } as const;
-  const { details = '', error = '' } = waitReport(waited, settings, second, world.clock.epochMs());
+  const { details = '', error = '' } = waitReport(waited, settings, { timeout: second, nowMs: world.clock.epochMs() });
   for (const id of projectIds) {
     expect(details).toContain(`<td><code>${id}</code></td>`);
     expect(error).toContain(`in project ${id}`);
@@ -64,7 +64,7 @@ it('the report names what is still awaited, and takes no text for HTML', async (
     failFast: true,
     failOnEmpty: false,
   } as const;
-  const { outputs, details } = waitReport(waited, settings, 0, world.clock.epochMs());
+  const { outputs, details } = waitReport(waited, settings, { timeout: 0, nowMs: world.clock.epochMs() });
   expect(outputs).toContainEqual({ name: 'operation-id', value: running.id });
   expect(details).toContain('<code>&lt;b&gt;&amp;amp;</code>');
 });
@@ -72,7 +72,9 @@ it('the report names what is still awaited, and takes no text for HTML', async (
 function errorOf(world: World, waited: WaitResult): string {
   const target = { ids: waited.operations.map(({ id }) => id) };
   const settings = { projectIds: [world.projectId], target, pollInterval: 'auto', failFast: true, failOnEmpty: false };
-  return waitReport(waited, settings as WaitSettings, 20 * second, world.clock.epochMs()).error ?? '';
+  return (
+    waitReport(waited, settings as WaitSettings, { timeout: 20 * second, nowMs: world.clock.epochMs() }).error ?? ''
+  );
 }
 
 it('a control API that never responded is not said to need a longer timeout', async () => {
