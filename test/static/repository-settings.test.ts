@@ -1,0 +1,268 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+// biome-ignore lint/suspicious/noExplicitAny: these are the answers of an API, and each test changes another part of them.
+type Json = any;
+
+const rulesets: Readonly<Record<string, Json>> = Object.fromEntries(
+  readdirSync('.github/rulesets').map((file) => [file, readJson(join('.github/rulesets', file))]),
+);
+
+/** GitHub's answers where all is set as in the files; GitHub adds fields of its own, and lists rules in its own order. */
+function asInFiles(): Record<string, Json> {
+  const set = Object.values(rulesets).map((ruleset, index) => ({
+    ...structuredClone(ruleset),
+    id: index + 1,
+    source_type: 'Repository',
+    source: 'org/ctl-action',
+    current_user_can_bypass: 'never',
+    rules: structuredClone(ruleset.rules).reverse(),
+  }));
+  const pullRequest = set.flatMap(({ rules }) => rules).find(({ type }) => type === 'pull_request');
+  pullRequest.parameters.required_reviewers = [];
+  const settings = Object.entries(readJson('.github/settings.json')).map(([path, value]) => [
+    `/${path}`,
+    { ...structuredClone(value as object), url: 'https://example.com/' },
+  ]);
+  return {
+    '/rulesets?includes_parents=false&per_page=100': set.map(({ id, name }) => ({ id, name })),
+    ...Object.fromEntries(set.map((ruleset) => [`/rulesets/${ruleset.id}`, ruleset])),
+    ...Object.fromEntries(settings),
+  };
+}
+
+function readJson(path: string): Json {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** Runs the script against a server that plays GitHub. */
+async function compare(answers: Record<string, Json>): Promise<{ status: number; said: string; tokens: string[] }> {
+  const tokens = new Set<string>();
+  const server = createServer((request, response) => {
+    tokens.add(request.headers.authorization ?? '');
+    const answer = answers[(request.url ?? '').replace('/repos/org/ctl-action', '')];
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? { message: 'Not Found' }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { ...process.env, GITHUB_API_URL: `http://127.0.0.1:${port}`, GH_TOKEN: 'a-token' };
+  const { status, said } = await run(env);
+  server.close();
+  return { status, said, tokens: [...tokens] };
+}
+
+function run(env: NodeJS.ProcessEnv): Promise<{ status: number; said: string }> {
+  const words = ['scripts/repository-settings.js', 'org/ctl-action'];
+  return new Promise((resolve) => {
+    execFile(process.execPath, words, { env }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
+    });
+  });
+}
+
+function rulesetNamed(answers: Record<string, Json>, name: string): Json {
+  return Object.values(answers).find((answer) => answer.name === name && answer.rules !== undefined);
+}
+
+test('settings that are as in the files are accepted', async () => {
+  expect(await compare(asInFiles())).toEqual({
+    status: 0,
+    said: 'The settings of the repository are those of the files.\n',
+    tokens: ['Bearer a-token'],
+  });
+});
+
+/** Each row changes a setting, and has what the comparison says of it. */
+const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
+  [
+    'a ruleset that is only evaluated',
+    (answers) => {
+      rulesetNamed(answers, 'main').enforcement = 'evaluate';
+    },
+    /ruleset “main”: enforcement: the file has "active", GitHub has "evaluate"/,
+  ],
+  [
+    'a second App that may move tags',
+    (answers) => {
+      rulesetNamed(answers, 'version tags').bypass_actors.push({
+        actor_id: 5,
+        actor_type: 'Integration',
+        bypass_mode: 'always',
+      });
+    },
+    /ruleset “version tags”: bypass_actors: the file has .*, GitHub has .*"actor_id":5/,
+  ],
+  [
+    'an admin who may bypass the review',
+    (answers) => {
+      rulesetNamed(answers, 'main').bypass_actors = [
+        { actor_id: 5, actor_type: 'RepositoryRole', bypass_mode: 'always' },
+      ];
+    },
+    /ruleset “main”: bypass_actors: the file has \[\], GitHub has/,
+  ],
+  [
+    'a rule that was taken out',
+    (answers) => {
+      rulesetNamed(answers, 'version tags').rules.pop();
+    },
+    /ruleset “version tags”: rules: creation: the file has .*, GitHub has undefined/,
+  ],
+  [
+    'a rule that no file has',
+    (answers) => {
+      rulesetNamed(answers, 'release tags').rules.push({ type: 'required_signatures' });
+    },
+    /ruleset “release tags”: rules: required_signatures: the file has undefined/,
+  ],
+  [
+    'a review that code owners need not give',
+    (answers) => {
+      const { rules } = rulesetNamed(answers, 'main');
+      rules.find(({ type }: Json) => type === 'pull_request').parameters.require_code_owner_review = false;
+    },
+    /require_code_owner_review: the file has true, GitHub has false/,
+  ],
+  [
+    'a condition that leaves out some tags',
+    (answers) => {
+      rulesetNamed(answers, 'version tags').conditions.ref_name.exclude = ['refs/tags/v1'];
+    },
+    /conditions: ref_name: exclude: the file has \[\], GitHub has \["refs\/tags\/v1"\]/,
+  ],
+  [
+    'a ruleset that is not set',
+    (answers) => {
+      const list = '/rulesets?includes_parents=false&per_page=100';
+      answers[list] = answers[list].filter(({ name }: Json) => !name.startsWith('no branches'));
+    },
+    /ruleset “no branches named like versions”: expected 1, found 0/,
+  ],
+  [
+    'a ruleset that no file describes',
+    (answers) => {
+      answers['/rulesets?includes_parents=false&per_page=100'].push({ id: 99, name: 'more' });
+    },
+    /ruleset “more”: no file describes it/,
+  ],
+  [
+    'an environment that other branches may use',
+    (answers) => {
+      answers['/environments/release/deployment-branch-policies'].branch_policies.push({ name: '*', type: 'branch' });
+    },
+    /environments\/release\/deployment-branch-policies: branch_policies: the file has/,
+  ],
+  [
+    'a release that its author may approve',
+    (answers) => {
+      answers['/environments/release'].protection_rules[0].prevent_self_review = false;
+    },
+    /environments\/release: protection_rules: the file has/,
+  ],
+  [
+    'releases that can be changed',
+    (answers) => {
+      answers['/immutable-releases'].enabled = false;
+    },
+    /immutable-releases: enabled: the file has true, GitHub has false/,
+  ],
+];
+
+describe('with a change of each kind', () => {
+  let outcome: Awaited<ReturnType<typeof compare>>;
+  beforeAll(async () => {
+    const answers = asInFiles();
+    for (const [, change] of changes) change(answers);
+    outcome = await compare(answers);
+  });
+
+  test('the comparison fails, and names each change once', () => {
+    expect(outcome.said.trimEnd().split('\n')).toHaveLength(changes.length + 1);
+    expect(outcome.said).toContain(`repository-settings: ${changes.length} settings differ from the files`);
+    expect(outcome.status).toBe(1);
+  });
+
+  test.for(changes)('the comparison names %s', ([, , reason]) => {
+    expect(outcome.said).toMatch(reason);
+  });
+});
+
+test('a token that does not see who may bypass a ruleset is refused, and the permission it needs is named', async () => {
+  const answers = asInFiles();
+  delete rulesetNamed(answers, 'main').bypass_actors;
+  const { status, said } = await compare(answers);
+  expect(said).toContain('it needs Administration (write)');
+  expect(status).toBe(1);
+});
+
+test('a setting that GitHub does not show is an error, and the permissions that the token needs are named', async () => {
+  const { '/immutable-releases': _, ...answers } = asInFiles();
+  const { status, said } = await compare(answers);
+  expect(said).toMatch(/GET .*\/immutable-releases gave 404: the token needs Administration \(write\)/);
+  expect(status).toBe(1);
+});
+
+test('only the App of the release creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
+  const { 'version-tags.json': versions, 'release-tags.json': releases } = rulesets;
+  expect(versions).toMatchObject({
+    target: 'tag',
+    enforcement: 'active',
+    bypass_actors: [{ actor_id: expect.any(Number), actor_type: 'Integration', bypass_mode: 'always' }],
+    conditions: { ref_name: { include: ['refs/tags/v*'], exclude: [] } },
+  });
+  expect(types(versions)).toEqual(['creation', 'deletion', 'update']);
+  expect(releases).toMatchObject({
+    target: 'tag',
+    enforcement: 'active',
+    bypass_actors: [],
+    conditions: { ref_name: { include: ['refs/tags/v*.*.*'], exclude: [] } },
+  });
+  expect(types(releases)).toEqual(['deletion', 'update']);
+});
+
+test('main changes only by a pull request that a code owner approved and CI passed, without exception', () => {
+  const { 'main.json': main } = rulesets;
+  expect(main).toMatchObject({
+    target: 'branch',
+    enforcement: 'active',
+    bypass_actors: [],
+    conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
+  });
+  expect(types(main)).toEqual(['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks']);
+  const parameters = Object.fromEntries(main.rules.map((rule: Json) => [rule.type, rule.parameters]));
+  expect(parameters['pull_request']).toMatchObject({
+    required_approving_review_count: 1,
+    require_code_owner_review: true,
+    require_last_push_approval: true,
+    dismiss_stale_reviews_on_push: true,
+  });
+  // 15368 is GitHub Actions: no other App and no person can report the check.
+  expect(parameters['required_status_checks'].required_status_checks).toEqual([
+    { context: 'CI', integration_id: 15368 },
+  ]);
+  expect(readFileSync('.github/CODEOWNERS', 'utf8')).toMatch(/^\* @/m);
+});
+
+test('no branch can have the name of a version tag', () => {
+  const { 'version-branches.json': branches } = rulesets;
+  expect(branches).toMatchObject({ target: 'branch', enforcement: 'active', bypass_actors: [] });
+  expect(types(branches)).toEqual(['creation', 'update']);
+  const patterns = branches.conditions.ref_name.include.map(
+    (pattern: string) =>
+      new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`),
+  );
+  for (const name of ['v1', 'v10', 'v1.2', 'v1.2.3', 'v10.20.30']) {
+    expect(patterns.some((pattern: RegExp) => pattern.test(`refs/heads/${name}`))).toBe(true);
+  }
+});
+
+function types(ruleset: Json): string[] {
+  return ruleset.rules.map(({ type }: Json) => type).sort();
+}
