@@ -227,7 +227,7 @@ test('only the App of the release creates and moves version tags, and nobody mov
   expect(types(releases)).toEqual(['deletion', 'update']);
 });
 
-test('main changes only by a pull request that a code owner approved and CI passed, without exception', () => {
+test('main changes only by a pull request that a code owner approved and all checks passed, without exception', () => {
   const { 'main.json': main } = rulesets;
   expect(main).toMatchObject({
     target: 'branch',
@@ -235,7 +235,13 @@ test('main changes only by a pull request that a code owner approved and CI pass
     bypass_actors: [],
     conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
   });
-  expect(types(main)).toEqual(['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks']);
+  expect(types(main)).toEqual([
+    'code_scanning',
+    'deletion',
+    'non_fast_forward',
+    'pull_request',
+    'required_status_checks',
+  ]);
   const parameters = Object.fromEntries(main.rules.map((rule: Json) => [rule.type, rule.parameters]));
   expect(parameters['pull_request']).toMatchObject({
     required_approving_review_count: 1,
@@ -244,9 +250,9 @@ test('main changes only by a pull request that a code owner approved and CI pass
     dismiss_stale_reviews_on_push: true,
   });
   // 15368 is GitHub Actions: no other App and no person can report the check.
-  expect(parameters['required_status_checks'].required_status_checks).toEqual([
-    { context: 'CI', integration_id: 15368 },
-  ]);
+  expect(parameters['required_status_checks'].required_status_checks).toEqual(
+    ['CI', 'Dependency review'].map((context) => ({ context, integration_id: 15368 })),
+  );
   expect(readFileSync('.github/CODEOWNERS', 'utf8')).toMatch(/^\* @/m);
 });
 
