@@ -1,17 +1,21 @@
 // Our own steps of a release. Each fails if one of its conditions does not hold:
 //
-//   verify TAG            checks that tag, package.json, lock file and CHANGELOG.md agree, on a clean commit of main
-//   pack TAG FOLDER       verifies, then writes notes.md, and the archive and the SBOM in assets/
-//   move-major TAG        verifies, then moves v1 on the remote forward to the commit of the tag
+//   verify VERSION        checks that package.json, lock file and CHANGELOG.md agree, on a clean commit of main, and that
+//                         the tag of the version is free or already at this commit
+//   pack VERSION FOLDER   verifies, then writes into the folder: notes.md, the archive and the SBOM in assets/, a copy of
+//                         dist/, and checksums.txt of all files in both; needs no installed packages
+//   create-tag VERSION    verifies, then creates the tag of the version on the remote
+//   move-major VERSION    verifies, then moves v1 on the remote forward to the tag of the version
 //   rehearse              runs all steps for the current commit, in clones in a temporary folder
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const [command, ...args] = process.argv.slice(2);
-const commands = { verify, pack, 'move-major': moveMajor, rehearse };
+const commands = { verify, pack, 'create-tag': createTag, 'move-major': moveMajor, rehearse };
 try {
   if (!Object.hasOwn(commands, command)) throw new Error(`expected one of ${Object.keys(commands).join(', ')}`);
   commands[command](...args);
@@ -20,46 +24,76 @@ try {
   process.exitCode = 1;
 }
 
-function verify(tag) {
-  const version = /^v(\d+\.\d+\.\d+)$/.exec(tag)?.[1];
-  if (version === undefined) throw new Error(`“${tag}” is no tag of a release, such as v1.2.3`);
+/** Returns the tag of the version and its commit. */
+function verify(version) {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`“${version}” is no version of a release, such as 1.2.3`);
   const lock = readJson('package-lock.json');
   for (const [place, found] of [
     ['package.json', readJson('package.json').version],
     ['package-lock.json', lock.version],
     ['package-lock.json, packages', lock.packages[''].version],
   ]) {
-    if (found !== version) throw new Error(`${place} says ${found}, the tag ${version}`);
+    if (found !== version) throw new Error(`${place} says ${found}, not ${version}`);
   }
   notesOf(version);
   const commit = git('rev-parse', 'HEAD');
-  if (git('rev-parse', `refs/tags/${tag}^{commit}`) !== commit) throw new Error(`${tag} is not what is checked out`);
   const changed = git('status', '--porcelain');
   if (changed !== '') throw new Error(`not as committed:\n${changed}`);
-  if (!isAncestor(commit, 'refs/remotes/origin/main')) throw new Error(`${tag} is not on main`);
-  console.log(`${tag} is ${commit}, on main, and ${version} everywhere.`);
+  if (!isAncestor(commit, 'refs/remotes/origin/main')) throw new Error(`${commit} is not on main`);
+  const tag = `v${version}`;
+  const tagged = tagAtRemote(tag);
+  if (tagged !== '' && tagged !== commit) throw new Error(`${tag} exists already, at ${tagged}`);
+  console.log(`${commit} is on main, and ${version} everywhere.`);
+  return { tag, commit, isTagged: tagged !== '' };
 }
 
-function pack(tag, folder) {
-  verify(tag);
-  const { name, version } = readJson('package.json');
+function pack(version, folder) {
+  const { commit } = verify(version);
+  const { name } = readJson('package.json');
   const assets = join(folder, 'assets');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(assets, { recursive: true });
-  writeFileSync(join(folder, 'notes.md'), notesOf(version));
   writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
   // The archive has all files that a runner needs, for users whose runners cannot reach the repository.
   const archive = join(assets, `${name}-${version}.tar.gz`);
   const files = ['action.yml', 'node24', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
-  git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, tag, '--', ...files);
+  git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, commit, '--', ...files);
+  // Most users run dist from the tag, not from the archive. So its files are attested and listed, too.
+  cpSync('dist', join(folder, 'dist'), { recursive: true });
+  const distChecksums = checksums('dist', 'dist');
+  writeFileSync(join(folder, 'checksums.txt'), [...checksums(assets, ''), ...distChecksums, ''].join('\n'));
+  const list = ['```text', ...distChecksums, '```'].join('\n');
+  const heading = 'SHA-256 of the files in `dist`, for `sha256sum --check` in a checkout of the tag:';
+  writeFileSync(join(folder, 'notes.md'), `${notesOf(version)}\n### Checksums\n\n${heading}\n\n${list}\n`);
   console.log(`Packed ${archive} and its SBOM.`);
 }
 
-function moveMajor(tag) {
-  verify(tag);
+/** Lines as of sha256sum, of all files in the folder. */
+function checksums(folder, prefix) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
+    .map((path) => `${sha256(join(folder, path))}  ${posix.join(prefix, path.replaceAll(sep, '/'))}`);
+}
+
+function sha256(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+function createTag(version) {
+  const { tag, commit, isTagged } = verify(version);
+  if (isTagged) return console.log(`${tag} is at ${commit} already.`);
+  // The lease without a value: the push fails if someone else has created the tag since then.
+  git('push', `--force-with-lease=refs/tags/${tag}:`, 'origin', `${commit}:refs/tags/${tag}`);
+  console.log(`${tag} is at ${commit}.`);
+}
+
+function moveMajor(version) {
+  const { tag, commit, isTagged } = verify(version);
+  if (!isTagged) throw new Error(`${tag} does not exist yet`);
   const major = tag.slice(0, tag.indexOf('.'));
-  const commit = git('rev-parse', 'HEAD');
-  const before = git('ls-remote', 'origin', `refs/tags/${major}`).split('\t')[0];
+  const before = tagAtRemote(major);
   if (before === commit) return console.log(`${major} is at ${commit} already.`);
   // isAncestor is also false for a commit that was never fetched: someone else has moved the tag since then.
   if (before !== '' && !isAncestor(before, commit))
@@ -68,25 +102,40 @@ function moveMajor(tag) {
   console.log(`${major} is at ${commit}, before ${before === '' ? 'nowhere' : `at ${before}`}.`);
 }
 
+/** The object of the tag at the remote, or an empty string. */
+function tagAtRemote(tag) {
+  return git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
+}
+
 function rehearse() {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   try {
-    const tag = `v${readJson('package.json').version}`;
-    const [remote, clone, packed] = ['remote.git', 'clone', 'packed'].map((name) => join(folder, name));
+    const { version } = readJson('package.json');
+    const [remote, clone, fresh, packed] = ['remote.git', 'clone', 'fresh', 'packed'].map((name) => join(folder, name));
     git('init', '--quiet', '--bare', '--initial-branch=main', remote);
     git('push', '--quiet', remote, 'HEAD:refs/heads/main');
     git('clone', '--quiet', remote, clone);
     dateChangelog(clone);
-    git('-C', clone, 'tag', tag);
-    git('-C', clone, 'push', '--quiet', 'origin', 'main', tag);
-    for (const step of [
-      ['verify', tag],
-      ['pack', tag, packed],
-      ['move-major', tag],
+    git('-C', clone, 'push', '--quiet', 'origin', 'main');
+    // As in the workflow, each job begins with a checkout of its own, and only the job that tests installs packages.
+    git('clone', '--quiet', remote, fresh);
+    for (const [cwd, ...step] of [
+      [clone, 'verify', version],
+      [fresh, 'pack', version, packed],
+      [clone, 'create-tag', version],
+      [clone, 'move-major', version],
     ]) {
-      execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...step], { cwd: clone, stdio: 'inherit' });
+      console.log(`\n${step[0]}:`);
+      execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...step], { cwd, stdio: 'inherit' });
     }
+    git('-C', fresh, 'fetch', '--quiet', 'origin', `refs/tags/v${version}`);
+    git('-C', fresh, 'checkout', '--quiet', 'FETCH_HEAD');
+    const wrong = checksums(join(fresh, 'dist'), 'dist').filter(
+      (line) => !readFileSync(join(packed, 'notes.md'), 'utf8').includes(line),
+    );
+    if (wrong.length > 0) throw new Error(`the notes do not have the checksums of the tag:\n${wrong.join('\n')}`);
     console.log(`\n${git('ls-remote', remote)}\n\n${readFileSync(join(packed, 'notes.md'), 'utf8')}`);
+    console.log('GitHub does the rest: it attests, asks for approval, and publishes (.github/workflows/release.yml).');
   } finally {
     rmSync(folder, { recursive: true });
   }

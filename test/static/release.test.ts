@@ -56,9 +56,8 @@ function setUp() {
     git('add', '--all');
     git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com', 'commit', '--quiet', '--message=Work');
   };
-  const tagOnMain = (tag: string) => {
-    git('tag', '--force', tag);
-    git('push', '--quiet', '--force', 'origin', 'HEAD:main', tag);
+  const pushMain = () => {
+    git('push', '--quiet', '--force', 'origin', 'HEAD:main');
     return git('rev-parse', 'HEAD');
   };
   const setVersion = (version: string, lockVersion = version) => {
@@ -78,19 +77,35 @@ function setUp() {
     });
     return { status, said: stdout + stderr };
   };
-  const majorAtRemote = () => git('ls-remote', 'origin', 'refs/tags/v1').split('\t')[0];
+  const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
 
   setVersion('1.0.0');
   commit();
-  const first = tagOnMain('v1.0.0');
-  return { folder, clone, git, commit, tagOnMain, setVersion, release, majorAtRemote, first };
+  const first = pushMain();
+  return { folder, clone, git, commit, pushMain, setVersion, release, atRemote, first };
 }
 
-test('a release is packed with its notes, its archive and its bill of materials', () => {
-  const { folder, release } = setUp();
+test('a release is packed with its notes, its archive, its bill of materials and the checksums of dist', () => {
+  const { folder, clone, release } = setUp();
   const packed = join(folder, 'packed');
-  expect(release('pack', 'v1.0.0', packed)).toMatchObject({ status: 0 });
-  expect(readFileSync(join(packed, 'notes.md'), 'utf8')).toBe('### Added\n\n- The first.\n');
+  expect(release('pack', '1.0.0', packed)).toMatchObject({ status: 0 });
+
+  const notes = readFileSync(join(packed, 'notes.md'), 'utf8');
+  expect(notes).toMatch(/^### Added\n\n- The first.\n\n### Checksums\n/);
+  const [, list = ''] = /```text\n(.*?)```/s.exec(notes) ?? [];
+  execFileSync('sha256sum', ['--check', '--strict'], { cwd: clone, input: list });
+  const listed = list
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(66));
+  expect(listed).toEqual(execFileSync('git', ['ls-files', 'dist'], { encoding: 'utf8' }).trimEnd().split('\n').sort());
+
+  const checksums = readFileSync(join(packed, 'checksums.txt'), 'utf8');
+  expect(checksums).toContain(list);
+  execFileSync('sha256sum', ['--check', '--strict'], { cwd: packed, input: list });
+  const assets = checksums.replace(list, '');
+  execFileSync('sha256sum', ['--check', '--strict'], { cwd: join(packed, 'assets'), input: assets });
+  expect(assets.match(/ctl-action-1\.0\.0\.tar\.gz$|sbom\.cdx\.json$/gm)).toHaveLength(2);
 
   expect(readdirSync(join(packed, 'assets')).sort()).toEqual(['ctl-action-1.0.0.tar.gz', 'sbom.cdx.json']);
   execFileSync('tar', ['-xzf', join(packed, 'assets/ctl-action-1.0.0.tar.gz'), '-C', folder]);
@@ -105,63 +120,70 @@ test('a release is packed with its notes, its archive and its bill of materials'
 
   const bill = JSON.parse(readFileSync(join(packed, 'assets/sbom.cdx.json'), 'utf8'));
   expect(bill.metadata.component).toMatchObject({ name: 'ctl-action', version: '1.0.0' });
-  const listed = bill.components.map(({ purl = '' }) => purl);
-  expect(listed).toContain('pkg:npm/%40actions/core@3.0.1');
+  const purls = bill.components.map(({ purl = '' }) => purl);
+  expect(purls).toContain('pkg:npm/%40actions/core@3.0.1');
   // A package of tests, and what stands in for a package.
-  expect(listed.filter((purl: string) => /vitest|@0\.0\.0/.test(purl))).toEqual([]);
+  expect(purls.filter((purl: string) => /vitest|@0\.0\.0/.test(purl))).toEqual([]);
+});
+
+test('the tag of a release is created once, at the commit of main that was verified', () => {
+  const { release, atRemote, first } = setUp();
+  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
+  expect(atRemote('v1.0.0')).toBe(first);
+  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
 });
 
 test('v1 is made, goes forward with a release, and stays where it is', () => {
-  const { git, commit, tagOnMain, setVersion, release, majorAtRemote, first } = setUp();
-  expect(majorAtRemote()).toBe('');
-  expect(release('move-major', 'v1.0.0')).toMatchObject({ status: 0 });
-  expect(majorAtRemote()).toBe(first);
+  const { git, commit, pushMain, setVersion, release, atRemote, first } = setUp();
+  expect(release('move-major', '1.0.0')).toEqual({
+    status: 1,
+    said: expect.stringContaining('v1.0.0 does not exist yet'),
+  });
+  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
+  expect(atRemote('v1')).toBe('');
+  expect(release('move-major', '1.0.0')).toMatchObject({ status: 0 });
+  expect(atRemote('v1')).toBe(first);
 
   setVersion('1.1.0');
   commit();
-  const second = tagOnMain('v1.1.0');
-  expect(release('move-major', 'v1.1.0')).toMatchObject({
+  const second = pushMain();
+  expect(release('create-tag', '1.1.0')).toMatchObject({ status: 0 });
+  expect(release('move-major', '1.1.0')).toMatchObject({
     status: 0,
     said: expect.stringContaining(`before at ${first}`),
   });
-  expect(majorAtRemote()).toBe(second);
-  expect(release('move-major', 'v1.1.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
+  expect(atRemote('v1')).toBe(second);
+  expect(release('move-major', '1.1.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
 
-  git('checkout', '--quiet', 'v1.0.0');
-  expect(release('move-major', 'v1.0.0')).toMatchObject({ status: 1, said: expect.stringContaining('v1 is at') });
-  expect(majorAtRemote()).toBe(second);
+  git('checkout', '--quiet', first);
+  expect(release('move-major', '1.0.0')).toMatchObject({ status: 1, said: expect.stringContaining('v1 is at') });
+  expect(atRemote('v1')).toBe(second);
 });
 
 type Scene = ReturnType<typeof setUp>;
 
 test.for<[string, (scene: Scene) => string, RegExp]>([
-  ['a tag that is no version', () => 'v1.0', /“v1.0” is no tag of a release/],
-  ['an option in place of a tag', () => '--all', /is no tag of a release/],
-  [
-    'a tag of another version',
-    ({ tagOnMain }) => {
-      tagOnMain('v1.1.0');
-      return 'v1.1.0';
-    },
-    /package.json says 1.0.0, the tag 1.1.0/,
-  ],
+  ['a version that is incomplete', () => '1.0', /“1.0” is no version of a release/],
+  ['a tag in place of a version', () => 'v1.0.0', /“v1.0.0” is no version of a release/],
+  ['an option in place of a version', () => '--all', /is no version of a release/],
+  ['a version that is not that of the project', () => '1.1.0', /package.json says 1.0.0, not 1.1.0/],
   [
     'a lock file of another version',
-    ({ setVersion, commit, tagOnMain }) => {
+    ({ setVersion, commit, pushMain }) => {
       setVersion('1.1.0', '1.0.0');
       commit();
-      tagOnMain('v1.1.0');
-      return 'v1.1.0';
+      pushMain();
+      return '1.1.0';
     },
     /package-lock.json says 1.0.0/,
   ],
   ...['1.2.0', '0.9.0'].map((version): [string, (scene: Scene) => string, RegExp] => [
     `a version that the changelog does not date (${version})`,
-    ({ setVersion, commit, tagOnMain }) => {
+    ({ setVersion, commit, pushMain }) => {
       setVersion(version);
       commit();
-      tagOnMain(`v${version}`);
-      return `v${version}`;
+      pushMain();
+      return version;
     },
     /CHANGELOG.md has no dated entry of/,
   ]),
@@ -169,7 +191,7 @@ test.for<[string, (scene: Scene) => string, RegExp]>([
     'a dist that is not the committed one',
     ({ clone }) => {
       appendFileSync(join(clone, 'dist/main/index.js'), '// more');
-      return 'v1.0.0';
+      return '1.0.0';
     },
     /not as committed:\n.*dist\/main\/index.js/,
   ],
@@ -177,45 +199,48 @@ test.for<[string, (scene: Scene) => string, RegExp]>([
     'a file in dist that nobody committed',
     ({ clone }) => {
       writeFileSync(join(clone, 'dist/main/more.js'), '');
-      return 'v1.0.0';
+      return '1.0.0';
     },
     /not as committed:\n.*dist\/main\/more.js/,
   ],
   [
-    'a tag that is not on main',
-    ({ clone, git, commit }) => {
-      git('push', '--quiet', 'origin', 'HEAD:main');
+    'a commit that is not on main',
+    ({ clone, commit }) => {
       writeFileSync(join(clone, 'README.md'), 'Another branch.');
       commit();
-      git('tag', '--force', 'v1.0.0');
-      return 'v1.0.0';
+      return '1.0.0';
     },
-    /v1.0.0 is not on main/,
+    /[0-9a-f]{40} is not on main/,
   ],
-  [
-    'a commit that is not the tag',
-    ({ clone, git, commit }) => {
-      writeFileSync(join(clone, 'README.md'), 'A later commit.');
-      commit();
-      git('push', '--quiet', 'origin', 'HEAD:main');
-      return 'v1.0.0';
-    },
-    /v1.0.0 is not what is checked out/,
-  ],
-])('%s is refused, and nothing is packed or moved', ([, prepare, reason]) => {
+])('%s is refused, and nothing is packed, tagged or moved', ([, prepare, reason]) => {
   const scene = setUp();
-  const tag = prepare(scene);
-  const packed = join(scene.folder, 'packed');
-  for (const words of [
-    ['verify', tag],
-    ['pack', tag, packed],
-    ['move-major', tag],
-  ]) {
-    expect(scene.release(...words)).toEqual({ status: 1, said: expect.stringMatching(reason) });
-  }
-  expect(readdirSync(scene.folder)).not.toContain('packed');
-  expect(scene.majorAtRemote()).toBe('');
+  const version = prepare(scene);
+  expectRefusal(scene, version, reason);
+  expect(scene.git('ls-remote', '--tags', 'origin')).toBe('');
 });
+
+test('a version whose tag is at another commit is refused, and no tag moves', () => {
+  const scene = setUp();
+  scene.git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
+  writeFileSync(join(scene.clone, 'README.md'), 'A later commit.');
+  scene.commit();
+  scene.pushMain();
+  expectRefusal(scene, '1.0.0', /v1.0.0 exists already, at [0-9a-f]{40}/);
+  expect(scene.atRemote('v1.0.0')).toBe(scene.first);
+  expect(scene.atRemote('v1')).toBe('');
+});
+
+function expectRefusal({ folder, release }: Scene, version: string, reason: RegExp): void {
+  for (const words of [
+    ['verify', version],
+    ['pack', version, join(folder, 'packed')],
+    ['create-tag', version],
+    ['move-major', version],
+  ]) {
+    expect(release(...words)).toEqual({ status: 1, said: expect.stringMatching(reason) });
+  }
+  expect(readdirSync(folder)).not.toContain('packed');
+}
 
 test('a release whose entry has no date yet can be rehearsed', () => {
   const { clone, commit, release, git } = setUp();

@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+interface Step {
+  readonly id?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly needs?: string | readonly string[];
+  readonly environment?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes'?: number;
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const folder = '.github/workflows';
+const workflows = readdirSync(folder).map((file) => {
+  const text = readFileSync(join(folder, file), 'utf8');
+  return { file, text, ...(parse(text) as Workflow) };
+});
+const jobs = workflows.flatMap(({ file, jobs }) =>
+  Object.entries(jobs).map(([name, job]) => ({ name: `${file}: ${name}`, job })),
+);
+const release = named('release.yml').jobs as Readonly<Record<'test' | 'pack' | 'attest' | 'publish', Job>>;
+
+function named(name: string): (typeof workflows)[number] {
+  const found = workflows.find(({ file }) => file === name);
+  if (found === undefined) throw new Error(`no workflow ${name}`);
+  return found;
+}
+
+const usesLines = ['.github', 'examples']
+  .flatMap((place) =>
+    readdirSync(place, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.yml'))
+      .map((path) => join(place, path)),
+  )
+  .flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/^[ -]*uses: *(.*)$/gm)].map(([, uses = '']) => ({ path, uses })),
+  );
+
+test('every action is pinned by its full commit, with its version as a comment', () => {
+  // Actions of this repository need no pin. The examples show this action by its major version.
+  const others = usesLines.filter(({ uses }) => !uses.startsWith('./') && uses !== 'org/ctl-action@v1');
+  expect(others.length).toBeGreaterThan(20);
+  const pinned = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40} +# v\d+\.\d+\.\d+$/;
+  expect(others.filter(({ uses }) => !pinned.test(uses))).toEqual([]);
+});
+
+test('one action has the same pin everywhere in the workflows', () => {
+  const pins = usesLines
+    .filter(({ path, uses }) => path.startsWith('.github') && !uses.startsWith('./'))
+    .map(({ uses }) => uses.replace(/^([\w.-]+\/[\w.-]+)[\w./-]*@/, '$1@'));
+  const names = new Set(pins.map((pin) => pin.slice(0, pin.indexOf('@'))));
+  expect(new Set(pins).size).toBe(names.size);
+});
+
+test('no workflow runs with the rights of this repository on behalf of a fork', () => {
+  const events = new Set(workflows.flatMap(({ on }) => Object.keys(on)));
+  const known = ['branch_protection_rule', 'pull_request', 'push', 'schedule', 'workflow_dispatch'];
+  expect([...events].sort()).toEqual(known);
+});
+
+test('a workflow has no permissions; each job has those it names', () => {
+  expect(workflows.map(({ file, permissions }) => ({ file, permissions }))).toEqual(
+    workflows.map(({ file }) => ({ file, permissions: {} })),
+  );
+  expect(jobs.filter(({ job }) => job.permissions === undefined).map(({ name }) => name)).toEqual([]);
+});
+
+test('no token of a workflow can write to the repository, and few can write at all', () => {
+  const writing = jobs.flatMap(({ name, job }) =>
+    Object.entries(job.permissions ?? {})
+      .filter(([, access]) => access === 'write')
+      .map(([permission]) => `${name}: ${permission}`),
+  );
+  expect(writing.sort()).toEqual([
+    'codeql.yml: analyze: security-events',
+    'release.yml: attest: attestations',
+    'release.yml: attest: id-token',
+    'scorecard.yml: score: id-token',
+    'scorecard.yml: score: security-events',
+  ]);
+});
+
+test('a secret is read only in an environment that only main may use', () => {
+  const environments = jobs.filter(({ job }) => JSON.stringify(job).includes('secrets.'));
+  expect(environments.map(({ name, job }) => [name, job.environment])).toEqual([
+    ['release.yml: publish', 'release'],
+    ['settings.yml: compare', 'settings'],
+  ]);
+  const settings = JSON.parse(readFileSync('.github/settings.json', 'utf8'));
+  for (const { job } of environments) {
+    expect(settings[`environments/${job.environment}/deployment-branch-policies`]).toEqual({
+      branch_policies: [{ name: 'main', type: 'branch' }],
+    });
+  }
+});
+
+test('every job has a timeout, and no checkout leaves its token behind', () => {
+  expect(jobs.filter(({ job }) => job['timeout-minutes'] === undefined)).toEqual([]);
+  const checkouts = jobs.flatMap(({ job }) => job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@')));
+  expect(checkouts.length).toBeGreaterThan(8);
+  expect(checkouts.filter((step) => step.with?.['persist-credentials'] !== false)).toEqual([]);
+});
+
+test('no workflow uses a cache, a release least of all', () => {
+  expect(usesLines.filter(({ uses }) => uses.startsWith('actions/cache'))).toEqual([]);
+  const installers = ['.github/workflows/release.yml', '.github/actions/install/action.yml'];
+  for (const path of installers) {
+    const text = readFileSync(path, 'utf8');
+    expect(text.match(/uses: actions\/setup-\w+@/g)).toEqual(['uses: actions/setup-node@']);
+    expect(text).toContain('package-manager-cache: false');
+  }
+});
+
+test('a release begins by hand, on main', () => {
+  const { on, jobs } = named('release.yml');
+  expect(Object.keys(on)).toEqual(['workflow_dispatch']);
+  expect(jobs['test']).toMatchObject({ if: "github.ref == 'refs/heads/main'" });
+});
+
+test('only the last job of a release can write, after all others and an approval, and only as the App', () => {
+  expect(Object.keys(release)).toEqual(['test', 'pack', 'attest', 'publish']);
+  expect([release.pack.needs, release.attest.needs, release.publish.needs]).toEqual([
+    'test',
+    'pack',
+    ['pack', 'attest'],
+  ]);
+  expect(release.publish.environment).toBe('release');
+  const app = release.publish.steps.find(({ id }) => id === 'app');
+  expect(app?.uses).toMatch(/^actions\/create-github-app-token@/);
+  expect(app?.with).toMatchObject({ 'permission-contents': 'write' });
+});
+
+test('a release is packed in a job without packages, where nothing but its own steps runs', () => {
+  const words = release.pack.steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run);
+  expect(words).toEqual([
+    'step-security/harden-runner',
+    'actions/checkout',
+    'actions/setup-node',
+    'node scripts/release.js pack "$VERSION" build/release',
+    'actions/upload-artifact',
+  ]);
+});
+
+test('the jobs of a release that build or pack watch their connections', () => {
+  for (const job of [release.test, release.pack]) {
+    const [first] = job.steps;
+    expect(first?.uses).toMatch(/^step-security\/harden-runner@/);
+    expect(first?.with).toMatchObject({ 'egress-policy': expect.stringMatching(/^(audit|block)$/) });
+  }
+});
+
+test('the provenance of a release covers the assets and each file of dist, and is one of its assets', () => {
+  const provenance = release.attest.steps.find(({ id }) => id === 'provenance');
+  expect(provenance?.with).toEqual({ 'subject-checksums': 'release/checksums.txt' });
+  const create = release.publish.steps.find(({ run }) => run?.includes('gh release create'));
+  expect(create?.run).toContain('build/release/assets/* build/bundles/*');
+});
+
+test('the job that main requires depends on all other jobs of CI', () => {
+  const { ci, ...others } = named('ci.yml').jobs;
+  expect(ci?.needs).toEqual(Object.keys(others));
+});
