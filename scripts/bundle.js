@@ -1,5 +1,5 @@
 // Bundles the output of tsc into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -21,6 +21,11 @@ for (const [path, { dev }] of Object.entries(packages)) {
     cpSync(path, join(sources, path), { recursive: true, dereference: true });
   }
 }
+const standIns = readdirSync('vendor', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => JSON.parse(readFileSync(join('vendor', name, 'package.json'), 'utf8')));
+for (const standIn of standIns) checkStandIn(standIn);
+
 const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 
 // Code that is loaded on demand is a separate bundle. With chunks, ncc would not join the modules of an entry into one
@@ -41,9 +46,31 @@ for (const [path, { source, apart }] of Object.entries(bundles)) {
     quiet: true,
   });
   write(join(target, path), code);
-  for (const [name, { source }] of Object.entries(assets)) write(join(target, dirname(path), name), source);
+  for (const [name, { source }] of Object.entries(assets)) {
+    write(join(target, dirname(path), name), name.endsWith('.licenses.txt') ? withoutStandIns(String(source)) : source);
+  }
 }
 write(join(target, 'package.json'), '{ "type": "commonjs" }\n');
+
+/** npm applies an override without a word to no package if the version in its key is not installed any more. */
+function checkStandIn({ name, standsInFor }) {
+  const loader = createRequire(join(sources, 'node_modules', standsInFor.in, 'package.json'));
+  const { version, dependencies } = loader('./package.json');
+  const range = dependencies?.[standsInFor.package];
+  const loaded = JSON.parse(
+    readFileSync(join(sources, 'node_modules', standsInFor.package, 'package.json'), 'utf8'),
+  ).name;
+  if (version === standsInFor.version && range === standsInFor.range && loaded === name) return;
+  throw new Error(
+    `${name} was made for ${standsInFor.in} ${standsInFor.version}, which loads ${standsInFor.package} ${standsInFor.range}. ` +
+      `Installed is ${version}, which loads ${standsInFor.package} ${range}: ${loaded}. See vendor/README.md.`,
+  );
+}
+
+/** A list of licences tells what others wrote. */
+function withoutStandIns(licenses) {
+  return standIns.reduce((text, { name, license }) => text.replace(`${name}\n${license}\n\n`, ''), licenses);
+}
 
 function write(path, content) {
   mkdirSync(dirname(path), { recursive: true });

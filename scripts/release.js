@@ -185,8 +185,16 @@ function billOfMaterials(name) {
   );
   // npm names the project after its folder.
   bill.metadata.component.name = name;
-  // A stand-in for a package has version 0.0.0. The vulnerabilities of the real package do not apply to it.
-  for (const component of bill.components) if (component.version === '0.0.0') delete component.purl;
+  // The stand-ins are our own code, not packages.
+  const standIns = readdirSync('vendor', { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => readJson(join('vendor', entry.name, 'package.json')))
+    .map((standIn) => `${standIn.name}@${standIn.version}`);
+  const isOther = (ref) => !standIns.includes(ref);
+  bill.components = bill.components.filter((component) => isOther(component['bom-ref']));
+  bill.dependencies = bill.dependencies
+    .filter(({ ref }) => isOther(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isOther) }));
   return bill;
 }
 

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 
 interface Locked {
   readonly dev?: boolean;
@@ -12,6 +14,20 @@ interface Locked {
 interface Package {
   readonly name: string;
   readonly scripts?: Readonly<Record<string, string>>;
+}
+
+interface StandIn extends Package {
+  readonly standsInFor: {
+    readonly package: string;
+    readonly range: string;
+    readonly in: string;
+    readonly version: string;
+  };
+}
+
+interface Loader {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
 }
 
 const lock: { readonly packages: Readonly<Record<string, Locked>> } = readJson('package-lock.json');
@@ -45,6 +61,7 @@ test.for(bundled)(
     );
     const notice = words(`${name} ${license} ${readFileSync(join(path, file), 'utf8')}`);
     expect(notices.some((text) => text.includes(notice))).toBe(true);
+    expect(notices.filter((text) => text.includes('ctl-action-no-'))).toEqual([]);
   },
 );
 
@@ -58,6 +75,55 @@ test('no package runs a script when it is installed', () => {
     );
   });
   expect(running.map(([path]) => path)).toEqual([]);
+});
+
+const standIns = readdirSync('vendor', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => ({
+    folder: join('vendor', entry.name),
+    ...readJson<StandIn>(join('vendor', entry.name, 'package.json')),
+  }));
+
+test('a stand-in has a name that no package of the lock file has', () => {
+  expect(standIns.map(({ name }) => name).sort()).toEqual(['ctl-action-no-exec', 'ctl-action-no-undici']);
+  const own = packages.filter(
+    ([path]) => path.endsWith('/ctl-action-no-exec') || path.endsWith('/ctl-action-no-undici'),
+  );
+  expect(own.map(([, { resolved }]) => resolved).sort()).toEqual(['vendor/exec', 'vendor/undici']);
+});
+
+test.for(standIns)('$name is loaded in place of the package, by the version that it was made for', (standIn) => {
+  const { package: name, range, in: loader, version } = standIn.standsInFor;
+  expect(readJson<Loader>(join('node_modules', loader, 'package.json'))).toMatchObject({
+    version,
+    dependencies: { [name]: range },
+  });
+  expect(readJson<Package>(join('node_modules', name, 'package.json')).name).toBe(standIn.name);
+  expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: standIn.folder, link: true });
+});
+
+test.for(standIns)('a build fails if $name does not fit the package that loads it', ({ name, folder, standsInFor }) => {
+  const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
+  const paths = [...new Set(involved)].map((path) => join('node_modules', path));
+  for (const path of ['vendor', ...paths]) {
+    cpSync(path, join(place, path), { recursive: true, dereference: true });
+  }
+  mkdirSync(join(place, 'build/src'), { recursive: true });
+  const installed = Object.fromEntries(paths.map((path) => [path, {}]));
+  writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
+  const changed = { name, standsInFor: { ...standsInFor, version: '0.0.1' } };
+  writeFileSync(join(place, folder, 'package.json'), JSON.stringify(changed));
+
+  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/bundle.js'), 'dist'], {
+    cwd: place,
+    encoding: 'utf8',
+  });
+
+  expect(stderr).toContain(`${name} was made for ${standsInFor.in} 0.0.1`);
+  expect(status).toBe(1);
+  expect(existsSync(join(place, 'dist'))).toBe(false);
 });
 
 test('the lock file names no host, and nothing that is not of a registry or of this repository', () => {
