@@ -6,9 +6,11 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const actionlint = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
-const requirements = readFileSync('scripts/workflow-tools.txt', 'utf8');
-const pins = createHash('sha256').update(actionlint).update(requirements).digest('hex').slice(0, 16);
+const pinned = 'scripts/workflow-tools';
+const pins = ['go.sum', 'requirements.txt']
+  .reduce((hash, file) => hash.update(readFileSync(join(pinned, file))), createHash('sha256'))
+  .digest('hex')
+  .slice(0, 16);
 const tools = resolve('.cache', `workflow-tools-${pins}`);
 
 if (!existsSync(join(tools, 'whole'))) install();
@@ -37,12 +39,14 @@ else run(join(tools, 'bin/zizmor'), ['--offline', ...audit], { env: offline });
 function install() {
   rmSync(tools, { recursive: true, force: true });
   mkdirSync(tools, { recursive: true });
-  run('go', ['install', actionlint], { env: { ...process.env, GOBIN: tools } }, 'Install Go (go.dev), 1.24 or newer.');
-  // The go command itself compares the hashes of modules with the public checksum database.
+  const inPins = { cwd: pinned, env: { ...process.env, GOBIN: tools } };
+  // The go command compares all modules with the hashes in go.sum.
+  const actionlint = ['install', '-mod=readonly', 'github.com/rhysd/actionlint/cmd/actionlint'];
+  run('go', actionlint, inPins, 'Install Go (go.dev), 1.25 or newer.');
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:'];
   run(
     'python3',
-    [...pip, '--require-hashes', '--target', tools, '--requirement', 'scripts/workflow-tools.txt'],
+    [...pip, '--require-hashes', '--target', tools, '--requirement', join(pinned, 'requirements.txt')],
     {},
     'Install Python (python.org), 3.10 or newer, with pip.',
   );

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
@@ -173,4 +174,49 @@ test('the provenance of a release covers the assets and each file of dist, and i
 test('the job that main requires depends on all other jobs of CI', () => {
   const { ci, ...others } = named('ci.yml').jobs;
   expect(ci?.needs).toEqual(Object.keys(others));
+});
+
+interface Update {
+  readonly 'package-ecosystem': string;
+  readonly directory?: string;
+  readonly directories?: readonly string[];
+  readonly schedule: { readonly interval: string };
+  readonly cooldown?: Readonly<Record<string, number>>;
+}
+
+const updates: readonly Update[] = parse(readFileSync('.github/dependabot.yml', 'utf8')).updates;
+
+test('Dependabot updates all that is pinned in a file that it can read', () => {
+  const read = updates.flatMap(({ 'package-ecosystem': ecosystem, directory, directories = [] }) =>
+    [directory ?? [], directories].flat().map((place) => `${ecosystem} ${place}`),
+  );
+  const manifests: Readonly<Record<string, string>> = {
+    'package-lock.json': 'npm',
+    'go.mod': 'gomod',
+    'requirements.txt': 'pip',
+  };
+  const committed = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trimEnd().split('\n');
+  const pinned = committed.flatMap((path) => {
+    const ecosystem = manifests[basename(path)];
+    return ecosystem === undefined ? [] : [`${ecosystem} ${join('/', dirname(path))}`];
+  });
+  const actions = ['/', '/.github/actions/*', '/examples'].map((place) => `github-actions ${place}`);
+  expect(read.sort()).toEqual([...pinned, ...actions].sort());
+});
+
+test('an update waits a week after its release', () => {
+  expect(updates.map(({ schedule, cooldown }) => ({ schedule, cooldown }))).toEqual(
+    updates.map(() => ({ schedule: { interval: 'weekly' }, cooldown: { 'default-days': 7 } })),
+  );
+});
+
+test('the tools that check the workflows come with hashes', () => {
+  const folder = 'scripts/workflow-tools';
+  const requirements = readFileSync(join(folder, 'requirements.txt'), 'utf8').replaceAll('\\\n', '');
+  const lines = requirements.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.filter((line) => !/^[\w-]+==[\w.]+( +--hash=sha256:[0-9a-f]{64})+$/.test(line))).toEqual([]);
+  const [, version = 'none'] =
+    /require github.com\/rhysd\/actionlint (v\S+)/.exec(readFileSync(join(folder, 'go.mod'), 'utf8')) ?? [];
+  expect(readFileSync(join(folder, 'go.sum'), 'utf8')).toContain(`github.com/rhysd/actionlint ${version} h1:`);
 });
