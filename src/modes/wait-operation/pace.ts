@@ -3,25 +3,32 @@
  * waited.
  */
 const minInterval = 500;
-/** Milliseconds. A wait that gets one 429 reports the end within 10 s; bench/waits.ts measures it. */
-const lone = 9_999;
+/** Milliseconds. A wait that gets a single 429 learns of the end within this time. bench/waits.ts measures it. */
+const maxLagAfterOne429 = 10_000;
 /**
- * The longest pause without throttling. If an operation ends just after a poll and the next poll gets 429, the
- * following pause is twice as long. The result is then three pauses late.
+ * Milliseconds: the longest pause without throttling. If an operation ends just after a poll and the next poll gets 429, the
+ * following pause is twice as long. The lag is then three pauses, so this is a third, rounded down.
  */
-const maxInterval = lone / 3;
+const maxInterval = 3_333;
 /**
- * Milliseconds. After a second 429 other clients are polling, too. If 500 of them share 40 requests a second, each can
- * poll every 12.5 s; this is about twice that. The same bench measures the effect.
+ * Milliseconds. A second 429 means that many clients are polling. If 500 of them share 40 requests a second, the crowd of
+ * bench/waits.ts, each can poll every 12.5 s. Pauses are drawn up to this, which is twice that, so their mean is about that.
  */
-const crowdInterval = 24_000;
+const crowdInterval = 25_000;
 /** Milliseconds, a promise of the contract: a 429 raises the interval to at most this, or to `Retry-After`. */
 const maxThrottledInterval = 60_000;
-/** Pauses are shortened at random by up to this share, because the contract promises jitter. */
-const jitter = 0.015;
+/** Clients with the same `Retry-After` return spread over a further quarter of it, the share by which `auto` may be late. */
+const retryAfterSpread = 1.25;
 /**
- * The n-th success in a row after a 429 shortens the interval by n/200. So it stays long while many clients poll, and
- * shrinks fast once they are gone.
+ * Pauses are shortened at random by up to this share, so that clients that started together spread: of 100, at most 17 poll
+ * within the same 100 ms after half a minute, against 72 with a share of 0.015. More would cost requests: a wait of 60 s
+ * takes at most 31, against 28. bench/waits.ts measures both.
+ */
+const jitter = 0.15;
+/**
+ * The n-th success in a row after a 429 shortens the interval by n/200: from 25 s to 3.3 s in about 27 polls. So it stays
+ * long while many clients poll, and shrinks fast once they are gone. A constant factor or step keeps the last of the crowd
+ * in bench/waits.ts waiting for more than its 90 s.
  */
 const easing = 200;
 
@@ -67,7 +74,10 @@ export class Pace {
     const previous = this.#last || (this.#fixed ?? minInterval);
     const min = Math.max(Math.min(maxThrottledInterval, 2 * previous), retryAfter);
     // Clients that got the same `Retry-After` would otherwise return together.
-    const max = Math.max(this.#wasThrottled ? crowdInterval : lone - previous, 1.25 * retryAfter);
+    const max = Math.max(
+      this.#wasThrottled ? crowdInterval : maxLagAfterOne429 - previous,
+      retryAfterSpread * retryAfter,
+    );
     const drawn = min + Math.max(0, max - min) * this.#random();
     this.#throttledInterval = retryAfter < maxThrottledInterval ? Math.min(maxThrottledInterval, drawn) : drawn;
     this.#wasThrottled = true;
