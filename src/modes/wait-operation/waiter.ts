@@ -8,6 +8,7 @@ import { Pace } from './pace.js';
 import { NotFoundError, type PollFailure, PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
 import { type PollPolicy, ProjectPoller } from './project-poller.js';
+import { Throttle } from './throttle.js';
 import type { Target, TrackedOperation } from './tracked-operations.js';
 
 /** A promise of the contract. */
@@ -57,6 +58,7 @@ class Waiter {
   readonly #stepCancellation: Cancellation;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
+  readonly #throttle: Throttle;
   readonly #retryUntilResponded: RetryRule;
   readonly #began: number;
   readonly #failures: PollFailures;
@@ -73,10 +75,6 @@ class Waiter {
   #failure: Error | undefined;
   #changes = 0;
   #polledAt = 0;
-  /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
-  #slowedUntil = 0;
-  /** Until this time on the step's clock, a 429 holds back all requests. */
-  #throttledUntil = 0;
 
   constructor(settings: WaitSettings, { api, deadline, log, random }: Collaborators) {
     this.#settings = settings;
@@ -85,6 +83,7 @@ class Waiter {
     this.#progress = new ProgressLog(log, this.#deadline, () => this.#pending);
     this.#failures = new PollFailures(this.#deadline, this.#progress);
     this.#pace = new Pace(random, settings.pollInterval);
+    this.#throttle = new Throttle(this.#deadline, this.#pace);
     this.#retryUntilResponded = exponentialBackoff(random);
     this.#began = deadline.clock.now();
     this.#decision = new Promise((resolve, reject) => {
@@ -135,7 +134,7 @@ class Waiter {
     for (;;) {
       await this.#poll();
       if (this.#failure === undefined) {
-        if (this.#deadline.clock.now() >= this.#slowedUntil) this.#pace.succeeded();
+        this.#throttle.recordPoll();
         await this.#deadline.sleep(this.#pause());
       }
       // A request that hung can also fail between two polls.
@@ -150,7 +149,7 @@ class Waiter {
     for (;;) {
       const before = this.#changes;
       if (await this.#settlesWithin(hangsAfter, requests)) return;
-      const isSilent = this.#changes === before && this.#deadline.clock.now() >= this.#throttledUntil;
+      const isSilent = this.#changes === before && this.#throttle.remaining <= 0;
       if (isSilent && this.#projects.some(({ hasWork }) => hasWork)) return;
     }
   }
@@ -196,7 +195,7 @@ class Waiter {
     const pause = this.#pace.next(this.#elapsed);
     const trustedAt = Math.max(...this.#projects.map((project) => project.emptyListTrustedAt));
     const isAhead = trustedAt > this.#polledAt && !this.#pace.isSlowed;
-    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttledUntil - now, 0);
+    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttle.remaining, 0);
   }
 
   #policy(projectId: string): PollPolicy {
@@ -206,43 +205,16 @@ class Waiter {
       // A throttled request is retried until the deadline. A failed one is retried only until the first response of its
       // project. After that, the next poll repeats it.
       retry: (error, errorCount) => {
-        if (error.isThrottled) return this.#slowDown(error);
+        if (error.isThrottled) return this.#throttle.slowDown(error);
         return this.#failures.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
       },
       onRetry: (error) => this.#failures.recordRetry(error),
-      queue: (attempt) => this.#queue(() => this.#whenNotThrottled(attempt)),
+      queue: (attempt) => this.#queue(() => this.#throttle.start(attempt)),
     };
   }
 
   #singlePollPolicy(deadline: Deadline): PollPolicy {
     return { deadline, isLast: true, retry: noRetry, queue: this.#queue };
-  }
-
-  /**
-   * Returns how long the throttled request waits, in milliseconds. A 423 locks one resource, so other requests do not
-   * wait for it.
-   */
-  #slowDown({ status, retryAfterMs = 0 }: RequestError): number {
-    const now = this.#deadline.clock.now();
-    // Only the first of several parallel responses slows polling down: the other requests were sent before it arrived.
-    if (now >= this.#slowedUntil) {
-      this.#pace.throttled(status === 423 ? 0 : retryAfterMs);
-      this.#slowedUntil = now + this.#pace.next(this.#elapsed);
-    }
-    const until = Math.max(this.#slowedUntil, now + retryAfterMs);
-    if (status === 429) this.#throttledUntil = Math.max(this.#throttledUntil, until);
-    return until - now;
-  }
-
-  async #whenNotThrottled<T>(attempt: () => Promise<T>): Promise<T> {
-    const { clock } = this.#deadline;
-    let waitedUntil = 0;
-    // Another response may extend the pause meanwhile.
-    while (this.#throttledUntil > Math.max(waitedUntil, clock.now())) {
-      waitedUntil = this.#throttledUntil;
-      await this.#deadline.sleep(waitedUntil - clock.now());
-    }
-    return attempt();
   }
 
   #check(): void {

@@ -210,7 +210,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'wait-ignores-retry-after',
     defect: 'a wait asks again sooner than a 429 allows',
-    file: 'src/modes/wait-operation/waiter.ts',
+    file: 'src/modes/wait-operation/throttle.ts',
     replace: 'const until = Math.max(this.#slowedUntil, now + retryAfterMs);',
     by: 'const until = Math.max(now + 500, 0 * retryAfterMs);',
   },
@@ -350,8 +350,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'throttled-alone',
     defect: 'a 429 holds back the one request that got it, not those beside it',
-    file: 'src/modes/wait-operation/waiter.ts',
-    replace: 'if (status === 429) this.#throttledUntil = Math.max(this.#throttledUntil, until);',
+    file: 'src/modes/wait-operation/throttle.ts',
+    replace: 'if (status === 429) this.#heldUntil = Math.max(this.#heldUntil, until);',
     by: 'void status;',
   },
   {
