@@ -15,7 +15,9 @@ test.concurrent('the log says what is awaited and for how long, then a line a ch
   const lines = result.log.trimEnd().split('\n');
   expect(lines).toHaveLength(4);
   expect(lines[0]).toContain(`Waiting for 1 operation in project ${projectId} (timeout 1h 30m).`);
-  expect(lines[1]).toMatch(new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running for 1m 3\\ds`));
+  expect(lines[1]).toMatch(
+    new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running, created 1m 3\\ds ago`),
+  );
   expect(lines[2]).toMatch(new RegExp(`create_branch on br-mine-1 \\[${operation.id}\\]: running → finished`));
   expect(lines[3]).toMatch(/1 operation finished\./);
 });

@@ -30,7 +30,7 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
       log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
-      log      <time>  create_branch on br-main [<uuid>]: running for <time>
+      log      <time>  create_branch on br-main [<uuid>]: running, created <time> ago
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
       answer   200
       log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>

@@ -46,10 +46,10 @@ export class ProgressLog {
   statusChanged(operation: Operation, from: string | undefined): void {
     const { clock } = this.#deadline;
     const duration = operationDuration(operation, clock.epochMs());
-    const preposition = phaseForStatus(operation.status) === 'pending' ? 'for' : 'after';
-    this.#write(
-      `${operationName(operation)}: ${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}${duration === undefined ? '' : ` ${preposition} ${duration}`}`,
-    );
+    const isPending = phaseForStatus(operation.status) === 'pending';
+    const age = duration === undefined ? '' : isPending ? `, created ${duration} ago` : ` after ${duration}`;
+    const change = `${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}`;
+    this.#write(`${operationName(operation)}: ${change}${age}`);
     if (isKnownStatus(operation.status) || this.#warnedOfStatus) return;
     this.#warnedOfStatus = true;
     this.#log.warning(

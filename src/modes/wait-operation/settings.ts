@@ -84,6 +84,6 @@ export function parseOperationIds(text: string): 'all' | string[] {
 }
 
 function parseListedId(word: string): string {
-  if (word === 'all') throw new BadValue('is not an id; to wait for all operations, write it alone');
+  if (word === 'all') throw new BadValue('is not an id; to wait for all operations, give no other ids');
   return parseOperationId(word);
 }

@@ -20,14 +20,14 @@ async function exchange(
 /** Each kind, and what comes of it: a status or the words of an error, and after how many milliseconds. */
 const outcomes: { readonly [Kind in Fault['kind']]: readonly [Fault & { kind: Kind }, number | RegExp, number] } = {
   'hang-before-headers': [{ kind: 'hang-before-headers' }, /given up/, 5_000],
-  'cut-before-headers': [{ kind: 'cut-before-headers' }, /cut after 0 bytes/, 0],
+  'cut-before-headers': [{ kind: 'cut-before-headers' }, /closed after 0 bytes/, 0],
   status: [{ kind: 'status', status: 503 }, 503, 0],
   html: [{ kind: 'html' }, 200, 0],
   redirect: [{ kind: 'redirect', location: '/' }, 302, 0],
   delay: [{ kind: 'delay', ms: 700 }, 200, 700],
   'hang-mid-body': [{ kind: 'hang-mid-body' }, /given up/, 5_000],
   drip: [{ kind: 'drip', intervalMs: 1_000 }, /given up/, 5_000],
-  'cut-mid-body': [{ kind: 'cut-mid-body' }, /cut after \d\d+ bytes/, 0],
+  'cut-mid-body': [{ kind: 'cut-mid-body' }, /closed after \d\d+ bytes/, 0],
   'bad-json': [{ kind: 'bad-json' }, 200, 0],
   'empty-body': [{ kind: 'empty-body' }, 200, 0],
   'endless-body': [{ kind: 'endless-body' }, /256 MiB/, 2_684],

@@ -51,8 +51,8 @@ test('an empty array is an empty list', () => {
 
 test('the word all stands alone', () => {
   expect(parseOperationIds('all')).toBe('all');
-  expect(refusal(`all ${one}`).message).toMatch(/alone/);
-  expect(refusal(`${one},all`).message).toMatch(/alone/);
+  expect(refusal(`all ${one}`).message).toMatch(/no other ids/);
+  expect(refusal(`${one},all`).message).toMatch(/no other ids/);
 });
 
 test.each(['All', 'ALL'])('%s is not the word, but the message names it', (text) => {
