@@ -1,3 +1,4 @@
+import type { Environment } from './action/inputs/input-reader.js';
 import { Secrets } from './action/secrets.js';
 import { type Toolkit, toolkit } from './action/toolkit.js';
 import type { Exchange } from './http/exchange.js';
@@ -11,7 +12,7 @@ import { Cancellation } from './time/deadline.js';
 export interface World {
   readonly toolkit: Toolkit;
   readonly secrets: Secrets;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly random: () => number;

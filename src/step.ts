@@ -13,9 +13,7 @@ import type { World } from './process.js';
 import { Deadline } from './time/deadline.js';
 
 /** Loads the client that reads workflow runs of a repository with a token. `epochMs`: milliseconds since 1970. */
-export type LoadWorkflowRuns = () => Promise<
-  (token: string, repository: string, epochMs: () => number) => WorkflowRuns
->;
+type LoadWorkflowRuns = () => Promise<(token: string, repository: string, epochMs: () => number) => WorkflowRuns>;
 
 /** Returns true only if the result was confirmed and published. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {

@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Environment } from './inputs/input-reader.js';
 import { codeHtml } from './markdown.js';
 import type { Secrets } from './secrets.js';
 import type { Output, Pieces, StepReport } from './step-report.js';
 import type { Toolkit } from './toolkit.js';
 import { escapeCommandsInJson } from './toolkit.js';
 
-export interface PublishContext {
+interface PublishContext {
   readonly toolkit: Toolkit;
   readonly secrets: Secrets;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly mode: string;
   readonly wantsSummary: boolean;
 }

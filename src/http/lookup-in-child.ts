@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { isIP } from 'node:net';
+import { getProperty, parseJsonOrUndefined } from '../text/json.js';
 import { lookupOptions, type NameLookup } from './name-lookup.js';
 
 /** Prints the addresses or the error code, as JSON. */
@@ -49,15 +50,10 @@ export function lookupInChild(): NameLookup {
 
 /** Returns the addresses or an error code. */
 function parseResult(stdout: string): readonly string[] | string {
-  let result: unknown;
-  try {
-    result = JSON.parse(stdout);
-  } catch {
-    return 'EAI_AGAIN';
-  }
+  const result = parseJsonOrUndefined(stdout);
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;
   if (!Array.isArray(result) || result.length === 0) return 'EAI_AGAIN';
-  const addresses = result.map((item: { readonly address?: unknown } | null) => String(item?.address));
+  const addresses = result.map((item: unknown) => String(getProperty(item, 'address')));
   return addresses.every((address) => isIP(address) !== 0) ? addresses : 'EAI_AGAIN';
 }
 

@@ -1,7 +1,5 @@
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Says why the proxy variable for this URL is invalid. http-client would ignore such a variable and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -21,7 +19,7 @@ export function proxyProblem(url: URL): string | undefined {
 const longEnoughToMask = 8;
 
 /** The passwords of all proxies, as written and decoded. A mask of a shorter password would hide ordinary text. */
-export function proxyPasswords(environment: Environment): string[] {
+export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
     // The URL class would reject an invalid value, and its password would stay unmasked.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
+import { getProperty, parseJsonOrUndefined } from '../text/json.js';
 import { parseKeyName } from './key-name.js';
 
 /** Main saves this for post. It is enough to revoke the key even if main was killed before the response. */
@@ -88,7 +89,7 @@ export class UnreadablePostState extends Error {
  * Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`.
  */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
-  const state = tryParseJson(splitSeal(saved).text);
+  const state = parseJsonOrUndefined(splitSeal(saved).text);
   const all = { baseUrl: isTextThat(isBaseUrl), ...checks };
   const bad = Object.entries(all).flatMap(([part, check]) => (check(getProperty(state, part)) ? [] : [part]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
@@ -97,16 +98,4 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   if (!mayHaveStrayKey && (minted === undefined || !revoke))
     throw new UnreadablePostState(['mayHaveStrayKey', 'minted', 'revoke']);
   return state as PostState;
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function getProperty(value: unknown, part: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined;
 }

@@ -65,7 +65,7 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
  * A key in the summary. Texts are sanitized, and network addresses left out, because summaries of public repositories
  * are public.
  */
-export interface KeyRow {
+interface KeyRow {
   readonly id: string;
   readonly name: string;
   readonly created: string;

@@ -114,6 +114,20 @@ export function toText(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
+/** For JSON of which nothing is printed or sent: long integers are rounded. */
+export function parseJsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The property of a value that may be no object. */
+export function getProperty(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
 /** Services omit an absent field or send null. */
 export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;

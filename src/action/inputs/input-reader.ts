@@ -36,7 +36,7 @@ export const defaults = {
   'github-token': `${expressionMark} github.token }}`,
 } as const;
 
-export type InputName = keyof typeof defaults;
+type InputName = keyof typeof defaults;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

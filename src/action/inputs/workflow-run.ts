@@ -1,5 +1,5 @@
 import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
-import type { InputReader } from './input-reader.js';
+import type { Environment, InputReader } from './input-reader.js';
 import { BadValue, type Parse } from './input-values.js';
 
 export function readRun(reader: InputReader): WorkflowRun | undefined {
@@ -33,9 +33,6 @@ const parseRunAttempt: Parse<number> = (text) => {
 };
 
 /** Identifies the workflow run and its attempt. The runner sets both variables, and no step can change them for another. */
-export function runAndAttempt({
-  GITHUB_RUN_ID: run = '',
-  GITHUB_RUN_ATTEMPT: attempt = '',
-}: Readonly<Record<string, string | undefined>>): string {
+export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
   return `${run}/${attempt}`;
 }

@@ -17,7 +17,7 @@ export interface CreateKeySettings {
 }
 
 /** Post needs this even if the process of main is killed. */
-export type KeyState = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke'>;
+type KeyState = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke'>;
 
 /** Main masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {

@@ -143,7 +143,7 @@ export function* printResult(
  * A project in the summary. Texts are sanitized, and host names left out, because summaries of public repositories are
  * public.
  */
-export interface ProjectRow {
+interface ProjectRow {
   readonly id: string;
   readonly name: string;
   readonly region: string;
@@ -151,7 +151,7 @@ export interface ProjectRow {
   readonly created: string;
 }
 
-export function projectRow(project: ApiRecord): ProjectRow {
+function projectRow(project: ApiRecord): ProjectRow {
   return {
     id: sanitizeLine(project.id, 80),
     name: sanitizeLine(fieldText(project, 'name') ?? '', 80),
@@ -164,7 +164,7 @@ export function projectRow(project: ApiRecord): ProjectRow {
 const maxValues = 10;
 
 /** The most frequent values come first. */
-export function tally(
+function tally(
   projects: readonly ApiRecord[],
   by: 'region' | 'version',
 ): { readonly counts: readonly (readonly [string, number])[]; readonly others: number } {

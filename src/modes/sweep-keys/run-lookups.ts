@@ -30,7 +30,7 @@ export interface WorkflowRuns {
 }
 
 /** A run without an entry could not be looked up. */
-export type RunStates = ReadonlyMap<string, RunState | 'gone'>;
+type RunStates = ReadonlyMap<string, RunState | 'gone'>;
 
 const maxFailures = 3;
 /**

@@ -1,6 +1,7 @@
 import { getOctokit } from '@actions/github';
 import { isTransientStatus, parseRetryAfter } from '../../http/errors.js';
 import { userAgent } from '../../http/user-agent.js';
+import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, RunState, WorkflowRuns } from './run-lookups.js';
 
@@ -46,7 +47,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 
 /** octokit returns an HTML page or a truncated body as a string. */
 function parseRun(data: unknown, id: string): { run: RunState } | { failure: LookupFailure } {
-  const { id: found, status, run_attempt: attempt } = toFields(data);
+  const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
     return lookupFailure('answered with something that is not the run that was asked for', { transient: true });
   return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
@@ -62,7 +63,7 @@ function toOutcome(
     return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(errorMessage), 100)})`, {
       transient: true,
     });
-  const { message } = toFields(response.data);
+  const message = getProperty(response.data, 'message');
   if (typeof message !== 'string') {
     const page = typeof response.data === 'string' ? ' and a page' : '';
     return lookupFailure(`answered with status ${status}${page}`, { status, transient: true });
@@ -86,10 +87,6 @@ function rateLimitDelay(headers: Headers, said: string, nowMs: number): number |
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
   return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);
-}
-
-function toFields(data: unknown): Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
 }
 
 function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): { failure: LookupFailure } {

@@ -66,12 +66,12 @@ function describeRest(rows: readonly OperationRow[]): string {
   return `Not shown: ${parts.join(', ')}.`;
 }
 
-export interface TrackedOperationRow extends OperationRow {
+interface TrackedOperationRow extends OperationRow {
   readonly project: string;
 }
 
 /** Rows that need attention come first. */
-export function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
+function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
   const rows = operations.map((one) => ({
     ...trackedOperationRow(one, nowMs),
     project: sanitizeLine(one.projectId, 80),
@@ -98,7 +98,7 @@ function unseenOperationRow(id: string): OperationRow {
 }
 
 /** The operation that decided the result, else the newest. */
-export function decidingId({ verdict, operations }: WaitResult): string | undefined {
+function decidingId({ verdict, operations }: WaitResult): string | undefined {
   const decided =
     verdict === 'failed' ? operations.find(isFailed) : verdict === 'finished' ? undefined : operations.find(isPending);
   return (decided ?? operations.reduce(newer, operations[0]))?.id;
@@ -112,11 +112,11 @@ function createdTime({ operation }: TrackedOperation): number {
   return (operation && fieldTime(operation, 'created_at')) ?? Number.NEGATIVE_INFINITY;
 }
 
-export function trackedIds({ operations }: WaitResult): string[] {
+function trackedIds({ operations }: WaitResult): string[] {
   return operations.map(({ id }) => id);
 }
 
 /** The records as last seen. */
-export function trackedRecords({ operations }: WaitResult): JsonObject[] {
+function trackedRecords({ operations }: WaitResult): JsonObject[] {
   return operations.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
 }
