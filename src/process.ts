@@ -57,7 +57,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     cancellation,
   };
 
-  const emptyLoop = () => crash(new Error('its work came to a halt'));
+  const emptyLoop = () => crash(new Error('the event loop ran empty before the work was done'));
   process.once('beforeExit', emptyLoop);
   process.on('uncaughtException', crash);
   work.run(world).then(end, crash);
@@ -68,7 +68,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     const reporting = work.reportError(error, world);
     exit(
       await reporting.catch((reportFailure: unknown) => {
-        toolkit.error(`The end of the step could not be told: ${reportFailure}`);
+        toolkit.error(`Could not report the result of the step: ${reportFailure}`);
         return false;
       }),
     );

@@ -1,6 +1,6 @@
 import { RequestError } from '../http/errors.js';
 import { UserError } from '../keys/user-error.js';
-import { sentences } from '../text/sentences.js';
+import { sentences, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
@@ -23,12 +23,12 @@ function describeError(error: unknown): { readonly headline: string; readonly er
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof ResultFileError)
     return {
-      headline: 'The result could not be told',
-      error: `${said}. What was done stands, but the steps after this one would not know: look at the runner, and run the step again.`,
+      headline: 'Could not write the result file',
+      error: `${said}. The step did its work, but later steps cannot read the result. Check the disk of the runner, and run the step again.`,
     };
   return {
     headline: 'No result',
-    error: `The step has no result: ${said}. What it did until then is not known; a key that it made is revoked when the job ends. If this is not a fault of the runner, please report it as a defect of this action.`,
+    error: `The step ended without a result: ${said}. It may have done part of its work; a key that it created is revoked when the job ends. If the runner is not at fault, please report this as a bug in this action.`,
   };
 }
 
@@ -48,21 +48,18 @@ export function describeFailure(error: unknown, timeout: number, namesProject = 
   if (error instanceof CancelledError) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
   if (error instanceof DeadlineExceeded) {
     const { cause } = error;
-    const whatToDo =
-      cause instanceof RequestError
-        ? `What was met last: ${cause.message}. ${adviceFor(cause, namesProject)}`
-        : raiseTimeout;
+    const whatToDo = cause instanceof RequestError ? adviceFor(cause, namesProject) : raiseTimeout;
     return {
       status: 'error',
-      headline: 'Not done in time',
-      error: `The timeout of ${formatDuration(timeout)} ended before it was done. ${whatToDo}`,
+      headline: 'Timed out',
+      error: `${withLastError(`Timed out after ${formatDuration(timeout)}`, cause)}. ${whatToDo}`,
     };
   }
   if (error instanceof RequestError) {
-    return { status: 'error', headline: 'Not done', error: sentences(error.message, adviceFor(error, namesProject)) };
+    return { status: 'error', headline: 'Failed', error: sentences(error.message, adviceFor(error, namesProject)) };
   }
-  if (error instanceof UserError) return { status: 'error', headline: 'Not done', error: error.message };
+  if (error instanceof UserError) return { status: 'error', headline: 'Failed', error: error.message };
   throw error;
 }
 
-export const raiseTimeout = 'Raise timeout, or look at why the service takes so long.';
+export const raiseTimeout = 'Raise timeout, or check why the service is slow.';

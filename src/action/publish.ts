@@ -48,7 +48,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Too large for outputs and left empty: ${dropped.join(', ')}. The whole result is in the file that result-file names${context.mode === 'list-projects' ? '; with shard each job of a matrix lists a share that fits' : ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the whole result from the file that result-file names${context.mode === 'list-projects' ? ', or use shard, so that each job of a matrix lists only its share' : ''}.`,
     );
   return warnings;
 }
@@ -92,9 +92,7 @@ function writeResultFile(pieces: Pieces, { environment, mode, secrets }: Publish
     closeSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ResultFileError(
-      `The result could not be written to a file in ${folder}, the folder that RUNNER_TEMP names (${code})`,
-    );
+    throw new ResultFileError(`Could not write the result file to ${folder} (RUNNER_TEMP): ${code}`);
   }
   return path;
 }
@@ -113,7 +111,7 @@ async function writeSummary(markdown: string, toolkit: Toolkit): Promise<void> {
   try {
     await toolkit.summary(markdown);
   } catch (error) {
-    toolkit.warning(`The summary could not be written: ${error instanceof Error ? error.message : error}`);
+    toolkit.warning(`Could not write the summary: ${error instanceof Error ? error.message : error}`);
   }
 }
 

@@ -80,7 +80,7 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
 export class UnreadablePostState extends Error {
   constructor(parts: readonly string[]) {
     super(
-      `the state that main saved cannot be read (${parts.join(', ')}). Another step of this job may have written over it`,
+      `the state that the main step saved is invalid (${parts.join(', ')}). Another step of this job may have overwritten it`,
     );
   }
 }

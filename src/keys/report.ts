@@ -5,7 +5,7 @@ import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
-import { joinFirst, messageBounds } from '../text/sentences.js';
+import { joinFirst, messageBounds, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { RevocationResult } from './revocation.js';
@@ -36,20 +36,19 @@ export function revocationFailure(results: readonly RevocationResult[], timeout:
   return {
     status,
     headline,
-    error: `${failed.length} of ${keys} could not be revoked: ${joinFirst(said, messageBounds)}. ${adviceForFailure(first.failure)} Until they are revoked they can do all that the account can.`,
+    error: `Could not revoke ${failed.length} of ${keys}: ${joinFirst(said, messageBounds)}. ${adviceForFailure(first.failure)} A key has full access to the account until it is revoked.`,
   };
 }
 
 function failureReason(failure: unknown, timeout: number): string {
   if (failure instanceof RequestError) return failure.message;
   if (!(failure instanceof DeadlineExceeded)) throw failure;
-  const met = failure.cause instanceof RequestError ? `; met last: ${failure.cause.message}` : '';
-  return `the timeout of ${formatDuration(timeout)} ended before${met}`;
+  return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
 }
 
 function adviceForFailure(failure: unknown): string {
-  const met = failure instanceof DeadlineExceeded ? failure.cause : failure;
-  return met instanceof RequestError ? adviceFor(met, false) : raiseTimeout;
+  const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
+  return error instanceof RequestError ? adviceFor(error, false) : raiseTimeout;
 }
 
 /** Keys that were already gone are in neither list. */

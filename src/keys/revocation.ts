@@ -51,17 +51,19 @@ export class Revocation {
       this.#wasNotFound = true;
       return this.#outcomeUnlessListed(await isListed(this.#key), error.message, error);
     }
-    const said = `DELETE of key ${this.#key.id} was answered without “revoked”`;
+    const said = `DELETE of key ${this.#key.id}: the response does not say “revoked”`;
     return this.#outcomeUnlessListed(await isListed(this.#key), said);
   }
 
   #outcomeUnlessListed(listed: ListCheckResult, said: string, error?: RequestError): RevocationOutcome {
     if (listed === false) return this.outcome;
     const isLate = listed === true;
-    const why = isLate ? 'shows it' : 'announces more keys than it shows, so it cannot confirm that the key is gone';
+    const why = isLate ? 'still contains it' : 'is incomplete, so it cannot confirm that the key is gone';
     // An out-of-date list catches up, so it is read again. An incomplete list stays incomplete.
     const details = { status: error?.status ?? 200, transient: isLate, mayHaveTakenEffect: true };
-    throw new RequestError(`${said}; but the list of keys ${why}`, details, { cause: error });
+    throw new RequestError(`${said}, ${error === undefined ? 'and' : 'but'} the list of keys ${why}`, details, {
+      cause: error,
+    });
   }
 
   /** Valid only once the key is gone. */
@@ -130,7 +132,7 @@ export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRe
 /** The key that is not found may be on a page that was not read. */
 export function incompleteKeyList(): RequestError {
   const message =
-    'GET /api_keys: the response announces more keys than it shows, so one that is missing from it may exist';
+    'GET /api_keys: the response announces more keys than it contains, so a key that is missing from it may still exist';
   return new RequestError(message, { status: 200, transient: false });
 }
 
@@ -149,7 +151,7 @@ export function revokeEach(keys: readonly KeyToRevoke[], revoker: Revoker, log: 
   return mapConcurrently(keys, async ({ id, name }): Promise<RevocationResult> => {
     try {
       const outcome = await revoker.revoke({ id, name });
-      log.info(`Key ${id} ${outcome === 'revoked' ? 'is revoked' : 'was gone already'}.`);
+      log.info(`Key ${id} was ${outcome === 'revoked' ? 'revoked' : 'already gone'}.`);
       return { id, outcome };
     } catch (failure) {
       return { id, failure };

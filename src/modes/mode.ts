@@ -74,6 +74,6 @@ export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'ap
     deadline,
     retry: exponentialBackoff(random),
     cooldown: new Cooldown(),
-    onRetry: (error, pause) => log.info(sentences(error.message, `The next try follows in ${formatDuration(pause)}.`)),
+    onRetry: (error, pause) => log.info(sentences(error.message, `Retrying in ${formatDuration(pause)}.`)),
   };
 }

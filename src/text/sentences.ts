@@ -13,6 +13,11 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `cause` of a `DeadlineExceeded`: undefined if nothing failed before the deadline. */
+export function withLastError(what: string, cause: unknown): string {
+  return cause instanceof Error ? `${what}. Last error: ${cause.message}` : what;
+}
+
 interface Bounds {
   readonly max: number;
   readonly separator: string;

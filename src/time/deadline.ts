@@ -29,7 +29,7 @@ export class Cancellation {
 export class DeadlineExceeded extends Error {
   /** `cause`: the last error, if retries took up the time. */
   constructor(cause?: unknown) {
-    super('The time is up.', { cause });
+    super('The deadline was exceeded.', { cause });
   }
 }
 

@@ -15,7 +15,7 @@ const ours = new Set(['add-mask', 'debug', 'error', 'warning', 'notice']);
 const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** How a program speaks of itself when it has met what nobody foresaw. */
 const ofDefect =
-  /has no result|\(a defect\)|is not a function|is not iterable|Cannot (read|convert)|call stack|Invalid string|malformed|out of range|\[object |\bat \S+ \(|:\d+:\d+\)/;
+  /ended without a result|\(a bug in this action\)|is not a function|is not iterable|Cannot (read|convert)|call stack|Invalid string|malformed|out of range|\[object |\bat \S+ \(|:\d+:\d+\)/;
 const longestLine = 8_000;
 /** The long one of the attacks, with more of it than is shown of any text. */
 const uncut = /(?:HACKED ){50}/;

@@ -73,7 +73,7 @@ test('a name that thousands of keys bear does not fill log or summary', async ()
   const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
   const told = await step({ mode: 'revoke-key', 'key-name': 'one' }, () => ({ body: JSON.stringify(keys) }));
   expect(harm(told, false)).toEqual([]);
-  expect(told.annotations.at(-1)?.message).toContain('50000 keys bear the name one: 0, 1, 2,');
+  expect(told.annotations.at(-1)?.message).toContain('50000 keys are named one: 0, 1, 2,');
 });
 
 test('the judge of summaries lets nothing of this pass', () => {

@@ -105,7 +105,7 @@ test.each([
 test.each(Object.entries(attacks))('a state whose name is %s is not believed', async (_, name) => {
   const told = await post(JSON.stringify({ ...left, name: `${name}!` }), () => ({ body: '[]' }));
   expect(harm(told)).toEqual([]);
-  expect(told.annotations.at(-1)?.message).toMatch(/cannot be read \(name\)/);
+  expect(told.annotations.at(-1)?.message).toMatch(/is invalid \(name\)/);
 });
 
 const refusedUrls = [
@@ -131,14 +131,14 @@ test.each([
     throw new Error('nothing was to be sent');
   });
   expect(harm(told)).toEqual([]);
-  expect(told.annotations.at(-1)?.message).toMatch(new RegExp(`cannot be read \\(${part}\\)`));
+  expect(told.annotations.at(-1)?.message).toMatch(new RegExp(`is invalid \\(${part}\\)`));
   expect(told.masks).toEqual([]);
 });
 
 test('a moment beyond all numbers is not counted from', async () => {
   const state = sealed(left).replace(/"since":\d+/, '"since":-1e400');
   const told = await post(state, () => ({ body: '{"revoked":true}' }));
-  expect(told.annotations.at(-1)?.message).toMatch(/cannot be read \(since\)/);
+  expect(told.annotations.at(-1)?.message).toMatch(/is invalid \(since\)/);
 });
 
 test('keys without number that bear the name do not fill log or summary', async () => {

@@ -30,7 +30,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
   expect(job.steps['wait']?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
   expect(job.steps['next']?.conclusion).toBe('skipped');
   expect(job.steps['late']?.log).toContain('It is cancelled.');
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
@@ -56,7 +56,7 @@ test.concurrent('main is killed after it saved its key: the step is red, and pos
 
   expect(job.conclusion).toBe('failed');
   expect(job.steps['mint']?.conclusion).toBe('failed');
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 

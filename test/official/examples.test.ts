@@ -162,8 +162,8 @@ example(
     expect(job.conclusion).toBe('succeeded');
     expect(story()).toEqual(['create-key, key 1', 'migrate, key 2', 'revoke-key, key 2']);
     expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
-    expect(job.steps['mint']?.summary).toMatch(/^### ✅ create-key: Key 2 \(shop-run19512345678-1-\S+\) was made/);
-    expect(job.steps['Post mint']?.summary).toMatch(/^### ✅ create-key: Key 2 is revoked/);
+    expect(job.steps['mint']?.summary).toMatch(/^### ✅ create-key: Created key 2 \(shop-run19512345678-1-\S+\)/);
+    expect(job.steps['Post mint']?.summary).toMatch(/^### ✅ create-key: Key 2 was revoked/);
     expect(job.steps['Run ./migrate.sh']?.log).toContain('It runs with <***>.');
     for (const secret of [service.apiKey, service.plane.key('2')?.key ?? '']) expect(job.sent).not.toContain(secret);
   },

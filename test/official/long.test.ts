@@ -23,7 +23,7 @@ test.concurrent('timeout-minutes ends a wait as a cancel would, and the job is r
     errors: [expect.stringMatching(/has timed out after 1 minutes/)],
     summary: expect.stringMatching(/^### 🚫 wait-operation: Cancelled/),
   });
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
   expect(service.plane.isAlive('2')).toBe(false);
 });
 

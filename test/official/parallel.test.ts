@@ -25,7 +25,7 @@ test.concurrent('steps in the background wait, list and make a key at the same t
   expect(job.conclusion).toBe('succeeded');
   expect(job.outputs).toEqual({ 0: operations[0]?.id, 1: operations[1]?.id });
   expect(job.steps['keys']).toMatchObject({ conclusion: 'succeeded', errors: [] });
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
@@ -101,7 +101,7 @@ test.concurrent('four keys that are made at the same time are four, and each pos
   const ids = steps.map((id) => job.outputs[id] ?? '');
   expect([...ids].sort()).toEqual(['2', '3', '4', '5']);
   for (const [index, id] of ids.entries()) {
-    expect(job.steps[`Post ${steps[index]}`]?.log).toContain(`Key ${id} is revoked`);
+    expect(job.steps[`Post ${steps[index]}`]?.log).toContain(`Key ${id} was revoked`);
   }
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
 });
@@ -170,6 +170,6 @@ test.concurrent('a cancel of the job ends all that is in the background, without
     expect(job.steps[step]).toMatchObject({ conclusion: 'canceled', errors: [] });
     expect(job.steps[step]?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
   }
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 is revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
   expect(service.plane.isAlive('2')).toBe(false);
 });

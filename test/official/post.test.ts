@@ -31,7 +31,7 @@ test.concurrent.for([
 
   expect(job.conclusion).toBe('succeeded');
   expect(job.steps['keys']).toMatchObject({ conclusion: 'succeeded', errors: [] });
-  expect(job.log).toContain('Key 2 is revoked');
+  expect(job.log).toContain('Key 2 was revoked');
   expect(Object.values(job.steps).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   expect(service.plane.isAlive('2')).toBe(false);
   expect(elsewhere.requests).toEqual([]);
@@ -63,8 +63,8 @@ test.concurrent('several keys of one job are revoked when it ends, each with its
   expect(job.conclusion).toBe('succeeded');
   for (const [index, id] of steps.entries()) {
     expect(job.steps[`Post ${id}`]).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
-    expect(job.steps[`Post ${id}`]?.log).toContain(`Key ${index + 2} is revoked`);
-    expect(job.steps[`Post ${id}`]?.summary).toContain(`Key ${index + 2} is revoked`);
+    expect(job.steps[`Post ${id}`]?.log).toContain(`Key ${index + 2} was revoked`);
+    expect(job.steps[`Post ${id}`]?.summary).toContain(`Key ${index + 2} was revoked`);
   }
   const revoked = service.requests.filter(({ endpoint }) => endpoint === 'revoke-key');
   expect(revoked.map(({ path, keyId }) => [path, keyId])).toEqual(

@@ -24,7 +24,7 @@ test.concurrent('a deadline in flight ends the step, and post revokes what is ma
   expect(main.conclusion).toBe('failure');
   expect(main.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
   expect(Number(main.outputs['duration-ms'])).toBeLessThan(5_000);
-  expect(errorOf(main)).toMatch(/timeout of 3s/);
+  expect(errorOf(main)).toMatch(/Timed out after 3s/);
   expect(errorOf(main)).toContain(main.outputs['key-name']);
   expect(service.requests.filter(({ endpoint }) => endpoint === 'create-key')).toHaveLength(1);
   expect(madeTooEarly).toBe(0);
@@ -160,7 +160,7 @@ test.concurrent.for(['', 'two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KE
     const result = await runMode('create-key', { 'export-env': name });
 
     if (name === '') expect(result.env).toEqual({});
-    else expect(errorOf(result)).toMatch(/export-env: .*no name of an environment variable/);
+    else expect(errorOf(result)).toMatch(/export-env: .*not a valid name for an environment variable/);
     expect(service.requests).toHaveLength(name === '' ? 1 : 0);
   },
 );
@@ -201,13 +201,13 @@ test.concurrent('a long id is revoked as it is where an unclear create left its 
 });
 
 const refusals: readonly [status: number, what: RegExp][] = [
-  [400, /look at the inputs/],
-  [401, /Put one that works into api-key/],
+  [400, /check the inputs/],
+  [401, /Set api-key to a valid key/],
   [403, /Use a key of the account/],
   [404, /base-url/],
-  [405, /look at the inputs/],
-  [409, /look at the inputs/],
-  [422, /look at the inputs/],
+  [405, /check the inputs/],
+  [409, /check the inputs/],
+  [422, /check the inputs/],
 ];
 
 test.concurrent.for(refusals)(
@@ -226,7 +226,7 @@ test.concurrent.for(refusals)(
     expect(errorOf(main)).toContain('code FAULT');
     expect(errorOf(main)).toMatch(/request id req-\d+/);
     expect(errorOf(main)).toMatch(what);
-    expect(errorOf(main)).toMatch(/No key was made/);
+    expect(errorOf(main)).toMatch(/No key was created/);
     expect(service.requests.map(({ endpoint }) => endpoint)).toEqual(['create-key']);
     expectNothingToDo(post);
   },
@@ -274,7 +274,7 @@ test.concurrent.for([423, 429])(
     expect(main.outputs).toMatchObject({ status: 'error' });
     expect(main.ms).toBeLessThan(10_000);
     expect(errorOf(main)).toMatch(/1m 30s/);
-    expect(errorOf(main)).toMatch(/No key was made/);
+    expect(errorOf(main)).toMatch(/No key was created/);
     expect(service.requests).toHaveLength(1);
     expectNothingToDo(post);
   },
@@ -292,7 +292,7 @@ test.concurrent('the deadline during a wait that the service asked for leaves no
 
   expect(main.outputs).toMatchObject({ status: 'error' });
   expect(Number(main.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
-  expect(errorOf(main)).toMatch(/timeout of 3s.*The service says 429.*No key was made/s);
+  expect(errorOf(main)).toMatch(/Timed out after 3s.*The service says 429.*No key was created/s);
   expect(service.requests).toHaveLength(1);
   expectNothingToDo(post);
 });
@@ -307,7 +307,7 @@ test.concurrent('a refused connection is tried again; no key was made, and post 
   expect(main.conclusion).toBe('failure');
   expect(main.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
   expect(main.log.match(/POST \/v2\/api_keys .*Connection refused/g)).toHaveLength(5);
-  expect(errorOf(main)).toMatch(/Connection refused.*base-url.*No key was made/s);
+  expect(errorOf(main)).toMatch(/Connection refused.*base-url.*No key was created/s);
   expectNothingToDo(post);
 });
 

@@ -7,7 +7,7 @@ import { sabotage } from './sabotage.js';
 import { errorOf, setStage, warningsOf } from './stage.js';
 
 for (const [fixture, said] of [
-  ['event-loop-runs-empty', /came to a halt/],
+  ['event-loop-runs-empty', /event loop ran empty/],
   ['timer-throws', /sabotage in a timer/],
   ['timer-throws-twice', /sabotage in a timer/],
   ['promise-rejects', /sabotage in a promise/],

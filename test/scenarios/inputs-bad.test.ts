@@ -26,7 +26,7 @@ test.concurrent('all that is wrong is told in one error, each by name, and nothi
     ['timeout', '10 minutes', /such as 90s, 10m or 1h30m/],
     ['request-timeout', '0', /above 0/],
     ['summary', 'yes', /true or false/],
-    ['project-id', 'a/b', /no “\/”/],
+    ['project-id', 'a/b', /without “\/”/],
     ['filter', 'stauts', /fields are id, project_id, branch_id, endpoint_id, action, created_at/],
     ['fail-on', 'match', /expected empty/],
     ['poll-interval', '1.5s', /whole numbers with units/],
@@ -38,7 +38,7 @@ test.concurrent('all that is wrong is told in one error, each by name, and nothi
     expect(told, name).toContain(value);
     expect(told, name).toMatch(wanted);
   }
-  expect(errorOf(result)).toMatch(/Nothing was sent/);
+  expect(errorOf(result)).toMatch(/No request was sent/);
   expect(service.requests).toEqual([]);
   expect(result.outputs).toEqual({ status: 'error', 'duration-ms': expect.stringMatching(/^\d+$/) });
   expect(result.summary).toMatch(/^### ❌/);
@@ -140,7 +140,7 @@ test.concurrent('an empty project-id is not guessed', async (context) => {
   const { expect } = context;
   const { service, run } = await setStage(context);
   const result = await run({ 'project-id': '', 'operation-id': 'all' });
-  expect(errorOf(result)).toMatch(/project-id: is empty.*expression that gives nothing/);
+  expect(errorOf(result)).toMatch(/project-id: is empty.*Check the expression/);
   expect(service.requests).toEqual([]);
 });
 

@@ -73,7 +73,7 @@ test.concurrent('what a broken jq leaves is refused by name', async (context) =>
   const { expect } = context;
   const { service, run } = await setStage(context);
   const result = await run({ 'operation-id': 'null', 'project-id': 'undefined' });
-  expect(errorOf(result)).toMatch(/operation-id: “null” .*broken jq/);
-  expect(errorOf(result)).toMatch(/project-id: “undefined” .*broken jq/);
+  expect(errorOf(result)).toMatch(/operation-id: “null” .*failed jq/);
+  expect(errorOf(result)).toMatch(/project-id: “undefined” .*failed jq/);
   expect(service.requests).toEqual([]);
 });

@@ -152,7 +152,9 @@ test.concurrent.for(badLabels)('“%s” is no label', async (label, context) =>
   const result = await runMode('create-key', { 'key-label': label });
   const post = await runPost(result);
 
-  expect(errorOf(result)).toMatch(/^Bad input: key-label: “.*” is no label; expected a-z, 0-9 and -, at most 20/);
+  expect(errorOf(result)).toMatch(
+    /^Bad input: key-label: “.*” is not a valid label; expected 1 to 20 characters from a-z, 0-9 and -\./,
+  );
   expectNothingDone(service, result, post);
 });
 
@@ -181,7 +183,7 @@ test.concurrent.for(badRunners)('a runner with %s gets one clear error', async (
 
   expect(errorOf(result)).toMatch(said);
   expect(errorOf(result)).toMatch(
-    /^Bad input: [^\n]*expected what the runner of GitHub Actions sets\.\nNothing was sent\.$/,
+    /^Bad input: [^\n]*expected the value that the GitHub Actions runner sets\.\nNo request was sent\.$/,
   );
   expectNothingDone(service, result, post);
 });
@@ -221,7 +223,7 @@ test.concurrent('a key that was put into key-label too is not shown', async (con
   const result = await runMode('create-key', { 'key-label': apiKey });
   const post = await runPost(result);
 
-  expect(errorOf(result)).toMatch(/key-label: holds the key/);
+  expect(errorOf(result)).toMatch(/key-label: contains the API key/);
   expect(result.stdout.replace(/^::add-mask::.*$/gm, '') + result.summary).not.toContain(apiKey);
   expectNothingDone(service, result, post);
 });

@@ -135,7 +135,7 @@ for (const [name, rule, ready] of [
       const post = await step.done;
 
       expect(post.exitCode).toBe(0);
-      expect(post.summary).toContain(`Key ${main.outputs['key-id']} is revoked`);
+      expect(post.summary).toContain(`Key ${main.outputs['key-id']} was revoked`);
       expectNothingLeft(expect, stage.aftermath(main, post));
     });
   }

@@ -80,5 +80,5 @@ test.concurrent('a request that is tried again says why, and when', async (conte
   const result = await runMode('list-projects');
 
   expect(result.conclusion).toBe('success');
-  expect(result.log).toMatch(/GET \/v2\/projects: status 503.*\. The next try follows in 1s\./);
+  expect(result.log).toMatch(/GET \/v2\/projects: status 503.*\. Retrying in 1s\./);
 });

@@ -63,7 +63,7 @@ test.concurrent('a file that cannot be used is an error that names it and shows 
   writeFileSync(path, '{"code":"hunter2","message":"hunter2"}');
   const result = await run({ 'response-file': path });
   expect(result.conclusion).toBe('failure');
-  expect(errorOf(result)).toMatch(/^Bad input: response-file: .*holds no operations/);
+  expect(errorOf(result)).toMatch(/^Bad input: response-file: .*contains no operations/);
   expect(errorOf(result)).toContain(path);
   expect(result.output + result.summary).not.toContain('hunter2');
   expect(service.requests).toEqual([]);

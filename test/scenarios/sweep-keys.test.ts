@@ -123,16 +123,16 @@ test.concurrent('keys whose run is completed, gone or at a later attempt are rev
   ).toEqual([
     ['2', '11', 1, true, 'its run is completed'],
     ['3', '12', 1, true, 'its run is completed'],
-    ['4', '13', 1, true, 'its run is gone'],
+    ['4', '13', 1, true, 'its run was not found'],
     ['5', '14', 1, true, 'its run is at attempt 2'],
-    ['6', '14', 2, false, 'its run goes on'],
-    ['7', '15', 1, false, 'its run goes on'],
-    ['8', ownRun, 1, false, 'its run is this one'],
+    ['6', '14', 2, false, 'its run is not completed'],
+    ['7', '15', 1, false, 'its run is not completed'],
+    ['8', ownRun, 1, false, 'its run is the current one'],
   ]);
   for (const { why } of fileOf(result).keys) expect(result.summary).toContain(`<td>${why}</td>`);
   for (const id of [...revoked, ...kept]) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
   expect(result.summary).toMatch(/^### ✅ sweep-keys: 4 revoked, 3 kept\n/);
-  expect(result.summary).toContain('1 of other repositories, 2 that this action did not make');
+  expect(result.summary).toContain('1 of other repositories, 2 that this action did not create');
   expect(result.masks).toEqual([stage.service.apiKey, token]);
 });
 
@@ -195,7 +195,7 @@ test.concurrent('no key of this repository: nothing is asked of GitHub', async (
   expectSwept(result, 'ok', {});
   expect(stage.github.requests).toEqual([]);
   expect(deletes(stage)).toEqual([]);
-  expect(result.summary).toContain('No key was made by this action for this repository.');
+  expect(result.summary).toContain('Found no key that this action created for this repository.');
 });
 
 // Whose keys
@@ -452,7 +452,7 @@ const unseen: Readonly<Record<string, Unseen>> = {
     tries: 1,
   },
   '401': { fault: { kind: 'status', status: 401 }, told: /status 401/, tries: 1 },
-  '404': { fault: { kind: 'status', status: 404 }, told: /does not show this very run/, tries: 1 },
+  '404': { fault: { kind: 'status', status: 404 }, told: /does not show the current run/, tries: 1 },
   'a rate limit with 403 that ends too late': {
     fault: { kind: 'rate-limit' },
     told: /rate limit.*asks to wait (1h|59m 5\ds)/,
@@ -473,32 +473,32 @@ const unseen: Readonly<Record<string, Unseen>> = {
     told: /secondary rate limit.*asks to wait 1h/,
     tries: 1,
   },
-  'a page': { fault: { kind: 'html' }, told: /not the run that was asked for/, tries: 5 },
-  'a page with 403': { fault: { kind: 'html', status: 403 }, told: /status 403 and a page/, tries: 5 },
-  'a page with 404': { fault: { kind: 'html', status: 404 }, told: /status 404 and a page/, tries: 5 },
+  'a page': { fault: { kind: 'html' }, told: /other than the requested run/, tries: 5 },
+  'a page with 403': { fault: { kind: 'html', status: 403 }, told: /status 403 and a body that is not JSON/, tries: 5 },
+  'a page with 404': { fault: { kind: 'html', status: 404 }, told: /status 404 and a body that is not JSON/, tries: 5 },
   'a 404 without a body': {
     fault: { kind: 'status', status: 404, body: '' },
     told: /status 404/,
     tries: 5,
   },
-  'JSON that is none': { fault: { kind: 'bad-json' }, told: /not the run that was asked for/, tries: 5 },
-  'an empty body': { fault: { kind: 'empty-body' }, told: /not the run that was asked for/, tries: 5 },
+  'JSON that is none': { fault: { kind: 'bad-json' }, told: /other than the requested run/, tries: 5 },
+  'an empty body': { fault: { kind: 'empty-body' }, told: /other than the requested run/, tries: 5 },
   'another run': {
     fault: { kind: 'status', status: 200, body: '{"id":77,"status":"completed","run_attempt":9}' },
-    told: /not the run that was asked for/,
+    told: /other than the requested run/,
     tries: 5,
   },
   'a run without a status': {
     fault: { kind: 'status', status: 200, body: `{"id":${ownRun},"run_attempt":9}` },
-    told: /not the run that was asked for/,
+    told: /other than the requested run/,
     tries: 5,
   },
-  null: { fault: { kind: 'status', status: 200, body: 'null' }, told: /not the run that was asked for/, tries: 5 },
+  null: { fault: { kind: 'status', status: 200, body: 'null' }, told: /other than the requested run/, tries: 5 },
   'a closed connection': { fault: { kind: 'cut-before-headers' }, told: /could not be reached/, tries: 5 },
   'a body cut short': { fault: { kind: 'cut-mid-body' }, told: /GitHub/, tries: 5 },
   'nothing at all': {
     fault: { kind: 'hang-before-headers' },
-    told: /did not answer in time/,
+    told: /did not respond within request-timeout/,
     tries: 5,
     inputs: { 'request-timeout': '1s' },
   },
@@ -548,7 +548,7 @@ for (const [what, { fault, told, tries, inputs }] of Object.entries(unseen)) {
     const asked = runsAsked(stage).flatMap((path) => /^\d+/.exec(path) ?? []);
     expect(new Set(asked)).toEqual(new Set([ownRun]));
     expect(asked.length).toBeLessThanOrEqual(tries);
-    for (const { why } of fileOf(result).keys) expect(why).toMatch(/cannot be seen.*older than 35d/);
+    for (const { why } of fileOf(result).keys) expect(why).toMatch(/is unknown.*older than 35d/);
   });
 }
 
@@ -579,7 +579,7 @@ test.concurrent('a page with 404 does not say that a run is gone', async (contex
   stage.github.faults.add({ path: '/runs/11', fault: { kind: 'html', status: 404 } });
   const kept = [stage.addKey('11')];
   const result = await stage.sweep({}, swiftly);
-  expectByAge(result, [], kept, /status 404 and a page/);
+  expectByAge(result, [], kept, /status 404 and a body that is not JSON/);
 });
 
 test.concurrent('where GitHub is down for some, the rest is not asked to no end', async (context) => {
@@ -633,7 +633,7 @@ test.concurrent('a bad token: only old keys are revoked', async (context) => {
 test.concurrent('a token of another repository, which GitHub hides this one from: only old keys are revoked', async (context) => {
   const stage = await setSweepStage(context, { github: { repository: 'acme/docs', repositoryId: 5 } });
   const { old, young } = addOldAndYoung(stage);
-  expectByAge(await stage.sweep(), old, young, /does not show this very run/);
+  expectByAge(await stage.sweep(), old, young, /does not show the current run/);
 });
 
 test.concurrent('an empty token: GitHub is not asked, and only old keys are revoked', async (context) => {
@@ -703,7 +703,7 @@ test.concurrent('the base path is part of the address: without it nothing is pro
   const stage = await setSweepStage(context, { github: { basePath: '/api/v3' } });
   const { old, young } = addOldAndYoung(stage);
   const result = await stage.sweep({}, { env: { GITHUB_API_URL: new URL(stage.github.url).origin } });
-  expectByAge(result, old, young, /does not show this very run/);
+  expectByAge(result, old, young, /does not show the current run/);
 });
 
 for (const [what, status, body] of [
@@ -825,7 +825,7 @@ test.concurrent('a key that another sweep revoked meanwhile is gone, and in no l
   const result = await stage.sweep();
   expectSwept(result, 'ok', { revoked: [first, third] });
   expect(second).toBe('3');
-  expect(result.summary).toContain('gone already');
+  expect(result.summary).toContain('already gone');
 });
 
 test.concurrent('many keys are revoked a few at a time, and the summary shows fifty', async (context) => {
@@ -1013,7 +1013,7 @@ test.concurrent('a proxy variable that cannot be read does not stop the sweep, a
   const env = { GITHUB_API_URL: 'http://github.test', http_proxy: 'http://ci:hunter2%zz@127.0.0.1:1' };
   const result = await stage.sweep({}, { ...swiftly, env });
   expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
-  expectByAge(result, old, young, /GitHub was not asked, as http_proxy is not a valid URL/);
+  expectByAge(result, old, young, /GitHub was not asked because http_proxy is not a valid URL/);
 });
 
 // Time: each alone, as loading what talks to GitHub takes long where much else is under way
@@ -1023,7 +1023,7 @@ test('GitHub that hangs leaves half of the time for the keys', async (context) =
   stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
   const { old, young } = addOldAndYoung(stage);
   const result = await stage.sweep({ timeout: '8s' });
-  expectByAge(result, old, young, /did not answer in half of the time/);
+  expectByAge(result, old, young, /did not respond within half of the timeout/);
   // Its own time: a busy machine takes some to start it.
   expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });
@@ -1035,7 +1035,7 @@ test('GitHub that hangs for some runs, too: those that were seen are judged', as
   const revoked = [stage.addKey('11'), stage.addKey('12', { ageDays: 36 })];
   const kept = [stage.addKey('12')];
   const result = await stage.sweep({ timeout: '8s' });
-  expectByAge(result, revoked, kept, /did not answer in half of the time/);
+  expectByAge(result, revoked, kept, /did not respond within half of the timeout/);
   // Its own time: a busy machine takes some to start it.
   expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });
@@ -1045,7 +1045,7 @@ test('a server that takes the connection and says nothing leaves time, too', asy
   const { port } = await startMuteServer(context);
   const { old, young } = addOldAndYoung(stage);
   const result = await stage.sweep({ timeout: '8s' }, { env: { GITHUB_API_URL: `http://127.0.0.1:${port}` } });
-  expectByAge(result, old, young, /did not answer in half of the time/);
+  expectByAge(result, old, young, /did not respond within half of the timeout/);
   // Its own time: a busy machine takes some to start it.
   expect(Number(result.outputs['duration-ms'])).toBeLessThan(8_000);
 });

@@ -185,8 +185,8 @@ test.concurrent('create-key saves the name before its request, masks and saves t
       output   key-id = 2
       output   key-name = ${name}
       env      DB_API_KEY = <minted key>
-      log      Key 2 (${name}) was made, and lives until the end of this job.
-      summary  ### ✅ create-key: Key 2 (${name}) was made, and lives until the end of this job
+      log      Created key 2 (${name}), valid until the end of this job.
+      summary  ### ✅ create-key: Created key 2 (${name}), valid until the end of this job
       exit     0
 
       mask     <minted key>
@@ -195,8 +195,8 @@ test.concurrent('create-key saves the name before its request, masks and saves t
       mask     <parent key>
       request  DELETE /v2/api_keys/2, Bearer <minted key>
       answer   200
-      log      Key 2 is revoked, <time> after it was made.
-      summary  ### ✅ create-key: Key 2 is revoked, <time> after it was made
+      log      Key 2 was revoked, <time> after it was created.
+      summary  ### ✅ create-key: Key 2 was revoked, <time> after it was created
       exit     0
     `),
   );
@@ -216,7 +216,7 @@ test.concurrent('revoke-key finds the id of a name', async (context) => {
       answer   200
       request  DELETE /v2/api_keys/2, Bearer <parent key>
       answer   200
-      log      Key 2 is revoked.
+      log      Key 2 was revoked.
       output   status = revoked
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-revoke-key-<uuid>.json
@@ -253,7 +253,7 @@ test.concurrent('sweep-keys revokes the key of a run that is over, and no other'
       answer   200
       request  DELETE /v2/api_keys/2, Bearer <parent key>
       answer   200
-      log      Key 2 is revoked.
+      log      Key 2 was revoked.
       output   status = ok
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-sweep-keys-<uuid>.json

@@ -135,7 +135,7 @@ class Process {
     const { work } = this.#plan;
     this.#end(
       (await work.reportError(error, this.#world).catch((untold: unknown) => {
-        this.#world.toolkit.error(`The end of the step could not be told: ${untold}`);
+        this.#world.toolkit.error(`Could not report the result of the step: ${untold}`);
         return false;
       }))
         ? 0

@@ -30,25 +30,22 @@ function parseIdArray(text: string, { example }: IdListOptions): Json[] {
   } catch {
     // The error of JSON.parse quotes the text, which can contain a secret.
   }
-  throw new BadValue(`begins like a JSON array, but is none; expected one like ${example}`, true);
+  throw new BadValue(`is not a valid JSON array; expected one such as ${example}`, true);
 }
 
 function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
-    throw new BadValue(`holds at place ${index + 1} something that is no id; expected ids alone (jq: ${jq})`, true);
+    throw new BadValue(`item ${index + 1} is not an id; expected only ids (jq: ${jq})`, true);
   // `parseJson` keeps the digits of any integer. A large number in another notation (1e20) was rounded to another id.
   if (Number.isInteger(word) && !Number.isSafeInteger(word))
-    throw new BadValue(
-      `holds at place ${index + 1} a number that is not written as an integer; expected its digits`,
-      true,
-    );
+    throw new BadValue(`item ${index + 1} is a number that is not written as an integer; expected only digits`, true);
   const written = toText(word);
   try {
     return id(written);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
-    const place = index === 0 ? '' : `at place ${index + 1} `;
-    const value = error.hidesValue ? 'what stands there' : `“${sanitizeLine(written, 60)}”`;
+    const place = index === 0 ? '' : `item ${index + 1}: `;
+    const value = error.hidesValue ? 'the value' : `“${sanitizeLine(written, 60)}”`;
     throw new BadValue(`${place}${value} ${error.message}`, true);
   }
 }
@@ -60,7 +57,7 @@ export function parseProjectId(text: string): string {
   const [id = '', ...others] = parseNonEmptyList(text);
   if (others.length > 0)
     throw new BadValue(
-      `names ${others.length + 1} projects; expected one: only wait-operation with operation-id: all takes several`,
+      `lists ${others.length + 1} projects; expected one. Only wait-operation with operation-id: all accepts several`,
     );
   return id;
 }
@@ -69,7 +66,7 @@ export function parseProjectId(text: string): string {
 export function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text);
   if (ids.length > maxProjects)
-    throw new BadValue(`names ${ids.length} projects; expected at most ${maxProjects} in one step`);
+    throw new BadValue(`lists ${ids.length} projects; expected at most ${maxProjects} in one step`);
   return ids;
 }
 
@@ -77,7 +74,7 @@ function parseNonEmptyList(text: string): string[] {
   const ids = parseIdList(text, {
     id: parseListedProjectId,
     whyEmpty:
-      'is empty; expected the id of a project. An expression that gives nothing (a mistyped step or output) leaves it so',
+      'is empty; expected the id of a project. Check the expression: a mistyped step or output yields an empty value',
     insteadOfObject: 'Expected the id of a project',
     example: '["id", "id"]',
     jq: '.projects[].id',
@@ -92,7 +89,7 @@ function parseListedProjectId(text: string): string {
   rejectLeftover(text);
   if (text === '' || text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
     throw new BadValue(
-      'is not the id of a project; expected no “/”, no control characters, and neither “.” nor “..” nor an empty text',
+      'is not the id of a project; expected text other than “.” and “..”, without “/” and control characters',
     );
   return text;
 }

@@ -74,10 +74,7 @@ export class InputReader {
   #withholdKey(name: InputName): void {
     if (!this.#secrets.appearIn(this.#input(name))) return;
     this.#withheld.add(name);
-    this.problem(
-      name,
-      'holds the key; expected it in api-key alone, since other inputs are shown and sent as they are',
-    );
+    this.problem(name, 'contains the API key; expected it only in api-key, because other inputs are printed and sent');
   }
 
   /** Returns `undefined` for an invalid value; `complete()` then throws. */
@@ -149,9 +146,9 @@ export class InputReader {
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const [first, ...others] = this.#problems;
     if (first === undefined) return assertComplete(values);
-    if (others.length === 0) throw new BadInputs(`Bad input: ${sentence(first)}\nNothing was sent.`);
+    if (others.length === 0) throw new BadInputs(`Bad input: ${sentence(first)}\nNo request was sent.`);
     throw new BadInputs(
-      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${sentence(problem)}`).join('\n')}\nNothing was sent.`,
+      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${sentence(problem)}`).join('\n')}\nNo request was sent.`,
     );
   }
 }

@@ -26,7 +26,7 @@ export function durationParser(range: { readonly zero?: boolean; readonly maxDay
         'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds)',
       );
     }
-    if (ms === 0 && !zero) throw new BadValue('is no time at all; expected a duration above 0');
+    if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
     if (ms > maxDays * day) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
@@ -38,7 +38,7 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
     if (word !== undefined) return word;
     const meant = nearest(text, words);
     const hint = meant === undefined || words.length === 1 ? '' : ` (did you mean ${meant}?)`;
-    throw new BadValue(`${text === '' ? 'is empty' : 'is not known here'}; expected ${words.join(', ')}${hint}`);
+    throw new BadValue(`${text === '' ? 'is empty' : 'is not a valid value'}; expected ${words.join(', ')}${hint}`);
   };
 }
 
@@ -53,7 +53,9 @@ const leftovers = ['null', 'undefined', 'None'];
 
 export function rejectLeftover(text: string): void {
   if (leftovers.includes(text))
-    throw new BadValue('is what a broken jq or template leaves; look at the step that should have given it');
+    throw new BadValue(
+      'looks like the output of a failed jq or template; check the step that should provide the value',
+    );
 }
 
 const maxShownIdLength = 15;
@@ -68,7 +70,7 @@ export const parseKeyId: Parse<string> = (text) => {
 
 export const parseKeyLabel: Parse<string> = (text) => {
   if (!new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`).test(text))
-    throw new BadValue(`is no label; expected a-z, 0-9 and -, at most ${maxLabelLength} of them`);
+    throw new BadValue(`is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`);
   return text;
 };
 
@@ -85,16 +87,16 @@ const steering = new RegExp(
 
 export const parseVariableName: Parse<string> = (text) => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
-    throw new BadValue('is no name of an environment variable; expected letters, digits and _, such as DB_API_KEY');
-  if (steering.test(text))
     throw new BadValue(
-      'would change how the later steps of the job run; expected a name of your own, such as DB_API_KEY',
+      'is not a valid name for an environment variable; expected letters, digits and _, such as DB_API_KEY',
     );
+  if (steering.test(text))
+    throw new BadValue('is a variable that controls later steps of the job; expected another name, such as DB_API_KEY');
   return text;
 };
 
 export const parseCount: Parse<number> = (text) => {
-  if (!/^\d{1,9}$/.test(text)) throw new BadValue('is no number of records; expected a whole number, 0 for all');
+  if (!/^\d{1,9}$/.test(text)) throw new BadValue('is not a number of records; expected a whole number, or 0 for all');
   return Number(text);
 };
 
@@ -111,19 +113,19 @@ export function parseOperationId(text: string): string {
 export const parseBaseUrl: Parse<URL> = (text) => {
   if (text === '')
     throw new BadValue(
-      'is empty; expected the URL of the control API, here or in the environment variable CTL_BASE_URL',
+      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL',
     );
   if (!URL.canParse(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new BadValue('has a scheme that is not used here; expected https');
+    throw new BadValue('has an unsupported scheme; expected https');
   if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
     throw new BadValue(
-      'would send the key in the clear; expected https (plain http goes to localhost, 127.0.0.0/8 and [::1] only)',
+      'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
     );
   }
   if (url.username !== '' || url.password !== '')
-    throw new BadValue('holds a user name or a password; the key goes into api-key');
+    throw new BadValue('contains a user name or a password; expected neither. Put the API key into api-key');
   if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
   return url;
 };
@@ -149,18 +151,18 @@ export const minApiKeyLength = 8;
 export const parseApiKey: Parse<string> = (text) => {
   if (text === '') {
     throw new BadValue(
-      'is empty. A workflow of a fork or of Dependabot sees no secrets; else look at the name of the secret, and whether this job may read it. The environment variable CTL_API_KEY will do too',
+      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. Otherwise, check the name of the secret, and that this job may read it',
     );
   }
   if (text.length < minApiKeyLength) {
     throw new BadValue(
-      `has fewer than ${minApiKeyLength} characters, and masking it would hide ordinary text in the log; expected the whole API key`,
+      `has fewer than ${minApiKeyLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
   }
   if (!/^[\x21-\x7e]+$/.test(text)) {
     throw new BadValue(
-      'holds a blank, a line end or another character that no key has; was more than the key pasted into the secret?',
+      'contains a space, a line break or another character that is not allowed in a key; expected only the API key. Check the value of the secret',
       true,
     );
   }

@@ -77,11 +77,13 @@ export function readInputs<Name extends string, Run>(
 
 function unusedInputWarnings(reader: InputReader, mode: string): string[] {
   const unused = reader.unused();
-  return unused.length === 0 ? [] : [`Not used by this step (${mode}) and ignored: ${unused.join(', ')}.`];
+  return unused.length === 0
+    ? []
+    : [`Inputs that ${mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check mode.`];
 }
 
 function urlWarnings({ pathname }: URL): string[] {
   return /\/v2\/*$/.test(pathname)
     ? []
-    : ['The path of base-url does not end in /v2, as that of the control API does.'];
+    : ['The path of base-url does not end in /v2. Check that it is the URL of the control API.'];
 }

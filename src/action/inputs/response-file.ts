@@ -11,13 +11,15 @@ const maxFileBytes = 256 * 1024 * 1024;
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
   const body = parseBody(readText(path));
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
-  if (!isAbsent(operations) && !Array.isArray(operations)) throw new BadValue('has `operations` that are no array');
+  if (!isAbsent(operations) && !Array.isArray(operations))
+    throw new BadValue('has `operations` that is not an array; expected the JSON body of an API response');
   if (!Array.isArray(operations) && !isObject(operation)) {
     throw new BadValue(
-      'holds no operations; expected an answer with `operations` or `operation`. Was the request refused? curl --fail-with-body tells',
+      'contains no operations; expected an API response with `operations` or `operation`. The request may have failed: add --fail-with-body to curl, so that its step fails then',
     );
   }
-  if (!isAbsent(operation) && !isObject(operation)) throw new BadValue('has an `operation` that is no object');
+  if (!isAbsent(operation) && !isObject(operation))
+    throw new BadValue('has an `operation` that is not an object; expected the JSON body of an API response');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
@@ -32,17 +34,17 @@ function readText(path: string): string {
   try {
     const stat = statSync(path);
     // Reading a pipe would block until the writer closes it.
-    if (!stat.isFile()) throw new BadValue('is no regular file; expected the file that an earlier step wrote');
-    if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one answer of the API');
+    if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
+    if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one API response');
     return decodeText(readFileSync(path));
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        'does not exist. Did an earlier step of this job write it? A relative path starts at the workspace. In a job with container:, and in a container action, paths of the host and of the container differ: write the file below the workspace (in a script GITHUB_WORKSPACE, not an absolute path of the host), and name it by its relative path',
+        'does not exist; expected a file that an earlier step of this job wrote. A relative path starts at the workspace. In a job with container:, and in a container action, paths on the host and in the container differ: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace',
       );
-    throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a file`);
+    throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a readable file`);
   }
 }
 
@@ -58,14 +60,15 @@ function parseBody(text: string): Json {
   } catch {
     throw new BadValue(
       text.trim() === ''
-        ? 'is empty; expected the JSON body of an answer'
-        : 'does not hold JSON; expected the body of an answer, alone (curl -o, without -i)',
+        ? 'is empty; expected the JSON body of an API response'
+        : 'is not JSON; expected only the body of an API response (curl -o, without -i)',
     );
   }
 }
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
-  if (!isObject(value) || typeof value['id'] !== 'string') throw new BadValue(`lacks the text \`${place}.id\``);
+  if (!isObject(value) || typeof value['id'] !== 'string')
+    throw new BadValue(`has no string \`${place}.id\`; expected the id of an operation`);
   rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
     return parseOperationId(value['id']);
@@ -76,5 +79,5 @@ function parseIdAt(place: string, value: Json, projectId: string | undefined): s
 
 function rejectOtherProject(found: Json | undefined, place: string, projectId: string | undefined): void {
   if (projectId === undefined || isAbsent(found) || toText(found) === projectId) return;
-  throw new BadValue(`holds operations of another project than project-id says (${place})`);
+  throw new BadValue(`contains an operation of another project (${place}); expected the project of project-id`);
 }

@@ -15,7 +15,7 @@ export function readRun(reader: InputReader): WorkflowRun | undefined {
   };
 }
 
-export const notARunner = 'expected what the runner of GitHub Actions sets';
+export const notARunner = 'expected the value that the GitHub Actions runner sets';
 
 const parseRepositoryName: Parse<string> = (text) => {
   if (!/^[^/\s]+\/[^/\s]+$/.test(text)) throw new BadValue(`is not owner/name; ${notARunner}`);

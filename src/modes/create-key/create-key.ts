@@ -64,7 +64,7 @@ export function stateAfterOutputs(
 class KeyLookupFailed extends RequestError {
   constructor(createError: RequestError, searchError: RequestError) {
     super(
-      `${createError.message}. Whether that made a key could not be seen: ${searchError.message}`,
+      `${createError.message}. Could not check whether a key was created: ${searchError.message}`,
       { status: searchError.status, transient: false },
       { cause: searchError },
     );
@@ -135,9 +135,7 @@ class KeyCreation {
   /** No step has the secret of such a key, so the key is useless and only a risk. */
   async #revokeStrayKeys(createError: RequestError): Promise<void> {
     const { api, deadline, log } = this.#collaborators;
-    log.info(
-      `${createError.message}. A key may have been made all the same: looking for it by its name, ${this.#name}.`,
-    );
+    log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${this.#name}.`);
     try {
       checkRetryAfter(createError, deadline, { anyStatus: true });
       await deadline.sleep(createError.retryAfterMs ?? 0);

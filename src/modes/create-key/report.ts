@@ -20,7 +20,7 @@ function keyCreated(
   return {
     status: 'ok',
     succeeded: true,
-    headline: `Key ${id} (${name}) was made, and lives ${revokeInPost ? 'until the end of this job' : 'until it is revoked'}`,
+    headline: `Created key ${id} (${name}), valid until ${revokeInPost ? 'the end of this job' : 'it is revoked'}`,
     outputs: keyOutputs(name, id, secret),
     variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
     details: tableHtml(['Key', 'Name'], [[codeHtml(id), codeHtml(name)]]),
@@ -33,8 +33,8 @@ function keyNotCreated(
 ): StepReport {
   const report = failureReport(failure, timeout);
   const whatRemains = mayHaveStrayKey
-    ? `A key of the name ${name} may have been made all the same: the post step of this job looks for it and revokes it.`
-    : 'No key was made.';
+    ? `A key named ${name} may have been created anyway: the post step of this job searches for it and revokes it.`
+    : 'No key was created.';
   return {
     ...report,
     error: report.error === undefined ? undefined : `${report.error} ${whatRemains}`,

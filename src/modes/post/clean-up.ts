@@ -288,7 +288,9 @@ class CleanUp {
     const since = revoked?.since ?? fieldTime(key, 'created_at');
     this.#pending.set(key.id, { since, revocation: new Revocation(key) });
     if (key.id !== minted?.id)
-      this.#collaborators.log.info(`Key ${key.id} was made by a create that ended unclear: nobody has its secret.`);
+      this.#collaborators.log.info(
+        `Key ${key.id} was created by a request that got no usable response: nobody has its secret.`,
+      );
   }
 
   async #attempt(id: string, pending: PendingKey, revoke: () => Promise<RevocationOutcome>): Promise<void> {

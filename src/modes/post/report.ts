@@ -12,20 +12,20 @@ import { type CleanUpResult, NoCredential } from './clean-up.js';
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
   const keys = result.revoked.map(({ id, outcome, since }) => ({
     id,
-    outcome: outcome === 'revoked' ? 'revoked' : 'gone already',
+    outcome: outcome === 'revoked' ? 'revoked' : 'already gone',
     life: since === undefined ? 'some time' : formatDuration(Math.max(0, nowMs - since)),
   }));
   const rows = [
     ...keys.map(({ id, outcome, life }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
     ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
   ];
-  const details = truncatedTable(['', 'Key', 'Name', 'Lived for'], rows, (row) => row);
+  const details = truncatedTable(['', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
   if (result.failure !== undefined) return keyMayBeAlive(unconfirmedMessage(result, state), state, details);
-  const messages = keys.map(({ id, outcome, life }) => `Key ${id} is ${outcome}, ${life} after it was made`);
+  const messages = keys.map(({ id, outcome, life }) => `Key ${id} was ${outcome}, ${life} after it was created`);
   return {
     status: 'ok',
     succeeded: true,
-    headline: joinFirst(messages, { separator: '; ' }) || `No key of the name ${state.name} was left`,
+    headline: joinFirst(messages, { separator: '; ' }) || `No key named ${state.name} was left`,
     details,
   };
 }
@@ -34,8 +34,8 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
 export function crashReport(error: unknown, state: PostState | undefined, isAllGone: boolean): StepReport {
   if (isAllGone) {
     const said = error instanceof Error ? error.message : String(error);
-    const warnings = [`The key is revoked, but the post step ended early: ${said}.`];
-    return { status: 'ok', succeeded: true, headline: 'The key is revoked', warnings };
+    const warnings = [`The key was revoked, but the post step failed after that: ${said}.`];
+    return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
   if (state === undefined) return keyMayBeAlive(unknownStateMessage(error), state, '');
   const left = state.minted !== undefined && state.revoke ? [state.minted.id] : [];
@@ -47,7 +47,7 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
 }
 
 function keyMayBeAlive(message: string, state: PostState | undefined, details: string): StepReport {
-  const ending = { status: 'error', headline: 'A key may be alive', details };
+  const ending = { status: 'error', headline: 'A key may still be valid', details };
   return state?.onFailure === 'fail'
     ? { ...ending, succeeded: false, error: message }
     : { ...ending, succeeded: true, warnings: [message] };
@@ -56,7 +56,7 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details: s
 /** Sweeps skip a key whose name says that it is kept on purpose. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
-  return `Until it is revoked it can do all that the account can; sweep-keys ${isKept ? 'does not revoke it' : 'finds it when this run is over'}.`;
+  return `Until it is revoked, it has full access to the account. sweep-keys ${isKept ? 'does not revoke it' : 'revokes it once this run is over'}.`;
 }
 
 /** Names the keys that may be alive, the reason, and how to revoke them. */
@@ -67,27 +67,32 @@ export function unconfirmedMessage(
   const why = describeReason(failure);
   const ids = joinFirst(unconfirmed);
   if (unconfirmed.length > 0) {
-    const others = mayHaveStrayKey ? ', and another of its name may have been left' : '';
-    return `Key ${ids} (${name}) is not known to be revoked${others}: ${why}. Revoke it in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
+    const others = mayHaveStrayKey ? ', and another key of this name may be left' : '';
+    const [key, was, it] = unconfirmed.length === 1 ? ['key', 'was', 'it'] : ['keys', 'were', 'them'];
+    return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
   }
   const [kept, how] =
     minted === undefined
       ? ['', `mode: revoke-key and key-name: ${name}`]
       : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key of the name ${name}${kept} may have been left: ${why}. Look for the name in the console, or with ${how}. ${consequence(name)}`;
+  return `A key named ${name}${kept} may be left: ${why}. Search for the name in the console, or with ${how}. ${consequence(name)}`;
 }
 
 /** If the state of main is unreadable, post knows nothing about the key. */
 export function unknownStateMessage(error: unknown): string {
-  return `Whether a key is left could not be seen: ${describeReason(error)}. ${consequence()}`;
+  return `Could not check whether a key is left: ${describeReason(error)}. ${consequence()}`;
 }
 
 function describeReason(failure: unknown): string {
   if (failure instanceof NoCredential) return 'the API key of the main step is not available in the post step';
   if (failure instanceof DeadlineExceeded) {
     const { cause } = failure;
-    return cause === undefined ? 'not done in time' : `not done in time; met last: ${describeReason(cause)}`;
+    return cause === undefined
+      ? 'the post step timed out'
+      : `the post step timed out. Last error: ${describeReason(cause)}`;
   }
   const said = failure instanceof Error ? failure.message : String(failure);
-  return failure instanceof RequestError || failure instanceof UnreadablePostState ? said : `${said} (a defect)`;
+  return failure instanceof RequestError || failure instanceof UnreadablePostState
+    ? said
+    : `${said} (a bug in this action)`;
 }

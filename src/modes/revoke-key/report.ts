@@ -19,7 +19,7 @@ export function revokeKeyReport(
   const shares = [
     ...cancelled,
     `${revoked.length} revoked`,
-    `${gone.length} gone already`,
+    `${gone.length} already gone`,
     `${failed.length} not revoked`,
   ];
   return {
@@ -44,11 +44,11 @@ export function revokeKeyReport(
 
 function noKeyNotice(settings: RevokeKeySettings): string {
   return 'name' in settings
-    ? `No key bears the name ${sanitizeLine(settings.name, 80)}: it is gone already, or never was.`
-    : 'The list of keys is empty: nothing was revoked.';
+    ? `No key is named ${sanitizeLine(settings.name, 80)}: it is already gone, or never existed.`
+    : 'key-id is an empty list: nothing was revoked.';
 }
 
-const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ gone already', failed: '❌ not revoked' };
+const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gone', failed: '❌ not revoked' };
 
 function resultCells(result: RevocationResult): string[] {
   return [outcomeLabels['outcome' in result ? result.outcome : 'failed'], codeHtml(result.id)];

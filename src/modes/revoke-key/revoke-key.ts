@@ -26,12 +26,12 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
   if (keys.length > 1) {
     const ids = joinFirst(keys.map(({ id }) => id));
     throw new UserError(
-      `${keys.length} keys bear the name ${shown}: ${ids}. Which of them is meant cannot be known: name it by its id in key-id.`,
+      `${keys.length} keys are named ${shown}: ${ids}. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   }
   if (!isComplete) {
     throw new UserError(
-      `The list of keys is incomplete: the response announces more keys than it shows, and one named ${shown} may be among them. Use key-id to name the key by its id.`,
+      `The list of keys is incomplete: the response announces more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   }
   return keys;

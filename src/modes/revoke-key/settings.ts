@@ -7,7 +7,7 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | 
   const name = reader.text('key-name');
   const given = reader.text('key-id');
   if (name !== '' && given !== '') {
-    reader.problem('key-id', 'is set, and so is key-name; expected one of them');
+    reader.problem('key-id', 'is set together with key-name; expected only one of them');
     return undefined;
   }
   if (name !== '') {
@@ -20,11 +20,11 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | 
 
 function parseKeyIds(text: string): string[] {
   const whyEmpty =
-    'is empty: an expression that gives nothing (a mistyped step or output, a skipped step) leaves it so. Expected the ids of keys, or key-name';
+    'is empty; expected the ids of keys, or key-name. Check the expression: a mistyped step or output, or a skipped step, yields an empty value';
   return parseIdList(text, {
     id: parseKeyId,
     whyEmpty,
-    insteadOfObject: 'The runner prints inputs, so an answer of the API does not belong here: expected ids alone',
+    insteadOfObject: 'The runner prints inputs, so a whole API response does not belong here: expected only ids',
     example: '[165423, 165424]',
     jq: '.[].id',
     areNumbers: true,

@@ -10,5 +10,5 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 function withoutRequests(problem: string): WorkflowRuns {
-  return { find: async () => ({ failure: { message: `GitHub was not asked, as ${problem}`, transient: false } }) };
+  return { find: async () => ({ failure: { message: `GitHub was not asked because ${problem}`, transient: false } }) };
 }

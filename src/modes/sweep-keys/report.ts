@@ -52,10 +52,10 @@ export function sweepKeysReport(
 }
 
 const incompleteWarning =
-  'The list of keys is incomplete: the response announces more keys than it shows. Keys that it does not show are not swept. Run sweep-keys again: with fewer keys the list may be complete.';
+  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Run sweep-keys again: with fewer keys, the list may be complete.';
 
 function lookupWarning(reasons: readonly string[]): string {
-  return `The state of runs could not be seen: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only when they are older than older-than. The job needs the permission actions: read, and github-token must be of this repository.`;
+  return `Could not read the state of workflow runs: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only if they are older than older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
 }
 
 function decisionTable(
@@ -63,12 +63,12 @@ function decisionTable(
   { gone, failed }: ReturnType<typeof groupByOutcome>,
   dryRun: boolean,
 ): string {
-  if (decisions.length === 0) return '<p>No key was made by this action for this repository.</p>\n';
+  if (decisions.length === 0) return '<p>Found no key that this action created for this repository.</p>\n';
   const label = ({ isOver, isKept, key }: SweepDecision) => {
     if (isKept) return '📌 kept on purpose';
     if (!isOver) return '⏳ kept';
     if (dryRun) return '🧹 would be revoked';
-    return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ gone already' : '✅ revoked';
+    return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ already gone' : '✅ revoked';
   };
   const cells = (one: SweepDecision) => {
     const { id, name, created, lastUsed } = keyRow(one.key);
@@ -83,9 +83,9 @@ function decisionTable(
     ];
   };
   const overFirst = [...decisions].sort((one, other) => Number(other.isOver) - Number(one.isOver));
-  return truncatedTable(['', 'Key', 'Name', 'Run', 'Made', 'Last used', 'Why'], overFirst, cells);
+  return truncatedTable(['', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
 }
 
 function untouchedKeys({ others: { ofOtherRepositories, notOurs } }: SweepResult): string {
-  return `<p>Not touched: ${ofOtherRepositories} of other repositories, ${notOurs} that this action did not make.</p>\n`;
+  return `<p>Not touched: ${ofOtherRepositories} of other repositories, ${notOurs} that this action did not create.</p>\n`;
 }

@@ -2,6 +2,7 @@ import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
 import { mapConcurrently } from '../../keys/revocation.js';
+import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
 import { defaultPolicy } from '../mode.js';
@@ -75,7 +76,7 @@ export class RunLookups {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequest) {
-      const message = 'There is no time left to ask GitHub once more for the runs that it did not find';
+      const message = 'no time was left for a second request to GitHub about runs that it did not find';
       this.failures.push(new RequestError(message, { transient: false }));
       return new Map();
     }
@@ -105,7 +106,7 @@ export class RunLookups {
     try {
       if ((await this.#find(this.#own.id)) !== 'gone') return true;
       this.failures.push(
-        new RequestError('GitHub does not show this very run to github-token', { transient: false, status: 404 }),
+        new RequestError('GitHub does not show the current run to github-token', { transient: false, status: 404 }),
       );
     } catch (error) {
       this.#recordFailure(error);
@@ -120,7 +121,7 @@ export class RunLookups {
         .race((onCancel) => this.#runs.find(id, onCancel))
         .catch((error: unknown) => {
           if (!(error instanceof DeadlineExceeded) || this.#policy.deadline.isExpired) throw error;
-          return { failure: { message: 'GitHub did not answer in time', transient: true } };
+          return { failure: { message: 'GitHub did not respond within request-timeout', transient: true } };
         });
       if ('run' in outcome) return outcome.run;
       throw new RequestError(outcome.failure.message, outcome.failure);
@@ -136,6 +137,7 @@ export class RunLookups {
 
 /** Lookups have used up their half of the time, so a retry cannot help. */
 function lookupsTimedOut({ cause }: DeadlineExceeded): RequestError {
-  const met = cause instanceof RequestError ? `; met last: ${cause.message}` : '';
-  return new RequestError(`GitHub did not answer in half of the time${met}`, { transient: false });
+  return new RequestError(withLastError('GitHub did not respond within half of the timeout', cause), {
+    transient: false,
+  });
 }

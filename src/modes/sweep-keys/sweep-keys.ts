@@ -83,19 +83,19 @@ function decide(
 ): Pick<SweepDecision, 'isOver' | 'reason'> {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
   if (state === 'gone') {
-    if (age > minAgeForNotFound) return { isOver: true, reason: 'its run is gone' };
+    if (age > minAgeForNotFound) return { isOver: true, reason: 'its run was not found' };
     const minAge = formatDuration(minAgeForNotFound);
-    return { isOver: false, reason: `its run is not found; it is not older than ${minAge}` };
+    return { isOver: false, reason: `its run was not found, but the key is not older than ${minAge}` };
   }
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
     const isOver = age > olderThan;
-    const what = isStale ? 'GitHub shows an earlier attempt of its run' : 'its run cannot be seen';
-    return { isOver, reason: `${what}; it is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
+    const what = isStale ? 'GitHub shows an earlier attempt of its run' : 'the state of its run is unknown';
+    return { isOver, reason: `${what}; the key is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
   }
   const { attempt, isCompleted } = state;
   if (attempt !== undefined && attempt > run.attempt)
     return { isOver: true, reason: `its run is at attempt ${attempt}` };
   if (isCompleted) return { isOver: true, reason: 'its run is completed' };
-  return { isOver: false, reason: run.id === own.id ? 'its run is this one' : 'its run goes on' };
+  return { isOver: false, reason: run.id === own.id ? 'its run is the current one' : 'its run is not completed' };
 }

@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
  */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
-    return { find: async () => lookupFailure('was not asked, as github-token is empty', { transient: false }) };
+    return { find: async () => lookupFailure('was not asked because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
   const log = { debug: discard, info: discard, warn: discard, error: discard };
   const octokit = getOctokit(token, { log, userAgent });
@@ -34,7 +34,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
         // A redirect may lead to something other than this repository in GitHub's API, so it is not followed.
-        if (status !== 200) return lookupFailure(`answered with status ${status}`, { status, transient: false });
+        if (status !== 200) return lookupFailure(`responded with status ${status}`, { status, transient: false });
         return parseRun(data, id);
       } catch (error) {
         if (error instanceof Error && 'status' in error)
@@ -49,7 +49,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 function parseRun(data: unknown, id: string): { run: RunState } | { failure: LookupFailure } {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
-    return lookupFailure('answered with something that is not the run that was asked for', { transient: true });
+    return lookupFailure('responded with something other than the requested run', { transient: true });
   return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
 }
 
@@ -65,15 +65,15 @@ function toOutcome(
     });
   const message = getProperty(response.data, 'message');
   if (typeof message !== 'string') {
-    const page = typeof response.data === 'string' ? ' and a page' : '';
-    return lookupFailure(`answered with status ${status}${page}`, { status, transient: true });
+    const page = typeof response.data === 'string' ? ' and a body that is not JSON' : '';
+    return lookupFailure(`responded with status ${status}${page}`, { status, transient: true });
   }
   if (status === 404) return { run: 'gone' };
-  const words = `answered with status ${status}: ${sanitizeLine(withoutToken(message))}`;
+  const words = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
   // GitHub's rate limit sends 403 or 429. Both mean: try later.
   if (retryAfterMs !== undefined)
-    return lookupFailure(`${words} (its rate limit)`, { status: 429, transient: true, retryAfterMs });
+    return lookupFailure(`${words} (rate limit)`, { status: 429, transient: true, retryAfterMs });
   return lookupFailure(words, { status, transient: isTransientStatus(status) });
 }
 

@@ -158,7 +158,7 @@ export function drawSweep(
 export const githubToken = 'ghs_tokenOfTheJobThatNobodyMaySee';
 
 const refusal: Known = {
-  unseen: { message: 'GitHub answered with status 403: Resource not accessible', status: 403, transient: false },
+  unseen: { message: 'GitHub responded with status 403: Resource not accessible', status: 403, transient: false },
   times: Number.POSITIVE_INFINITY,
   later: 'gone',
 };
@@ -178,13 +178,13 @@ function drawKnown(chance: Chance): Known {
     () => ({ run }),
     () => ({ run }),
     () => ({
-      unseen: { message: 'GitHub answered with status 502', status: 502, transient: true },
+      unseen: { message: 'GitHub responded with status 502', status: 502, transient: true },
       times: chance.pick([1, 2, 99]),
       later: run,
     }),
     () => ({
       unseen: {
-        message: 'GitHub answered with status 429',
+        message: 'GitHub responded with status 429',
         status: 429,
         transient: true,
         retryAfterMs: chance.below(9_000),

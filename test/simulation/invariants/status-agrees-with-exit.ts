@@ -5,7 +5,7 @@ const good = ['finished', 'ok', 'revoked', 'gone'];
 const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
 /** Something to do, or something to ask oneself. */
 const advice =
-  /\b(Look|Check|check them|Raise|raise timeout|Put|Use|Run the step|Revoke it|name it|look at|are found|report|See the summary|sweep-keys)\b|\?/;
+  /\b(Look|Check|check them|Raise|raise timeout|Put|Use|Run the step|Revoke it|name it|Set|look at|are found|report|See the summary|set a timeout|sweep-keys)\b|\?/;
 
 /** Status and exit always agree; every failing end has one error that names what to do. */
 export function statusAgreesWithExit(run: Run): string[] {
@@ -32,12 +32,12 @@ function ofMain(step: StepRecord): string[] {
     if (!advice.test(text)) problems.push(`an error without a word on what to do: ${text}`);
   if (status === 'cancelled' && main.signalledAt === undefined) problems.push('cancelled, but nobody did');
   if (
-    errors.some(({ text }) => /The timeout of .* ended before it was done/.test(text)) &&
+    errors.some(({ text }) => /Timed out after /.test(text)) &&
     main.endedAt < deadlineOf(step) &&
     !wasPutOff(main, deadlineOf(step))
   )
     problems.push('the time is said to be up, but it is not');
-  if (errors.some(({ text }) => text.includes('has no result'))) problems.push(`a defect: ${errors[0]?.text}`);
+  if (errors.some(({ text }) => text.includes('ended without a result'))) problems.push(`a defect: ${errors[0]?.text}`);
   if (step.plan.inputs['summary'] !== 'false' && endedFreely(main) && said(main, 'summary').length !== 1)
     problems.push(`${said(main, 'summary').length} summaries`);
   return problems;
@@ -67,7 +67,7 @@ function ofPost(step: StepRecord): string[] {
 
 /** Whether it says that a key may be alive. */
 export function isAlarm(text: string): boolean {
-  return /is not known to be revoked|may have been left|could not be seen/.test(text);
+  return /Could not confirm|may be left|Could not check whether a key is left/.test(text);
 }
 
 export function alarms(process: ProcessRecord): string[] {

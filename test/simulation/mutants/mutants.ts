@@ -745,8 +745,8 @@ export const mutants: readonly Mutant[] = [
     name: 'status-disagrees',
     defect: 'the status of a failed step is ok',
     file: 'src/action/failure-report.ts',
-    replace: "status: 'error',\n      headline: 'Not done in time',",
-    by: "status: 'ok' as 'error',\n      headline: 'Not done in time',",
+    replace: "status: 'error',\n      headline: 'Timed out',",
+    by: "status: 'ok' as 'error',\n      headline: 'Timed out',",
   },
   {
     name: 'error-untold',

@@ -128,7 +128,7 @@ describe('a saved state', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const known =
-          /^the state that main saved cannot be read \([a-zA-Z, ]+\)\. Another step of this job may have written over it$/;
+          /^the state that the main step saved is invalid \([a-zA-Z, ]+\)\. Another step of this job may have overwritten it$/;
         try {
           parse(text);
         } catch (error) {

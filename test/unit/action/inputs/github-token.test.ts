@@ -42,5 +42,5 @@ it.each(others)('%s does not read github-token, whatever it holds', (mode) => {
 
 it('sweep-keys reads it, and refuses it where it holds the parent key, which would go to GitHub', () => {
   expect(read('sweep-keys', 'a-token-of-the-job').asked).toContain('github-token');
-  expect(() => read('sweep-keys', parentKey)).toThrow(/github-token: holds the key/);
+  expect(() => read('sweep-keys', parentKey)).toThrow(/github-token: contains the API key/);
 });

@@ -71,7 +71,7 @@ describe('operation ids', () => {
     refusal(() => parseOperationId(text));
   });
   test.each(['null', 'undefined', 'None'])('%s is what a broken step leaves', (text) => {
-    expect(refusal(() => parseOperationId(text))).toMatch(/broken jq or template/);
+    expect(refusal(() => parseOperationId(text))).toMatch(/failed jq or template/);
   });
 });
 
@@ -120,13 +120,13 @@ describe('base-url', () => {
     ['//host.example/v2', /not a URL/],
     ['ftp://host.example/v2', /expected https/],
     ['file:///etc/passwd', /expected https/],
-    ['http://host.example/v2', /in the clear/],
-    ['http://128.0.0.1/v2', /in the clear/],
-    ['http://localhost.example/v2', /in the clear/],
-    ['http://127.0.0.1.example/v2', /in the clear/],
-    ['http://[::2]/v2', /in the clear/],
-    ['http://[::ffff:127.0.0.1]/v2', /in the clear/],
-    ['http://0.0.0.0/v2', /in the clear/],
+    ['http://host.example/v2', /unencrypted/],
+    ['http://128.0.0.1/v2', /unencrypted/],
+    ['http://localhost.example/v2', /unencrypted/],
+    ['http://127.0.0.1.example/v2', /unencrypted/],
+    ['http://[::2]/v2', /unencrypted/],
+    ['http://[::ffff:127.0.0.1]/v2', /unencrypted/],
+    ['http://0.0.0.0/v2', /unencrypted/],
     ['https://user@host.example/v2', /user name or a password/],
     ['https://user:pass@host.example/v2', /user name or a password/],
     ['https://:pass@host.example/v2', /user name or a password/],

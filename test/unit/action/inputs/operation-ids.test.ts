@@ -70,7 +70,7 @@ describe('nothing opens no gate', () => {
 });
 
 test.each(['null', 'undefined', 'None', '["null"]', `${one} null`])('%j is what a broken step leaves', (text) => {
-  expect(refusal(text).message).toMatch(/broken jq or template/);
+  expect(refusal(text).message).toMatch(/failed jq or template/);
 });
 
 test.each([
@@ -93,7 +93,7 @@ test('a JSON object gets a pointer to response-file', () => {
 });
 
 test('the word that is wrong is shown, with its place', () => {
-  expect(refusal(`${one} not-an-id ${two}`).message).toMatch(/place 2 “not-an-id”.*expected a UUID/);
+  expect(refusal(`${one} not-an-id ${two}`).message).toMatch(/item 2: “not-an-id”.*expected a UUID/);
 });
 
 test('a long word that is wrong is cut', () => {

@@ -32,7 +32,7 @@ describe.each([
   });
 
   test.each(['["a"', '[a]', '["a"] b', '["a",]'])('%s is refused as a broken JSON array', (text) => {
-    expect(refusal(() => parse(text))).toMatch(/begins like a JSON array, but is none/);
+    expect(refusal(() => parse(text))).toMatch(/is not a valid JSON array/);
   });
 
   test('an object is refused, and not shown', () => {
@@ -62,11 +62,11 @@ test('several ids may stand between commas, blanks and line ends, or in a JSON a
 test('100 projects are accepted in one step, 101 are not', () => {
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
   expect(parseProjectIds(ids.slice(1).join(' '))).toHaveLength(100);
-  expect(refusal(() => parseProjectIds(ids.join(' ')))).toMatch(/names 101 projects; expected at most 100/);
+  expect(refusal(() => parseProjectIds(ids.join(' ')))).toMatch(/lists 101 projects; expected at most 100/);
 });
 
 test.each(['a,b', 'a b', 'a\nb', '["a","b"]'])('two projects where one is expected are refused: %j', (text) => {
-  expect(refusal(() => parseProjectId(text))).toMatch(/names 2 projects; expected one: only wait-operation .*all/);
+  expect(refusal(() => parseProjectId(text))).toMatch(/lists 2 projects; expected one\. Only wait-operation .*all/);
 });
 
 test('one project that is named twice is one', () => {

@@ -34,17 +34,17 @@ test.each<[string, string, string[]]>([
 test.each<[string, string, RegExp]>([
   ['that is empty', '', /is empty/],
   ['of blanks', ' \n', /is empty/],
-  ['with headers before its body', 'HTTP/2 200\n\n{"hunter2":1}', /does not hold JSON.*without -i/],
-  ['of two bodies', '{"operations":[]}{"hunter2":1}', /does not hold JSON/],
-  ['that was cut', '{"hunter2":1', /does not hold JSON/],
-  ['with an error of the service', '{"code":"hunter2","message":"hunter2"}', /holds no operations.*fail-with-body/],
-  ['with another list', '{"projects":[{"id":"hunter2"}]}', /holds no operations/],
-  ['with a list alone', `[{"id":"${one}","hunter2":1}]`, /holds no operations/],
-  ['with a text', '"hunter2"', /holds no operations/],
-  ['with null', 'null', /holds no operations/],
-  ['with operations that are null', '{"operations":null,"operation":null}', /holds no operations/],
-  ['with operations that are a text', '{"operations":"hunter2"}', /no array/],
-  ['with operations that are an object', `{"operations":{"id":"${one}"}}`, /no array/],
+  ['with headers before its body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
+  ['of two bodies', '{"operations":[]}{"hunter2":1}', /is not JSON/],
+  ['that was cut', '{"hunter2":1', /is not JSON/],
+  ['with an error of the service', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
+  ['with another list', '{"projects":[{"id":"hunter2"}]}', /contains no operations/],
+  ['with a list alone', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
+  ['with a text', '"hunter2"', /contains no operations/],
+  ['with null', 'null', /contains no operations/],
+  ['with operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
+  ['with operations that are a text', '{"operations":"hunter2"}', /is not an array/],
+  ['with operations that are an object', `{"operations":{"id":"${one}"}}`, /is not an array/],
   ['with half a record', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /operations\[1\]\.id/],
   ['with an id that is a number', '{"operation":{"id":7}}', /operation\.id/],
   ['with an id that is none', '{"operation":{"id":"hunter2"}}', /operation\.id.*UUID/],
@@ -60,7 +60,7 @@ test('a file that is not there, and a folder', () => {
   expect(refusal(() => readOperationIds(join(folder, 'nowhere'), 'p'))).toMatch(
     /does not exist.*workspace.*container:.*paths .* differ.*GITHUB_WORKSPACE/,
   );
-  expect(refusal(() => readOperationIds(folder, 'p'))).toMatch(/no regular file.*expected the file/);
+  expect(refusal(() => readOperationIds(folder, 'p'))).toMatch(/not a regular file.*expected the file/);
   expect(refusal(() => readOperationIds('a\u0000b', 'p'))).toMatch(/cannot be read|does not exist/);
 });
 

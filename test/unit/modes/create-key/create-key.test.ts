@@ -80,7 +80,10 @@ describe('after an ambiguous create', () => {
   it('a list that announces more proves nothing: no second create follows', async () => {
     const created = await create({ create: lost, listHeaders: link });
     expect(created.requests).toEqual(['POST /v2/api_keys', 'GET /v2/api_keys']);
-    expect(created).toMatchObject({ mayHaveStrayKey: true, failure: { message: /announces more keys than it shows/ } });
+    expect(created).toMatchObject({
+      mayHaveStrayKey: true,
+      failure: { message: expect.stringMatching(/announces more keys than it contains/) },
+    });
   });
 
   it('a Retry-After of a 503 that ends after the deadline ends the step at once', async () => {

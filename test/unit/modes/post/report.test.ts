@@ -21,11 +21,11 @@ it('names each of a few keys in the log, where there may be no summary', () => {
     trace,
     1_000,
   );
-  expect(headline).toBe(ids.map((id) => `Key ${id} is revoked, 1s after it was made`).join('; '));
+  expect(headline).toBe(ids.map((id) => `Key ${id} was revoked, 1s after it was created`).join('; '));
 });
 
 it.each([
-  ['shop-run19512345678-1-z0c6cwr9im-abcdefghijkl', 'sweep-keys finds it when this run is over.'],
+  ['shop-run19512345678-1-z0c6cwr9im-abcdefghijkl', 'sweep-keys revokes it once this run is over.'],
   ['shop-kept19512345678-1-y0sppva20c-abcdefghijkl', 'sweep-keys does not revoke it.'],
 ])('a warning about a key that was left says whether a sweep finds it: %s', (name, advice) => {
   const cleanedUp = { revoked: [], unconfirmed: ['5'], mayHaveStrayKey: false, failure: new NoCredential() };

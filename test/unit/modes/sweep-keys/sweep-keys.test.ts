@@ -108,7 +108,7 @@ function over({ decisions: judged }: SweepResult): string[] {
 }
 
 function failing(status: number, rest: Partial<LookupFailure> = {}): LookupFailure {
-  return { message: `GitHub answered with status ${status}`, status, transient: status >= 500, ...rest };
+  return { message: `GitHub responded with status ${status}`, status, transient: status >= 500, ...rest };
 }
 
 // Names
@@ -421,7 +421,7 @@ describe('a run that is not found', () => {
     sweeping.addOf('11', { ageMs: minute });
     const swept = await sweeping.sweep();
     expect(revoked(swept)).toEqual([]);
-    expect(swept.decisions[0]?.reason).toBe('its run is not found; it is not older than 1h');
+    expect(swept.decisions[0]?.reason).toBe('its run was not found, but the key is not older than 1h');
     expect(sweeping.runs.asked).toEqual([own.id, '11']);
     expect(swept.took).toBe(0);
   });
@@ -469,7 +469,7 @@ describe('a run that is not found', () => {
     const swept = await sweeping.sweep({ timeout: 2 * second });
     expect(over(swept)).toEqual([]);
     expect(swept.failures.map(({ message }) => message)).toEqual([
-      'There is no time left to ask GitHub once more for the runs that it did not find',
+      'no time was left for a second request to GitHub about runs that it did not find',
     ]);
   });
 });
@@ -527,7 +527,9 @@ describe('a list of keys that announces more', () => {
       return exchangeOf(connected)(request, onStop);
     };
     const { revocations: fates } = await sweeping.sweep({ exchange });
-    expect(fates).toMatchObject([{ id, failure: { message: /404.*announces more keys than it shows/ } }]);
+    expect(fates).toMatchObject([
+      { id, failure: { message: expect.stringMatching(/404.*list of keys is incomplete/) } },
+    ]);
   });
 });
 
@@ -623,7 +625,7 @@ it('a GitHub that never answers gets five tries of request-timeout, and the keys
   expect(runs.asked).toEqual(Array.from({ length: 5 }, () => own.id));
   expect(swept.took).toBeGreaterThanOrEqual(50 * second);
   expect(swept.took).toBeLessThan(70 * second);
-  expect(swept.failures.map(({ message }) => message)).toEqual(['GitHub did not answer in time']);
+  expect(swept.failures.map(({ message }) => message)).toEqual(['GitHub did not respond within request-timeout']);
 });
 
 it('but never more than half of the time', async () => {

@@ -88,7 +88,7 @@ describe('what does not show a run', () => {
 
   it('is a bad token', async () => {
     expect(await look('1', { token: 'another' })).toEqual({
-      failure: { message: 'GitHub answered with status 401: Bad credentials', status: 401, transient: false },
+      failure: { message: 'GitHub responded with status 401: Bad credentials', status: 401, transient: false },
     });
   });
 
@@ -97,7 +97,7 @@ describe('what does not show a run', () => {
       'no permission',
       { kind: 'no-permission' },
       {
-        message: 'GitHub answered with status 403: Resource not accessible by integration',
+        message: 'GitHub responded with status 403: Resource not accessible by integration',
         status: 403,
         transient: false,
       },
@@ -132,27 +132,27 @@ describe('what does not show a run', () => {
     [
       'a service that is down',
       { kind: 'status', status: 503 },
-      { message: 'GitHub answered with status 503: Service Unavailable', status: 503, transient: true },
+      { message: 'GitHub responded with status 503: Service Unavailable', status: 503, transient: true },
     ],
     [
       'a refusal',
       { kind: 'status', status: 422 },
-      { message: 'GitHub answered with status 422: Unprocessable Entity', status: 422, transient: false },
+      { message: 'GitHub responded with status 422: Unprocessable Entity', status: 422, transient: false },
     ],
     [
       'a run that was removed',
       { kind: 'status', status: 410 },
-      { message: 'GitHub answered with status 410: Gone', status: 410, transient: false },
+      { message: 'GitHub responded with status 410: Gone', status: 410, transient: false },
     ],
     [
       'a page with 404',
       { kind: 'html', status: 404 },
-      { message: 'GitHub answered with status 404 and a page', status: 404, transient: true },
+      { message: 'GitHub responded with status 404 and a body that is not JSON', status: 404, transient: true },
     ],
     [
       'a page with 502',
       { kind: 'html', status: 502 },
-      { message: 'GitHub answered with status 502 and a page', status: 502, transient: true },
+      { message: 'GitHub responded with status 502 and a body that is not JSON', status: 502, transient: true },
     ],
     [
       '404 with other JSON',
@@ -170,7 +170,7 @@ describe('what does not show a run', () => {
     [
       '204',
       { kind: 'status', status: 204, body: '' },
-      { message: 'GitHub answered with status 204', status: 204, transient: false },
+      { message: 'GitHub responded with status 204', status: 204, transient: false },
     ],
     ['null', { kind: 'status', status: 200, body: 'null' }, otherThing()],
     ['a list', { kind: 'status', status: 200, body: '[{"id":1,"status":"completed"}]' }, otherThing()],
@@ -187,7 +187,7 @@ describe('what does not show a run', () => {
     [
       'a redirect',
       { kind: 'redirect', location: '?again' },
-      { message: 'GitHub answered with status 301', status: 301, transient: false },
+      { message: 'GitHub responded with status 301', status: 301, transient: false },
     ],
   ])('is %s', async (_, fault, unseen) => {
     github.addRun({ id: '1' });
@@ -199,7 +199,7 @@ describe('what does not show a run', () => {
     answers(403, JSON.stringify({ message: `::error::x\n\u001b[31m${'x'.repeat(5_000)}` }));
     const answer = await look('1');
     const message = 'failure' in answer ? answer.failure.message : '';
-    expect(message).toMatch(/^GitHub answered with status 403: ::error::x x+…$/);
+    expect(message).toMatch(/^GitHub responded with status 403: ::error::x x+…$/);
     expect(message.length).toBeLessThan(400);
   });
 });
@@ -226,10 +226,10 @@ function answers(status: number, body: string, headers: Readonly<Record<string, 
 
 function limited(status: number): unknown {
   return expect.stringMatching(
-    new RegExp(`^GitHub answered with status ${status}: .* rate limit.* \\(its rate limit\\)$`),
+    new RegExp(`^GitHub responded with status ${status}: .* rate limit.* \\(rate limit\\)$`),
   );
 }
 
 function otherThing(): object {
-  return { message: 'GitHub answered with something that is not the run that was asked for', transient: true };
+  return { message: 'GitHub responded with something other than the requested run', transient: true };
 }
