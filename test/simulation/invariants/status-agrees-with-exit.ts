@@ -5,7 +5,7 @@ const good = ['finished', 'ok', 'revoked', 'gone'];
 const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
 /** Something to do, or something to ask oneself. */
 const advice =
-  /\b(Look|Check|check them|Raise|raise timeout|Put|Use|Run the step|Revoke it|name it|Set|look at|are found|report|See the summary|set a timeout|sweep-keys)\b|\?/;
+  /\b(Look|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Run the step|Revoke it|Set|are found|report|See the summary|set a timeout|sweep-keys)\b|\?/;
 
 /** Status and exit always agree; every failing end has one error that names what to do. */
 export function statusAgreesWithExit(run: Run): string[] {
