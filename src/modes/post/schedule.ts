@@ -1,0 +1,48 @@
+// The contract sets 20 s for post and 5 s for one exchange. The times within them are chosen. The simulation holds them: it
+// expects late keys to be found, and bounds the number of requests.
+
+/** Milliseconds. The pause between two rounds doubles from `firstPause` to `maxPause`. */
+const firstPause = 250;
+const maxPause = 2_000;
+/** Milliseconds. After a failure pauses get shorter towards the end of a phase, but not shorter than this. */
+const minPause = 250;
+/** Milliseconds for revoking the minted key: if the first attempt hangs for half of it, a second one fits. */
+const timeForMinted = 4_000;
+/** Milliseconds before the end of a search when its last round is due, so that a failed one can be repeated. */
+export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
+
+/** Milliseconds for the search by the minted key. `remaining`: for all of post. */
+export function timeForFirstSearch(remaining: number, isRevokedAfter: boolean): number {
+  return isRevokedAfter ? remaining - timeForMinted : remaining;
+}
+
+/** Milliseconds for revoking the minted key, from the end of a `Retry-After`: all, or half if the parent key searches on. */
+export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
+  if (!isSearchedAfter) return remaining;
+  return Math.min(remaining, retryAfterMs + Math.max(timeForMinted, (remaining - retryAfterMs) / 2));
+}
+
+export interface Progress {
+  /** Rounds of this phase so far. */
+  readonly rounds: number;
+  /** True if the last round left work to do. */
+  readonly hasFailed: boolean;
+  /** Milliseconds until the end of the phase. */
+  readonly remaining: number;
+  /** Milliseconds for which the service asks to send nothing. */
+  readonly retryAfterMs: number;
+  /** Milliseconds. Infinite: the first round that succeeds is the last. */
+  readonly lastRoundBeforeEnd: number;
+}
+
+/** Milliseconds until the next round of a phase, or undefined if there is none. `random`: from 0 to 1. */
+export function pauseBeforeRound(progress: Progress, random: number): number | undefined {
+  const { rounds, hasFailed, remaining, retryAfterMs } = progress;
+  if (retryAfterMs > remaining) return undefined;
+  if (rounds === 0) return retryAfterMs;
+  const untilLastRound = remaining - progress.lastRoundBeforeEnd;
+  if (!hasFailed && untilLastRound <= 0) return undefined;
+  const backoff = Math.min(maxPause, firstPause * 2 ** (rounds - 1)) * (0.5 + random / 2);
+  const pause = Math.min(backoff, hasFailed ? remaining / 4 : backoff, untilLastRound > 0 ? untilLastRound : backoff);
+  return Math.max(minPause, pause, retryAfterMs);
+}

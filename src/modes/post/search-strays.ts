@@ -1,0 +1,58 @@
+import type { ControlApi } from '../../api/control-api.js';
+import { noRetry } from '../../http/retry.js';
+import { incompleteKeyList, mapConcurrently } from '../../keys/revocation.js';
+import type { Deadline } from '../../time/deadline.js';
+import type { KeyRegister, PendingKey } from './key-register.js';
+import { endsRound, failureOf, type Round, type Rounds } from './rounds.js';
+
+interface Search {
+  readonly api: ControlApi;
+  readonly phase: Deadline;
+  /** Milliseconds before the end of the phase. */
+  readonly lastRoundBeforeEnd: number;
+  /** The id of a key that this search leaves alone. */
+  readonly except: string | undefined;
+}
+
+/** Searches for the keys that an ambiguous create left, and revokes them. Returns the failure of the last round. */
+export function searchStrays(
+  register: KeyRegister,
+  rounds: Rounds,
+  { api, phase, lastRoundBeforeEnd, except }: Search,
+): Promise<unknown> {
+  const isListed = rounds.listCheck(api, phase);
+
+  async function round(): Promise<Round> {
+    const failure = await failureOf(readList());
+    if (failure !== undefined) {
+      register.isComplete = false;
+      rounds.note(failure);
+      if (endsRound(failure)) return { failure };
+      // The service does not let this key search.
+      if (failure.isPermanent) return { failure, isFinal: true };
+    }
+    const strays = register.pending.filter((key) => key.isListed && key.id !== except);
+    const failures = await mapConcurrently(strays, revoke);
+    return { failure: failures.find((one) => one !== undefined) ?? failure };
+  }
+
+  async function readList(): Promise<void> {
+    const list = await api.keys({ deadline: phase, retry: noRetry });
+    register.update(list, except);
+    if (!list.isComplete) throw incompleteKeyList();
+  }
+
+  async function revoke(key: PendingKey): Promise<Round['failure']> {
+    const { clock } = phase;
+    if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
+    const failure = await failureOf(key.revocation.attempt(api, phase, isListed));
+    if (failure === undefined) register.setGone(key);
+    // A 423 locks this key alone, so the search goes on.
+    else if (failure.status === 423 && !rounds.isTooLong(failure))
+      key.lock = { until: clock.now() + (failure.retryAfterMs ?? 0), failure };
+    else rounds.note(failure);
+    return failure;
+  }
+
+  return rounds.repeat(round, phase, lastRoundBeforeEnd);
+}
