@@ -2,17 +2,20 @@
 //
 //   verify VERSION        checks that package.json, lock file and CHANGELOG.md agree, on a clean commit of main, and that
 //                         the tag of the version is free or already at this commit
-//   pack VERSION FOLDER   verifies, then writes into the folder: notes.md, the archive and the SBOM in assets/, a copy of
-//                         dist/, and checksums.txt of all files in both; needs no installed packages
+//   pack VERSION FOLDER   verifies, then writes into the folder: notes.md, the archive and the SBOM in assets/, and
+//                         checksums.txt of these and of the files that a runner reads; needs no installed packages
 //   create-tag VERSION    verifies, then creates the tag of the version on the remote
 //   move-major VERSION    verifies, then moves v1 on the remote forward to the tag of the version
 //   rehearse              runs all steps for the current commit, in clones in a temporary folder
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, posix, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/** What a runner reads of the action. */
+const filesOfRunner = ['action.yml', 'node24', 'dist'];
 
 const [command, ...args] = process.argv.slice(2);
 const commands = { verify, pack, 'create-tag': createTag, 'move-major': moveMajor, rehearse };
@@ -56,25 +59,22 @@ function pack(version, folder) {
   writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
   // The archive has all files that a runner needs, for users whose runners cannot reach the repository.
   const archive = join(assets, `${name}-${version}.tar.gz`);
-  const files = ['action.yml', 'node24', 'dist', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+  const files = [...filesOfRunner, 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
   git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, commit, '--', ...files);
-  // Most users run dist from the tag, not from the archive. So its files are attested and listed, too.
-  cpSync('dist', join(folder, 'dist'), { recursive: true });
-  const distChecksums = checksums('dist', 'dist');
-  writeFileSync(join(folder, 'checksums.txt'), [...checksums(assets, ''), ...distChecksums, ''].join('\n'));
-  const list = ['```text', ...distChecksums, '```'].join('\n');
-  const heading = 'SHA-256 of the files in `dist`, for `sha256sum --check` in a checkout of the tag:';
+  // Most users run the files of the tag, not of the archive. So those are attested and listed, too.
+  const inTag = checksums(filesOfRunner);
+  const inAssets = readdirSync(assets).map((name) => `${sha256(join(assets, name))}  ${name}`);
+  writeFileSync(join(folder, 'checksums.txt'), [...inAssets, ...inTag, ''].join('\n'));
+  const list = ['```text', ...inTag, '```'].join('\n');
+  const heading = 'SHA-256 of the files that a runner reads, for `sha256sum --check` in a checkout of the tag:';
   writeFileSync(join(folder, 'notes.md'), `${notesOf(version)}\n### Checksums\n\n${heading}\n\n${list}\n`);
   console.log(`Packed ${archive} and its SBOM.`);
 }
 
-/** Lines as of sha256sum, of all files in the folder. */
-function checksums(folder, prefix) {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort()
-    .map((path) => `${sha256(join(folder, path))}  ${posix.join(prefix, path.replaceAll(sep, '/'))}`);
+/** Lines as of sha256sum, of all committed files in these places. */
+function checksums(places, cwd = '.') {
+  const paths = git('-C', cwd, 'ls-files', '--', ...places).split('\n');
+  return paths.map((path) => `${sha256(join(cwd, path))}  ${path}`);
 }
 
 function sha256(path) {
@@ -130,7 +130,7 @@ function rehearse() {
     }
     git('-C', fresh, 'fetch', '--quiet', 'origin', `refs/tags/v${version}`);
     git('-C', fresh, 'checkout', '--quiet', 'FETCH_HEAD');
-    const wrong = checksums(join(fresh, 'dist'), 'dist').filter(
+    const wrong = checksums(filesOfRunner, fresh).filter(
       (line) => !readFileSync(join(packed, 'notes.md'), 'utf8').includes(line),
     );
     if (wrong.length > 0) throw new Error(`the notes do not have the checksums of the tag:\n${wrong.join('\n')}`);

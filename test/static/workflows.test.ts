@@ -164,9 +164,11 @@ test('the jobs of a release that build or pack watch their connections', () => {
   }
 });
 
-test('the provenance of a release covers the assets and each file of dist, and is one of its assets', () => {
+test('the provenance of a release covers the assets and each file that a runner reads, and is one of its assets', () => {
   const provenance = release.attest.steps.find(({ id }) => id === 'provenance');
   expect(provenance?.with).toEqual({ 'subject-checksums': 'release/checksums.txt' });
+  const verify = release.publish.steps.find(({ run }) => run?.includes('gh attestation verify'));
+  expect(verify?.run).toContain('find build/release/assets action.yml node24 dist -type f');
   const create = release.publish.steps.find(({ run }) => run?.includes('gh release create'));
   expect(create?.run).toContain('build/release/assets/* build/bundles/*');
 });
