@@ -15,7 +15,7 @@ test.concurrent('the first that fails ends the step, and the error says what is 
   expect(error).toMatch(/^1 of 2 operations in project \S+ failed/);
   expect(error).toContain(failing.id);
   expect(error).toMatch(/failures_count 7/);
-  expect(error).toMatch(new RegExp(`No longer waiting for: .*${endless.id}`));
+  expect(error).toMatch(new RegExp(`Stopped waiting for: .*${endless.id}`));
 });
 
 test.concurrent('fail-fast: false sees all of them to their end', async (context) => {

@@ -482,6 +482,6 @@ test('the deadline while the list is awaited ends the step', async (context) => 
   const { runMode } = await setStage(context, { faults: [{ fault: { kind: 'drip', intervalMs: 100 } }] });
   const result = await runMode('list-keys', { timeout: '800ms' });
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).toMatch(/timeout of 800ms/);
+  expect(errorOf(result)).toMatch(/Timed out after 800ms/);
   expect(result.ms).toBeLessThan(2_800);
 });

@@ -546,6 +546,6 @@ test('the deadline amid pages ends the step', async (context) => {
   });
   const result = await runMode('list-operations', { 'project-id': projectId, limit: '0', timeout: '800ms' });
   expect(result.outputs).toMatchObject({ status: 'error' });
-  expect(errorOf(result)).toMatch(/timeout of 800ms/);
+  expect(errorOf(result)).toMatch(/Timed out after 800ms/);
   expect(result.ms).toBeLessThan(2_800);
 });

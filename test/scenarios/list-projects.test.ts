@@ -890,6 +890,6 @@ test('the deadline amid pages ends the step', async (context) => {
   const result = await runMode('list-projects', { timeout: '800ms' });
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(result.outputs).not.toHaveProperty('project-ids');
-  expect(errorOf(result)).toMatch(/timeout of 800ms/);
+  expect(errorOf(result)).toMatch(/Timed out after 800ms/);
   expect(result.ms).toBeLessThan(2_800);
 });
