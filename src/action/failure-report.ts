@@ -28,7 +28,7 @@ function describeError(error: unknown): { readonly headline: string; readonly er
     };
   return {
     headline: 'No result',
-    error: `The step ended without a result: ${said}. It may have done part of its work; a key that it created is revoked when the job ends. If the runner is not at fault, please report this as a bug in this action.`,
+    error: `The step ended without a result: ${said}. It may have done part of its work. If it created a key, the post step revokes the key. If the runner is not at fault, please report this as a bug in this action.`,
   };
 }
 

@@ -1,6 +1,7 @@
-import { parseDateHeader, RequestError, requestId } from '../http/errors.js';
+import { RequestError, requestId } from '../http/errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
 import { type RequestPolicy, withRetries } from '../http/retry.js';
+import { parseDateHeader } from '../http/retry-after.js';
 import { isObject } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
@@ -191,7 +192,7 @@ export class ControlApi {
     if (response.wasResent) logOutcome('hit a closed connection and was retried on a new one');
     logOutcome(`status ${response.status}, request id ${sanitizeLine(requestId(response) ?? 'unknown', 80)}`);
     const result = parseResponse(request, response, clock.epochMs(), decode);
-    // No deadline can interrupt a parser, so it is checked afterwards.
+    // A deadline cannot interrupt the parser, so this line checks it afterwards.
     if (deadline.isExpired) throw new DeadlineExceeded();
     return result;
   }

@@ -1,5 +1,7 @@
-import { isTransientStatus, parseRetryAfter, RequestError, requestId } from '../http/errors.js';
+import { RequestError, requestId } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
+import { isTransientStatus } from '../http/retry.js';
+import { parseRetryAfter } from '../http/retry-after.js';
 import { isAbsent, isObject, isText, type Json, NestingTooDeep, parseJson, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { UnexpectedShapeError } from './records.js';

@@ -113,7 +113,7 @@ export function parseCursor(body: Json): string | undefined {
   return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
 }
 
-/** The response lacks a needed field. The message names the place and the expected value. */
+/** A required field is missing or has an unexpected value. The message names the field. */
 export class UnexpectedShapeError extends Error {}
 
 export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {

@@ -3,8 +3,8 @@ import { parseJson, printJson } from '../text/json.js';
 import { secretEncodings } from '../text/secret-encodings.js';
 
 /**
- * Removes the secret from responses, in case the service echoes it. This comes before any other code reads the response:
- * a message may cut the secret, and no mask matches a part of it.
+ * Removes the secret from responses that echo it, before other code sees them. A shortened message could hold a part of
+ * the secret, which no mask matches.
  */
 export function redactSecret(secret: string, exchange: Exchange): Exchange {
   const encodings = secretEncodings(secret);

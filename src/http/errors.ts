@@ -57,39 +57,6 @@ export class RetryAfterExceedsDeadline extends RequestError {
   }
 }
 
-export function isTransientStatus(status: number): boolean {
-  return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
-}
-
 export function requestId(response: HttpResponse): string | undefined {
   return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => response.headers[name]).find(Boolean);
-}
-
-/** Milliseconds. The longest duration that an input accepts is 366 days. */
-const maxMs = 366 * 86_400_000;
-
-/** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */
-export function parseRetryAfter(
-  headers: Readonly<Record<string, string | undefined>>,
-  nowMs: number,
-): number | undefined {
-  const header = headers['retry-after']?.trim();
-  if (header === undefined || header === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(header)) return Math.min(Number(header) * 1_000, maxMs);
-  const until = parseHttpDate(header);
-  if (until === undefined) return undefined;
-  return Math.min(Math.max(0, until - (parseDateHeader(headers) ?? nowMs)), maxMs);
-}
-
-/** The `Date` of the response on the service's clock: milliseconds since 1970, in whole seconds. */
-export function parseDateHeader(headers: Readonly<Record<string, string | undefined>>): number | undefined {
-  return parseHttpDate(headers['date']?.trim() ?? '');
-}
-
-/** Date.parse alone reads a bare number as a year or month, and the asctime format of HTTP as local time. */
-function parseHttpDate(text: string): number | undefined {
-  const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
-  if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;
-  const epochMs = Date.parse(isAsctime ? `${text} GMT` : text);
-  return Number.isNaN(epochMs) ? undefined : epochMs;
 }

@@ -70,7 +70,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const host = socketHost(proxy);
         const ownOptions: RequestOptions & ConnectOptions & { servername: string } = {
           agent: agentFor(proxy.protocol, names, false),
-          // Only this signal ends a CONNECT that the proxy accepts and never answers.
+          // A proxy may accept the connection and never answer CONNECT. Only this signal ends such a request.
           signal,
           connectSignal: signal,
           host,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { TransportError } from './exchange.js';
 
-/** Chunks per decoding. V8 keeps long strings apart from short-lived ones, which its garbage collector copies again. */
+/** Chunks per decoding. V8's garbage collector copies short strings again and again, but not long ones. */
 const chunksAtOnce = 64;
 
 /** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for every chunk. */

@@ -21,6 +21,11 @@ export interface RequestPolicy {
 
 export const noRetry: RetryRule = () => undefined;
 
+/** Statuses that a retry can change, as the contract lists them. */
+export function isTransientStatus(status: number): boolean {
+  return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
+}
+
 /** A promise of the contract. */
 const maxAttempts = 5;
 /** Milliseconds. The pauses between 5 attempts are at most 1, 2, 4 and 8 s; only throttled requests reach the maximum. */

@@ -25,7 +25,7 @@ export const maxLabelLength = 20;
 /**
  * `<label>-run<id>-<attempt>-<seal>-<random>`: a person can read it, and search for the run. `kept` replaces `run` in
  * the name of a key that is kept on purpose. Only the label may contain hyphens, so the fields after it are
- * unambiguous. A version that does not know the word in this place treats the key as not ours, and never revokes it.
+ * unambiguous. A version that knows `run` alone treats a kept key as foreign, and never revokes it.
  * The longest fields leave 3 characters for the random part.
  */
 const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;

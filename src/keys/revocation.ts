@@ -20,7 +20,7 @@ export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not show the key, but is incomplete. */
 export type ListCheckResult = boolean | 'unknown';
 
-/** Revokes one key, one try at a time. Earlier tries decide what a 404 proves. */
+/** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
 export class Revocation {
   readonly #key: KeyToRevoke;
   /** True if a DELETE of this step may have taken effect. */

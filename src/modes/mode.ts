@@ -35,7 +35,7 @@ export interface ReportFacts {
 }
 
 export interface Mode<Settings, Result> {
-  /** Undefined if one of its inputs is invalid. An invalid input has no fallback value. */
+  /** Returns undefined if an input is invalid. It never falls back to a default. */
   readonly readSettings: (reader: InputReader) => Settings | undefined;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
@@ -49,7 +49,7 @@ export type RunMode = (
   timeout: number,
 ) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: StateAfterOutputs | undefined }>;
 
-/** Hides the types of settings and result. The compiler accepts only parts that fit together. */
+/** Hides the types of a mode's settings and result. The compiler still checks that its functions agree on them. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {
   return (reader) => {
     const settings = mode.readSettings(reader);

@@ -58,7 +58,7 @@ export function operationSpan(
 ): { readonly from: number; readonly to: number } | undefined {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
-  // Some services send a zero time for a missing one.
+  // Some services send a zero timestamp if the time is missing.
   return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
 }
 

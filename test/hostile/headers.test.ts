@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from '../../src/http/errors.js';
+import { parseRetryAfter } from '../../src/http/retry-after.js';
 import { harm } from './harm.js';
 import { projectId, step } from './in-process.js';
 import { text } from './texts.js';

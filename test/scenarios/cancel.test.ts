@@ -125,7 +125,7 @@ async function whileItPauses(context: TestContext, fault: Fault, nth: number): P
   const { service, projectId, start } = await setStage(context, { faults: [{ nth, fault }] });
   const operation = service.plane.startOperation({ projectId, lengthMs: Number.POSITIVE_INFINITY });
   const step = start({ 'operation-id': operation.id });
-  await step.waitForLine(/Poll failed|asks to retry later/);
+  await step.waitForLine(/Poll failed|is busy, will retry later/);
   return step;
 }
 

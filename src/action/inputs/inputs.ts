@@ -47,7 +47,7 @@ export function readInputs<Name extends string, Run>(
 ): Inputs<Name, Run> {
   const [key = ''] = apiKeys(input, environment);
   const reader = new InputReader(input, environment, secrets);
-  // This marks `api-key` as used. `apiKeys` has read its value.
+  // Marks `api-key` as used. `apiKeys` has already read its value.
   reader.text('api-key');
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const values = {

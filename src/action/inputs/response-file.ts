@@ -44,7 +44,7 @@ function readText(path: string): string {
       throw new BadValue(
         'does not exist; expected a file that an earlier step of this job wrote. A relative path starts at the workspace. In a job with container:, and in a container action, paths on the host and in the container differ: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace',
       );
-    throw new BadValue(`cannot be read (${code ?? 'no reason given'}); expected a readable file`);
+    throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }
 }
 
@@ -68,7 +68,7 @@ function parseBody(text: string): Json {
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string')
-    throw new BadValue(`has no string \`${place}.id\`; expected the id of an operation`);
+    throw new BadValue(`has a \`${place}.id\` that is missing or not a string; expected the id of an operation`);
   rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
     return parseOperationId(value['id']);

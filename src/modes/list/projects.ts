@@ -29,7 +29,7 @@ async function* takeShard(pages: AsyncIterable<ApiRecord[]>, { number, total }: 
   for await (const page of pages) yield page.filter(({ id }) => shardNumber(id, total) === number);
 }
 
-/** Counted from 1. The share depends on the id alone, so a project keeps it when other projects come or go. */
+/** Counted from 1. The shard depends only on the id, so a project stays in it when other projects come or go. */
 export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }

@@ -101,7 +101,7 @@ function failOnMessage(verdict: 'empty' | 'match', number: string): string {
   return `Found ${number}, so fail-on: ${verdict} fails the step. ${whatToDo[verdict]}`;
 }
 
-/** Records per piece. A single string for a large list would need its length of memory again. */
+/** Records per piece. Pieces avoid a second copy of a large list in memory. */
 const recordsAtOnce = 1_000;
 
 interface WithRecord {

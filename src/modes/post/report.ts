@@ -80,7 +80,7 @@ export function unconfirmedMessage(
 
 /** If the state of main is unreadable, post knows nothing about the key. */
 export function unknownStateMessage(error: unknown): string {
-  return `Could not check whether a key is left: ${describeReason(error)}. ${consequence()}`;
+  return `Could not check whether a key still exists: ${describeReason(error)}. Look for a key of this run in the console, and revoke it. ${consequence()}`;
 }
 
 function describeReason(failure: unknown): string {

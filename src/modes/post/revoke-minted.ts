@@ -27,7 +27,7 @@ export function revokeMinted(key: MintedKey, phase: Deadline, rounds: Rounds): P
   const { revocation, api } = key;
   /** Set once the service rejects the minted key. */
   let handover: { readonly parent: ControlApi; readonly rejection: RequestError } | undefined;
-  /** True once the parent key has found no other key with this id in the list. */
+  /** True once the parent key has looked for another key with this id, and found none or could not read the list. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {

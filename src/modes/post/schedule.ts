@@ -1,5 +1,9 @@
-// The contract sets 20 s for post and 5 s for one exchange. The times within them are chosen. The simulation holds them: it
-// expects late keys to be found, and bounds the number of requests.
+/** Milliseconds for the whole post step, a promise of the contract. After a cancel the rest of the job shares under 5 minutes. */
+export const totalTimeout = 20_000;
+/** Milliseconds for one exchange, a promise of the contract. So post can retry within its 20 s. */
+export const requestTimeout = 5_000;
+
+// The times below are chosen. The simulation holds them: it expects late keys to be found, and bounds the number of requests.
 
 /** Milliseconds. The pause between two rounds doubles from `firstPause` to `maxPause`. */
 const firstPause = 250;

@@ -10,11 +10,7 @@ import type { World } from '../../process.js';
 import { Deadline } from '../../time/deadline.js';
 import { cleanUp } from './clean-up.js';
 import { cleanUpReport, crashReport } from './report.js';
-
-/** Milliseconds for the whole post step. After a cancel the rest of the job shares under 5 minutes. */
-const totalTimeout = 20_000;
-/** Milliseconds for one exchange, so that post can retry within its 20 s. */
-const requestTimeout = 5_000;
+import { requestTimeout, totalTimeout } from './schedule.js';
 
 /**
  * The post step. It revokes the keys that main created, and works from the state that main saved. The runner may give it

@@ -20,7 +20,7 @@ export interface SweepKeysSettings {
 /** A key of this repository, whether to revoke it, and why. */
 export interface SweepDecision extends KeyOrigin {
   readonly key: Key;
-  /** Always false for a key that is kept on purpose: its run is not looked up. */
+  /** True if the sweep revokes the key. A key that is kept on purpose is never revoked: its run is not looked up. */
   readonly isOver: boolean;
   readonly reason: string;
 }

@@ -1,5 +1,6 @@
 import { getOctokit } from '@actions/github';
-import { isTransientStatus, parseRetryAfter } from '../../http/errors.js';
+import { isTransientStatus } from '../../http/retry.js';
+import { parseRetryAfter } from '../../http/retry-after.js';
 import { userAgent } from '../../http/user-agent.js';
 import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
@@ -45,7 +46,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   };
 }
 
-/** octokit returns an HTML page or a truncated body as a string. */
+/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which has no such fields. */
 function parseRun(data: unknown, id: string): { run: RunState } | { failure: LookupFailure } {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')

@@ -134,7 +134,9 @@ function timeoutReasons(
   if (unseen > 0) return [`The control API never reported the status of ${unseen} of them`, advice];
   if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
   if (!operations.some(isPending))
-    return ['An empty list counts only after 5s, because a new operation may not be listed immediately. Raise timeout'];
+    return [
+      'The service may list a new operation late, so an empty list counts only after 5s. Set timeout to more than 5s',
+    ];
   return ['Operations may still finish: check them in the console, or raise timeout'];
 }
 

@@ -4,11 +4,12 @@ import type { Deadline } from '../../time/deadline.js';
 import type { ProgressLog } from './progress-log.js';
 
 /**
- * How long a 404 is tolerated: before and after the operation was first seen. Milliseconds, promises of the contract.
+ * How long a wait tolerates a 404: for an operation not yet seen, and for one seen before. Milliseconds, promises of the
+ * contract.
  */
 const graceForNew = 5_000;
 const graceForSeen = 30_000;
-/** Milliseconds, a promise of the contract: a longer `Retry-After` of a failed poll counts as this. */
+/** Milliseconds, a promise of the contract: the longest `Retry-After` that a failed poll obeys. */
 const maxRetryAfter = 60_000;
 
 /** All requests that are being retried share this id. */

@@ -73,7 +73,7 @@ export class ProgressLog {
     this.#lastFailure = kind;
     this.#write(
       error.isThrottled
-        ? `The service asks to retry later: ${error.message}`
+        ? `The service is busy, will retry later: ${error.message}`
         : `Poll failed, will retry: ${error.message}`,
     );
   }

@@ -8,7 +8,7 @@ import type { ProgressLog } from './progress-log.js';
 import type { Target } from './tracked-operations.js';
 import { TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: the first poll for `all` reads this many of the newest operations. */
+/** A promise of the contract: the first poll for `all` reads up to this many of the newest operations, more with `since`. */
 const maxRecordsAtFirst = 1_000;
 /** A promise of the contract: every other list is read up to this many of the newest operations. */
 const maxRecordsLater = 200;
@@ -119,7 +119,7 @@ export class ProjectPoller {
     await Promise.all(unseen.map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Returns the ids of pending operations that must be requested singly. */
+  /** Returns the ids of pending operations that need a request of their own. */
   async #readList(policy: PollPolicy): Promise<string[]> {
     const { deadline, progress, failures, onChange } = this.#context;
     const { tracked } = this;

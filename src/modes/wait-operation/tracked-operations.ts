@@ -115,8 +115,8 @@ export class TrackedOperations {
   }
 
   /**
-   * Records that the list shows the operation. Returns true if it counts: it is unfinished, or appeared between two
-   * polls, or is recent enough for `since`. `epochMs`: now, on the service's clock.
+   * Records that the list shows the operation. Returns true if the filter admits it and it is unfinished, appeared
+   * between two polls, or is recent enough for `since`. `epochMs`: now, on the service's clock.
    */
   trackIfNew(operation: Operation, epochMs: number): boolean {
     const createdAt = creationTime(operation);

@@ -67,7 +67,7 @@ function ofPost(step: StepRecord): string[] {
 
 /** Whether it says that a key may be alive. */
 export function isAlarm(text: string): boolean {
-  return /Could not confirm|may be left|Could not check whether a key is left/.test(text);
+  return /Could not confirm|may be left|Could not check whether a key still exists/.test(text);
 }
 
 export function alarms(process: ProcessRecord): string[] {

@@ -561,7 +561,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'post-takes-its-time',
     defect: 'post has a minute',
-    file: 'src/modes/post/step.ts',
+    file: 'src/modes/post/schedule.ts',
     replace: 'const totalTimeout = 20_000;',
     by: 'const totalTimeout = 60_000;',
   },

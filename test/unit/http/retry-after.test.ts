@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRetryAfter } from '../../../src/http/errors.js';
+import { parseRetryAfter } from '../../../src/http/retry-after.js';
 
 const now = Date.parse('2024-01-01T12:00:00Z');
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTransientStatus } from '../../../../src/http/errors.js';
+import { isTransientStatus } from '../../../../src/http/retry.js';
 import { Cancellation } from '../../../../src/time/deadline.js';
 import { World } from '../../../virtual/world.js';
 
