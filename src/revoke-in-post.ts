@@ -11,6 +11,7 @@ runAsProcess(
     // A signal does not stop post: a live key is worse than a job that ends some seconds later.
     onSignal: () => undefined,
   },
-  // A pending lookup in this process would hold it beyond the 20 s of post. Only a failed step may end itself by SIGKILL.
+  // A child process does the lookups. A pending one in this process would keep it alive beyond the 20 s of post. SIGKILL
+  // would end it, but would turn a success into a failure.
   lookupInChild(),
 );

@@ -12,8 +12,9 @@ export interface StepReport {
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
   /**
-   * The whole result as JSON, in pieces: as one string it can take too much memory. The type is not `Iterable<string>`,
-   * because a string is one too. Its pieces are single characters, and redaction finds no secret in a single character.
+   * The whole result as JSON, in pieces, because one string can take too much memory. The type is not
+   * `Iterable<string>`, because a plain string has that type. It iterates by character, and redaction finds no secret in
+   * a single character.
    */
   readonly result?: Pieces;
   /** Markdown below the headline. */

@@ -10,7 +10,7 @@ export interface Key extends ApiRecord {
 /** The keys of the account, from one response. */
 export interface KeyList {
   readonly keys: readonly Key[];
-  /** The response announces no more keys. Only a complete list proves that a key is missing. */
+  /** True if the response does not announce further keys. Only a complete list proves that a key is missing. */
   readonly isComplete: boolean;
 }
 
@@ -55,7 +55,7 @@ export function isKeyId(text: string): boolean {
 export function parseMintedKey(body: Json): MintedKey {
   if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
   const secret = body['key'];
-  // Redaction puts `***` in place of a known secret.
+  // A key that contains `***` was redacted on its way, so it is not the real key.
   if (!isText(secret) || !isKeySecret(secret) || secret.includes('***'))
     throw new UnexpectedShapeError('`key` is not a usable key');
   const id = integerDigits(body['id']);

@@ -106,7 +106,7 @@ export function parseCursor(body: Json): string | undefined {
   const pagination = isObject(body) ? body['pagination'] : undefined;
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
-  // A cursor of another type does not end the list. Otherwise the records of the next page would be missing unnoticed.
+  // A cursor of an unexpected type is an error, not the end of the list. Otherwise the next page would be missed silently.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
     throw unexpectedShape('pagination.cursor', 'a string', cursor ?? pagination);
   }

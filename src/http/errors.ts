@@ -14,7 +14,7 @@ interface RequestErrorOptions {
   readonly isPage?: boolean;
 }
 
-/** An exchange with the control API without a usable response. The message is for users and contains no secret. */
+/** A request to the control API or to GitHub without a usable result. The message is for users and contains no secret. */
 export class RequestError extends Error {
   readonly status: number | undefined;
   readonly transient: boolean;

@@ -28,7 +28,10 @@ export function isTransientStatus(status: number): boolean {
 
 /** A promise of the contract. */
 const maxAttempts = 5;
-/** Milliseconds. The pauses between 5 attempts are at most 1, 2, 4 and 8 s; only throttled requests reach the maximum. */
+/**
+ * Milliseconds. Without `Retry-After` the pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests
+ * repeat often enough to reach `maxMs`.
+ */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
 /** 5 attempts with exponential backoff and full jitter. A 423 or 429 is retried until the deadline. */

@@ -47,7 +47,7 @@ const reasons: Record<string, string> = {
   ENOTFOUND: 'The host name HOST was not found',
   EAI_AGAIN: 'Could not look up the host name HOST',
   ETIMEDOUT: 'The connection to PEER timed out',
-  EHOSTUNREACH: 'The host of PEER is unreachable',
+  EHOSTUNREACH: 'PEER is unreachable',
   ENETUNREACH: 'The network of PEER is unreachable',
   EPIPE: 'Connection closed by PEER',
   EPROTO: 'The response is not TLS: is this a plain http port?',

@@ -124,7 +124,7 @@ test.concurrent('keys whose run is completed, gone or at a later attempt are rev
     ['2', '11', 1, true, 'its run is completed'],
     ['3', '12', 1, true, 'its run is completed'],
     ['4', '13', 1, true, 'its run was not found'],
-    ['5', '14', 1, true, 'its run is at attempt 2'],
+    ['5', '14', 1, true, 'its run was started again (now attempt 2)'],
     ['6', '14', 2, false, 'its run is not completed'],
     ['7', '15', 1, false, 'its run is not completed'],
     ['8', ownRun, 1, false, 'its run is the current one'],
@@ -132,7 +132,7 @@ test.concurrent('keys whose run is completed, gone or at a later attempt are rev
   for (const { why } of fileOf(result).keys) expect(result.summary).toContain(`<td>${why}</td>`);
   for (const id of [...revoked, ...kept]) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
   expect(result.summary).toMatch(/^### ✅ sweep-keys: 4 revoked, 3 kept\n/);
-  expect(result.summary).toContain('1 of other repositories, 2 that this action did not create');
+  expect(result.summary).toContain('keys of other repositories (1), keys that this action did not create (2)');
   expect(result.masks).toEqual([stage.service.apiKey, token]);
 });
 
@@ -218,7 +218,7 @@ test.concurrent('keys of other repositories and other servers are not touched, n
 
   expectSwept(result, 'ok', { revoked });
   expect(stage.alive()).toHaveLength(1 + others.length);
-  expect(result.summary).toContain(`${others.length} of other repositories`);
+  expect(result.summary).toContain(`keys of other repositories (${others.length})`);
   expect(runsAsked(stage)).toEqual([ownRun, '11', '11', ownRun]);
 });
 

@@ -88,7 +88,7 @@ const steering = new RegExp(
 export const parseVariableName: Parse<string> = (text) => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
     throw new BadValue(
-      'is not a valid name for an environment variable; expected letters, digits and _, such as DB_API_KEY',
+      'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY',
     );
   if (steering.test(text))
     throw new BadValue('is a variable that controls later steps of the job; expected another name, such as DB_API_KEY');

@@ -36,8 +36,8 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
 }
 
 /**
- * Reads every input once, or throws one `BadInputs` that names all problems. The parent key is already masked. `modes`: a
- * reader for each mode, which returns undefined if one of its inputs is invalid.
+ * Reads and checks all inputs. Throws one `BadInputs` that names all problems. The caller masks the parent key first.
+ * `modes`: a reader for each mode, which returns undefined if an input is invalid.
  */
 export function readInputs<Name extends string, Run>(
   modes: Readonly<Record<Name, (reader: InputReader) => Run | undefined>>,

@@ -25,8 +25,8 @@ export async function listOperations(
 }
 
 /**
- * The list is sorted by creation, newest first: all operations after the first older one are older too. `sinceMs` is
- * called after the first page, because only a response shows the service's clock.
+ * Stops at the first operation that was created before `sinceMs`: the list is sorted newest first, so all later ones are
+ * older too. `sinceMs` is called after the first page, because only a response shows the service's clock.
  */
 async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
   let known: number | undefined;

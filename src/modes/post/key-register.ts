@@ -22,7 +22,7 @@ export interface PendingKey {
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
-/** The keys of one name. */
+/** The keys that share one name. */
 export class KeyRegister {
   readonly #name: string;
   readonly #log: Log;

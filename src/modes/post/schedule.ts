@@ -35,7 +35,7 @@ export interface Progress {
   readonly remaining: number;
   /** Milliseconds for which the service asks to send nothing. */
   readonly retryAfterMs: number;
-  /** Milliseconds. Infinite: the first round that succeeds is the last. */
+  /** Milliseconds before the end of the phase when the last round is due. If infinite, the first success is the last round. */
   readonly lastRoundBeforeEnd: number;
 }
 

@@ -52,7 +52,7 @@ export function sweepKeysReport(
 }
 
 const incompleteWarning =
-  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Run sweep-keys again: with fewer keys, the list may be complete.';
+  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Once keys are revoked, the list may be complete: run sweep-keys again.';
 
 function lookupWarning(reasons: readonly string[]): string {
   return `Could not read the state of workflow runs: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only if they are older than older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
@@ -87,5 +87,5 @@ function decisionTable(
 }
 
 function untouchedKeys({ others: { ofOtherRepositories, notOurs } }: SweepResult): string {
-  return `<p>Not touched: ${ofOtherRepositories} of other repositories, ${notOurs} that this action did not create.</p>\n`;
+  return `<p>Not touched: keys of other repositories (${ofOtherRepositories}), keys that this action did not create (${notOurs}).</p>\n`;
 }

@@ -95,7 +95,7 @@ function decide(
   }
   const { attempt, isCompleted } = state;
   if (attempt !== undefined && attempt > run.attempt)
-    return { isOver: true, reason: `its run is at attempt ${attempt}` };
+    return { isOver: true, reason: `its run was started again (now attempt ${attempt})` };
   if (isCompleted) return { isOver: true, reason: 'its run is completed' };
   return { isOver: false, reason: run.id === own.id ? 'its run is the current one' : 'its run is not completed' };
 }

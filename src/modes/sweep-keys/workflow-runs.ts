@@ -34,7 +34,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
         // The id stays a string. As a number, a long id would be rounded to that of another run.
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
-        // A redirect may lead to something other than this repository in GitHub's API, so it is not followed.
+        // A redirect may lead to another repository or server, so octokit does not follow it.
         if (status !== 200) return lookupFailure(`responded with status ${status}`, { status, transient: false });
         return parseRun(data, id);
       } catch (error) {

@@ -109,7 +109,7 @@ export class ProgressLog {
           : `${operationName(operation)} (${operationStatus(operation)})`,
       );
     const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
-    const what = named.length === 0 ? 'the first response' : `${named.join(', ')}${more}`;
+    const what = named.length === 0 ? 'the list of operations' : `${named.join(', ')}${more}`;
     return `Still waiting for ${what}${this.#deadline.isUnbounded ? '' : `; ${formatDuration(this.#deadline.remaining)} left`}.`;
   }
 }

@@ -84,6 +84,7 @@ export function parseOperationIds(text: string): 'all' | string[] {
 }
 
 function parseListedId(word: string): string {
-  if (word === 'all') throw new BadValue('is not an id; to wait for all operations, give no other ids');
+  if (word === 'all')
+    throw new BadValue('is not an id; to wait for all operations, set operation-id to the single word all');
   return parseOperationId(word);
 }

@@ -23,7 +23,7 @@ export class Throttle {
     return this.#heldUntil - this.#deadline.clock.now();
   }
 
-  /** Parallel requests may have been throttled during the same poll. Then it was no success. */
+  /** Records a poll. It counts as a success only if no parallel request was throttled meanwhile. */
   recordPoll(): void {
     if (this.#deadline.clock.now() >= this.#slowedUntil) this.#pace.succeeded();
   }

@@ -51,8 +51,8 @@ test('an empty array is an empty list', () => {
 
 test('the word all stands alone', () => {
   expect(parseOperationIds('all')).toBe('all');
-  expect(refusal(`all ${one}`).message).toMatch(/no other ids/);
-  expect(refusal(`${one},all`).message).toMatch(/no other ids/);
+  expect(refusal(`all ${one}`).message).toMatch(/the single word all/);
+  expect(refusal(`${one},all`).message).toMatch(/the single word all/);
 });
 
 test.each(['All', 'ALL'])('%s is not the word, but the message names it', (text) => {
