@@ -27,7 +27,7 @@ const maxRecordBytes = 2 ** 20;
 const maxListBytes = 64 * 2 ** 20;
 const maxProjectsBytes = 256 * 2 ** 20;
 
-export interface Access {
+interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
   /** Milliseconds for one exchange, response body included. */

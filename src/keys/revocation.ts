@@ -9,7 +9,7 @@ import type { Deadline } from '../time/deadline.js';
 /** Revoked by this action, or already gone before. */
 export type RevocationOutcome = 'revoked' | 'already-gone';
 
-export interface KeyToRevoke {
+interface KeyToRevoke {
   readonly id: string;
   /** Name of a minted key, if known. The same id under another name is another key. */
   readonly name?: string | undefined;
@@ -18,7 +18,7 @@ export interface KeyToRevoke {
 /** Tells whether the service lists the key. `true` and `unknown` come from a response that is newer than the call. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not show the key, but is incomplete. */
-export type ListCheckResult = boolean | 'unknown';
+type ListCheckResult = boolean | 'unknown';
 
 /** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
 export class Revocation {

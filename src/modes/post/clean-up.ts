@@ -10,7 +10,7 @@ import { searchStrays } from './search-strays.js';
 
 type CleanUpState = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'revoke' | 'since'>;
 
-export interface Credentials {
+interface Credentials {
   /** Uses the minted key. Undefined if the state holds none. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
   /** Uses the parent key. Undefined unless that key sealed the state. */

@@ -60,7 +60,7 @@ function consequence(name = ''): string {
 }
 
 /** Names the keys that may be alive, the reason, and how to revoke them. */
-export function unconfirmedMessage(
+function unconfirmedMessage(
   { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
   { name, minted }: PostState,
 ): string {
@@ -79,7 +79,7 @@ export function unconfirmedMessage(
 }
 
 /** If the state of main is unreadable, post knows nothing about the key. */
-export function unknownStateMessage(error: unknown): string {
+function unknownStateMessage(error: unknown): string {
   return `Could not check whether a key still exists: ${describeReason(error)}. Look for a key of this run in the console, and revoke it. ${consequence()}`;
 }
 

@@ -2,12 +2,12 @@ import type { ControlApi } from '../../api/control-api.js';
 import { RequestError } from '../../http/errors.js';
 import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
-import { endsRound, failureOf, type Round, type Rounds } from './rounds.js';
+import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
 /** Milliseconds. Chosen so that a service that is only slow is not cut off; two such attempts fit into `timeForMinted`. */
 const minRequestTimeout = 1_000;
 
-interface MintedKey {
+interface MintedKeyTask {
   readonly id: string;
   readonly name: string;
   readonly revocation: Revocation;
@@ -23,7 +23,7 @@ interface MintedKey {
  * The minted key revokes itself. The parent key revokes it only if the service rejects the minted key. Returns undefined
  * if the key is confirmed as gone, else the failure of the last round.
  */
-export function revokeMinted(key: MintedKey, phase: Deadline, rounds: Rounds): Promise<unknown> {
+export function revokeMinted(key: MintedKeyTask, phase: Deadline, rounds: Rounds): Promise<unknown> {
   const { revocation, api } = key;
   /** Set once the service rejects the minted key. */
   let handover: { readonly parent: ControlApi; readonly rejection: RequestError } | undefined;
@@ -34,7 +34,7 @@ export function revokeMinted(key: MintedKey, phase: Deadline, rounds: Rounds): P
     if (handover === undefined) {
       // Half of the remaining time, so that one exchange that hangs leaves time for another.
       const shortened = api.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-      const failure = await failureOf(revocation.attempt(shortened, phase, rounds.listCheck(api, phase)));
+      const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(api, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
       if (key.parent === undefined) {
         // A key that gets 401 is gone. The list would be better proof, but only the parent key could read it.
@@ -43,7 +43,7 @@ export function revokeMinted(key: MintedKey, phase: Deadline, rounds: Rounds): P
       }
       handover = { parent: key.parent, rejection: failure };
     }
-    const failure = await failureOf(revokeByParent(handover));
+    const failure = await captureFailure(revokeByParent(handover));
     // A 401 for both keys may be a fault of the service, so it is retried.
     return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
   }

@@ -79,7 +79,7 @@ export class Rounds {
 }
 
 /** The failure of a request as a value. */
-export async function failureOf(request: Promise<unknown>): Promise<RequestError | undefined> {
+export async function captureFailure(request: Promise<unknown>): Promise<RequestError | undefined> {
   try {
     await request;
     return undefined;

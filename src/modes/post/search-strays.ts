@@ -3,7 +3,7 @@ import { noRetry } from '../../http/retry.js';
 import { incompleteKeyList, mapConcurrently } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { KeyRegister, PendingKey } from './key-register.js';
-import { endsRound, failureOf, type Round, type Rounds } from './rounds.js';
+import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
 interface Search {
   readonly api: ControlApi;
@@ -23,7 +23,7 @@ export function searchStrays(
   const isListed = rounds.listCheck(api, phase);
 
   async function round(): Promise<Round> {
-    const failure = await failureOf(readList());
+    const failure = await captureFailure(readList());
     if (failure !== undefined) {
       register.isComplete = false;
       rounds.note(failure);
@@ -45,7 +45,7 @@ export function searchStrays(
   async function revoke(key: PendingKey): Promise<Round['failure']> {
     const { clock } = phase;
     if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
-    const failure = await failureOf(key.revocation.attempt(api, phase, isListed));
+    const failure = await captureFailure(key.revocation.attempt(api, phase, isListed));
     if (failure === undefined) register.setGone(key);
     // A 423 locks this key alone, so the search goes on.
     else if (failure.status === 423 && !rounds.isTooLong(failure))

@@ -15,7 +15,7 @@ import { NotFoundError } from './poll-failures.js';
 import type { TrackedOperation } from './tracked-operations.js';
 import type { Verdict, WaitResult } from './waiter.js';
 
-export interface WaitMessages {
+interface WaitMessages {
   readonly headline: string;
   /**
    * Says what happened to which operation, how the service responded, and what to do. Undefined if there is nothing to

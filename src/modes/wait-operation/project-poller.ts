@@ -31,7 +31,7 @@ export interface PollPolicy extends RequestPolicy {
 }
 
 /** Connects each project to its wait. */
-export interface PollContext {
+interface PollContext {
   readonly api: ControlApi;
   /** The deadline of the whole wait. */
   readonly deadline: Deadline;

@@ -541,7 +541,7 @@ export const mutants: readonly Mutant[] = [
     name: 'no-look-at-all',
     defect: 'post does not look for what an unclear create left',
     file: 'src/modes/post/search-strays.ts',
-    replace: 'const failure = await failureOf(readList());',
+    replace: 'const failure = await captureFailure(readList());',
     by: 'const failure = undefined;\n    register.isComplete = true;',
   },
   {
