@@ -250,7 +250,7 @@ example('failed-operations.yml', 'look', 'is red where one has failed, and names
 
   expect(job.conclusion).toBe('failed');
   expect(job.steps['list-operations']).toMatchObject({
-    errors: [expect.stringContaining('admits 1 operation')],
+    errors: [expect.stringContaining('Found 1 operation')],
     summary: expect.stringContaining(failed.id),
   });
 });

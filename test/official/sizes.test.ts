@@ -28,7 +28,7 @@ test.concurrent('of 100,000 projects all are in the file, a shard fits, and what
   expect(job.steps['all']?.warnings).toEqual([
     expect.stringMatching(/too large: projects, project-ids, batches.*shard/),
   ]);
-  expect(job.steps['all']?.summary).toMatch(/^### ✅ list-projects: 100000 projects/);
+  expect(job.steps['all']?.summary).toMatch(/^### ⚠️ list-projects: 100000 projects/);
   expect(job.steps['count']?.log).toContain('It holds 100000.');
   const { 'shard-ids': shardIds = '', 'shard-batches': shardBatches = '', ...others } = job.outputs;
   expect(others).toEqual({ count: '100000' });

@@ -65,7 +65,7 @@ function errorsOf({ annotations }: StepResult): string[] {
     .map(({ message }) => message);
 }
 
-const advice = /\b(look|check|run|put|use|raise|revoke)\b|\bIs base-url\b|actions: read/i;
+const advice = /\b(look|check|run|put|use|set|raise|revoke)\b|\bIs base-url\b|actions: read/i;
 
 /** An error or warning is for a person, who is to do something about it. */
 function wrongErrors(result: StepResult): string[] {
