@@ -45,8 +45,9 @@ function impatience({ cell, setting }: Account, { exchanges, began, deadline }: 
   const fault = cell?.blow.kind === 'fault' ? cell.blow.fault : undefined;
   if (fault?.kind !== 'status' || fault.retryAfter === undefined || !('seconds' in fault.retryAfter)) return [];
   const asked = fault.retryAfter.seconds * 1_000;
-  // Keys are revoked side by side.
-  const isAside = ['revoke-key', 'sweep-keys'].includes(String(setting.inputs['mode']));
+  const mode = String(setting.inputs['mode']);
+  // Keys are revoked in parallel. A wait asks for operations singly while its list fails, unless 429 throttles all requests.
+  const isAside = ['revoke-key', 'sweep-keys'].includes(mode) || (mode === 'wait-operation' && fault.status !== 429);
   const isLastLook = ({ at }: Exchange) => fault.status >= 500 && at - began >= deadline;
   return exchanges
     .filter((one) => one.fault === 'status' && one.status === fault.status)
