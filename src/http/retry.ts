@@ -55,24 +55,29 @@ export function backoff(
 }
 
 interface RetryAfterCheck {
-  /** The end of the pause on the step's clock. Default: `Retry-After` from now on. */
-  readonly until?: number;
+  /** Milliseconds from now. Default: the `Retry-After` of the error. */
+  readonly pause?: number;
   /** Applies to every failure, not only to 423 and 429. */
   readonly anyStatus?: boolean;
 }
 
 /**
- * Throws if the service asks for a pause that ends after the deadline. The contract promises it for 423 and 429. After another
- * failure, a request may still sleep to the deadline, because a wait polls there once more. Work without such a poll
- * passes `anyStatus`.
+ * The error for a pause that the service asks for and that ends after the deadline. The contract promises it for 423 and
+ * 429. After another failure, a request may still sleep to the deadline, because a wait polls there once more. Work
+ * without such a poll passes `anyStatus`.
  */
-export function checkRetryAfter(
+export function exceededRetryAfter(
   error: RequestError,
-  deadline: Deadline,
-  { until = deadline.clock.now() + (error.retryAfterMs ?? 0), anyStatus = false }: RetryAfterCheck = {},
-): void {
-  if ((anyStatus || error.isThrottled) && until > deadline.expiresAt)
-    throw new RetryAfterExceedsDeadline(error, deadline.remaining);
+  { remaining }: Deadline,
+  { pause = error.retryAfterMs ?? 0, anyStatus = false }: RetryAfterCheck = {},
+): RetryAfterExceedsDeadline | undefined {
+  const isBinding = anyStatus || error.isThrottled;
+  return isBinding && pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
+}
+
+export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>): void {
+  const exceeded = exceededRetryAfter(...args);
+  if (exceeded !== undefined) throw exceeded;
 }
 
 export async function withRetries<T>(
@@ -120,8 +125,9 @@ export class Cooldown {
 
   async wait(deadline: Deadline): Promise<void> {
     while (this.isActive(deadline)) {
-      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, { until: this.#until });
-      await deadline.sleep(this.#until - deadline.clock.now());
+      const pause = this.#until - deadline.clock.now();
+      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, { pause });
+      await deadline.sleep(pause);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ControlApi } from '../../api/control-api.js';
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { noRetry } from '../../http/retry.js';
+import { RequestError } from '../../http/errors.js';
+import { exceededRetryAfter, noRetry } from '../../http/retry.js';
 import { includesKey, type ListCheck } from '../../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { pauseBeforeRound } from './schedule.js';
@@ -19,7 +19,7 @@ export class Rounds {
   readonly #random: () => number;
   /** On the step's clock. */
   #notBefore = 0;
-  #exceeded: RetryAfterExceedsDeadline | undefined;
+  #exceeded: RequestError | undefined;
 
   /** `deadline`: of the whole post step. */
   constructor(deadline: Deadline, random: () => number) {
@@ -33,15 +33,14 @@ export class Rounds {
   }
 
   /** True if the service asks to wait until post is over. */
-  isTooLong({ retryAfterMs = 0 }: RequestError): boolean {
-    return retryAfterMs > this.#deadline.remaining;
+  isTooLong(error: RequestError): boolean {
+    return exceededRetryAfter(error, this.#deadline, { anyStatus: true }) !== undefined;
   }
 
   /** Notes how long all requests have to wait after a failed one. */
   note(error: RequestError): void {
-    const { clock, remaining } = this.#deadline;
-    this.#notBefore = Math.max(this.#notBefore, clock.now() + (error.retryAfterMs ?? 0));
-    if (this.isTooLong(error)) this.#exceeded ??= new RetryAfterExceedsDeadline(error, remaining);
+    this.#notBefore = Math.max(this.#notBefore, this.#deadline.clock.now() + (error.retryAfterMs ?? 0));
+    this.#exceeded ??= exceededRetryAfter(error, this.#deadline, { anyStatus: true });
   }
 
   /** Repeats a round until the schedule or the end of the phase. Returns the failure of the last round. */

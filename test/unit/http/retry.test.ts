@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError, RetryAfterExceedsDeadline } from '../../../src/http/errors.js';
 import { Cooldown, exponentialBackoff, noRetry, type RetryRule, withRetries } from '../../../src/http/retry.js';
+import type { Clock } from '../../../src/time/clock.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { VirtualClock } from '../../virtual/clock.js';
@@ -48,6 +49,24 @@ function gaps(times: readonly number[]): number[] {
 }
 
 describe('retries', () => {
+  it('a 429 without Retry-After that comes after the deadline is no pause that the service asks for', async () => {
+    let now = 0;
+    const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+    const deadline = new Deadline(clock, 1_000, new Cancellation());
+    const attempt = async () => {
+      // A parser that takes longer than the remaining time: no timer can interrupt it.
+      now = 1_001;
+      throw asked(429);
+    };
+
+    const ended = await withRetries(attempt, { deadline, retry: exponentialBackoff(() => 0.5) }).catch(
+      (error: unknown) => error,
+    );
+
+    expect(ended).toBeInstanceOf(DeadlineExceeded);
+    expect((ended as DeadlineExceeded).cause).toMatchObject({ status: 429 });
+  });
+
   it('gives up after five tries with the last error', async () => {
     for (const error of [unavailable, cut]) {
       const { times, ended } = await attempts([error]);
