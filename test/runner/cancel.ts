@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Child } from './child.js';
+import type { StepProcess } from './step.js';
 
 /** How the runner cancels: it asks, asks again, and then does not ask. `waits` are seconds. */
 export const cancelSequence = [
@@ -9,14 +9,14 @@ export const cancelSequence = [
 ] as const;
 
 /** `scale` shortens the waits for tests. */
-export async function cancel(child: Child, scale: number): Promise<void> {
+export async function cancel(child: StepProcess, scale: number): Promise<void> {
   for (const { signal, ...wait } of cancelSequence) {
     child.kill(signal);
     if ('waits' in wait && (await endsWithin(child, wait.waits * 1000 * scale))) return;
   }
 }
 
-async function endsWithin(child: Child, ms: number): Promise<boolean> {
+async function endsWithin(child: StepProcess, ms: number): Promise<boolean> {
   const stop = new AbortController();
   const late = delay(ms, false, { signal: stop.signal }).catch(() => false);
   const ended = child.ended.then(

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cancel } from './cancel.js';
-import { Child, type ChildEnd, type Line } from './child.js';
+import { Child, type ChildEnd, type ChildOptions, type Line } from './child.js';
 import type { Command } from './command.js';
 import { type CommandFiles, createCommandFiles } from './command-files.js';
 import { buildEnvironment, type Inputs } from './environment.js';
@@ -31,7 +31,14 @@ export interface StepOptions {
   readonly cwd?: string | undefined;
   /** The job of an earlier step, to run in its folders, with its masks and environment. */
   readonly job?: Job | undefined;
+  /** Starts the process of the step. Default: a real one. */
+  readonly spawn?: ((options: ChildOptions, part: 'main' | 'post') => StepProcess) | undefined;
 }
+
+export type StepProcess = Pick<
+  Child,
+  'ended' | 'output' | 'bytes' | 'signals' | 'pid' | 'hasExited' | 'elapsed' | 'kill'
+>;
 
 export interface StepResult extends ChildEnd, FileEffects {
   readonly conclusion: 'success' | 'failure' | 'cancelled';
@@ -126,16 +133,20 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   }
 
   const feed = new LineFeed();
-  const child = new Child({
-    file: given.node ?? process.execPath,
-    args: [...(given.nodeArgs ?? []), entry],
-    cwd: given.cwd ?? job.workspace,
-    env,
-    onLine: (line) => {
-      log.take(line.text);
-      feed.push(line);
+  const { spawn = (childOptions: ChildOptions) => new Child(childOptions) } = given;
+  const child = spawn(
+    {
+      file: given.node ?? process.execPath,
+      args: [...(given.nodeArgs ?? []), entry],
+      cwd: given.cwd ?? job.workspace,
+      env,
+      onLine: (line) => {
+        log.take(line.text);
+        feed.push(line);
+      },
     },
-  });
+    stage,
+  );
   return handleOf({ stage, options: { ...given, job }, job, files, log, feed, child });
 }
 
@@ -146,7 +157,7 @@ interface Running {
   readonly files: CommandFiles;
   readonly log: StepLog;
   readonly feed: LineFeed;
-  readonly child: Child;
+  readonly child: StepProcess;
 }
 
 function handleOf(running: Running): StepHandle {

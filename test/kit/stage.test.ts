@@ -1,0 +1,45 @@
+import { expect, type TestContext, test } from 'vitest';
+import { type Stage, type StageOptions, setStage } from './stage.js';
+
+type Play = (stage: Stage) => Promise<unknown>;
+
+/** Each plays one step, or a step and its post step. */
+const plays: Readonly<Record<string, Play>> = {
+  'a wait that succeeds': async ({ service, run }) =>
+    run({ 'operation-id': service.plane.startOperation({ lengthMs: 0 }).id }),
+  'a wait for an operation that failed': async ({ service, run }) =>
+    run({ 'operation-id': service.plane.startOperation({ lengthMs: 0, outcome: 'failed' }).id }),
+  'a wait with bad inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
+  'a list of operations': ({ runMode, projectId }) => runMode('list-operations', { 'project-id': projectId }),
+  'a list of projects': ({ runMode }) => runMode('list-projects'),
+  'a list of keys': ({ runMode }) => runMode('list-keys'),
+  'a rejected key': ({ runMode }) => runMode('list-keys', { 'api-key': 'a-key-of-nobody' }),
+  'a key that is not there': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
+  'a key and its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
+};
+
+for (const [name, play] of Object.entries(plays)) {
+  test.concurrent(`${name}: virtual time shows the same log, outputs and requests as a process over sockets`, async (context) => {
+    const [virtual, real] = [await seen(context, play, {}), await seen(context, play, { overSockets: true })];
+
+    expect(virtual).toEqual(real);
+  });
+}
+
+async function seen(context: TestContext, play: Play, options: StageOptions): Promise<unknown> {
+  const stage = await setStage(context, options);
+  const result = (await play(stage)) as Awaited<ReturnType<Stage['run']>>;
+  const { conclusion, exitCode, log, outputs, summary, masks } = result;
+  const requests = stage.service.requests.map(({ method, path, status, keyId }) => [method, path, status, keyId]);
+  return JSON.parse(
+    JSON.stringify({ conclusion, exitCode, log, outputs, summary, masks, requests })
+      .replaceAll(stage.service.baseUrl, 'BASE_URL')
+      .replaceAll(/\\"(created|updated)_at\\":\\"[^"]+"/g, 'TIME')
+      .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d(:|%3A)\d\d\1\d\d[^\s"<\\]*/g, 'TIME')
+      .replaceAll(/[\w-]*-run\d+-1-\w+-\w+/g, 'KEY_NAME')
+      .replaceAll(/[^"\s]*\/temp\/ctl-[\w-]+\.json/g, 'RESULT_FILE')
+      .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
+      .replaceAll(/(?<="duration-ms":")\d+/g, 'NUMBER')
+      .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
+  );
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'vitest';
+import {
+  createControlPlane,
+  type RunningControlPlane,
+  type ServedControlPlaneOptions,
+  startControlPlane,
+} from '../control-plane/index.js';
+import {
+  type StepHandle,
+  type StepOptions,
+  type StepResult,
+  startPost as startPostStep,
+  startStep,
+} from '../runner/step.js';
+import { VirtualClock } from '../virtual/clock.js';
+import { type NetworkOptions, virtualNetwork } from '../virtual/network.js';
+import { spawnVirtual } from './virtual-step.js';
+import { FakeWorkflowRuns } from './workflow-runs.js';
+
+export interface StageOptions extends ServedControlPlaneOptions {
+  /** The built bundle runs as a process, and talks to a server on the loopback interface. Default: in virtual time. */
+  readonly overSockets?: boolean;
+  /** Virtual: how long a request or a response travels. */
+  readonly trip?: NetworkOptions['trip'];
+  readonly clockAheadMs?: number;
+}
+
+type Inputs = StepOptions['inputs'];
+type Options = Omit<StepOptions, 'inputs'>;
+
+/** A control plane with one project, a GitHub, and steps of the action against them. */
+export interface Stage {
+  readonly service: RunningControlPlane;
+  /** The runs that GitHub knows. Over sockets a test brings its own GitHub. */
+  readonly runs: FakeWorkflowRuns;
+  readonly projectId: string;
+  /** A folder of the test's own. */
+  readonly folder: string;
+  /** Steps of `wait-operation` in the project. */
+  start(inputs?: Inputs, options?: Options): StepHandle;
+  run(inputs?: Inputs, options?: Options): Promise<StepResult>;
+  startMode(mode: string, inputs?: Inputs, options?: Options): StepHandle;
+  runMode(mode: string, inputs?: Inputs, options?: Options): Promise<StepResult>;
+  /** The post step of a main step. */
+  startPost(from: StepResult, options?: StepOptions): StepHandle;
+  runPost(from: StepResult, options?: StepOptions): Promise<StepResult>;
+  /** Virtual: lets time pass while no step runs. */
+  pass(ms: number): Promise<void>;
+  /** Milliseconds since the start of the stage, by the service's clock. */
+  now(): number;
+}
+
+export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
+  const { overSockets = false, trip, clockAheadMs = 0, ...rest } = options;
+  const serviceOptions = { projects: 1, operations: 3, ...rest };
+  const clock = new VirtualClock();
+  const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
+  const { service, spawn, limitMs } = overSockets
+    ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 15_000 }
+    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs });
+  onTestFinished(() => service.close());
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const projectId = service.projectIds[0] ?? '';
+  const end = (handle: StepHandle): StepHandle => {
+    onTestFinished(async () => {
+      handle.kill();
+      (await handle.done).dispose();
+    });
+    return handle;
+  };
+  // The bundle runs on several versions of Node, the tests on one.
+  const common: StepOptions = { limitMs, node: process.env['NODE_OF_BUNDLE'], spawn };
+  const startMode: Stage['startMode'] = (mode, inputs, more) => {
+    if (!overSockets && more?.nodeArgs !== undefined) throw new Error('nodeArgs need `overSockets`.');
+    const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
+    return end(startStep({ ...common, ...more, inputs: { mode, ...access, ...inputs } }));
+  };
+  const start: Stage['start'] = (inputs, more) =>
+    startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
+  const startPost: Stage['startPost'] = (from, more) => end(startPostStep(from, { limitMs: 30_000, ...more }));
+  const beganAt = service.plane.clock.now();
+  return {
+    service,
+    runs,
+    projectId,
+    folder,
+    start,
+    run: (inputs, more) => start(inputs, more).done,
+    startMode,
+    runMode: (mode, inputs, more) => startMode(mode, inputs, more).done,
+    startPost,
+    runPost: (from, more) => startPost(from, more).done,
+    pass: (ms) => clock.run(sleep(clock, ms)),
+    now: () => service.plane.clock.now() - beganAt,
+  };
+}
+
+interface Virtual {
+  readonly clock: VirtualClock;
+  readonly trip: NetworkOptions['trip'];
+  readonly runs: FakeWorkflowRuns;
+  readonly clockAheadMs: number;
+}
+
+function virtualService(options: ServedControlPlaneOptions, { clock, trip, ...host }: Virtual) {
+  const { plane, faults, exchanges } = createControlPlane({ ...options, clock: clock.service });
+  const service: RunningControlPlane = {
+    baseUrl: 'https://control.test/v2',
+    apiKey: plane.apiKey,
+    projectIds: plane.projectIds,
+    plane,
+    faults,
+    requests: exchanges.log.exchanges,
+    arrived: (awaited) => exchanges.log.wait('arrived', awaited),
+    ended: (awaited) => exchanges.log.wait('ended', awaited),
+    close: async () => exchanges.close(),
+  };
+  const spawn: NonNullable<StepOptions['spawn']> = (child, part) =>
+    spawnVirtual(child, part, {
+      ...host,
+      clock,
+      exchange: virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip }),
+    });
+  return { service, spawn, limitMs: 30_000 };
+}
+
+function sleep(clock: VirtualClock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.schedule(clock.now() + ms, resolve));
+}
+
+/** The one error annotation of a step that failed. */
+export function errorOf(result: StepResult): string {
+  const errors = messagesOf(result, 'error');
+  if (errors.length !== 1) throw new Error(`expected one error, found ${errors.length}:\n${result.log}`);
+  return errors[0] ?? '';
+}
+
+export function warningsOf(result: StepResult): string[] {
+  return messagesOf(result, 'warning');
+}
+
+export function noticesOf(result: StepResult): string[] {
+  return messagesOf(result, 'notice');
+}
+
+function messagesOf({ annotations }: StepResult, wanted: 'error' | 'warning' | 'notice'): string[] {
+  return annotations.filter(({ kind, source }) => kind === wanted && source === 'action').map(({ message }) => message);
+}
+
+/** The output of a step without its mask commands. A secret may occur only in those. */
+export function withoutMasks(output: string): string {
+  return output.replace(/^::add-mask::.*$/gm, '');
+}

@@ -1,0 +1,161 @@
+import { Secrets } from '../../src/action/secrets.js';
+import type { Toolkit } from '../../src/action/toolkit.js';
+import type { Exchange } from '../../src/http/exchange.js';
+import type { Work, World } from '../../src/process.js';
+import { Cancellation } from '../../src/time/deadline.js';
+import type { VirtualClock } from '../virtual/clock.js';
+
+export interface VirtualProcessOptions {
+  readonly work: Work;
+  readonly clock: VirtualClock;
+  readonly exchange: Exchange;
+  /** Called only while the process runs. */
+  readonly toolkit: Toolkit;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly random: () => number;
+  /** Milliseconds that the runner's clock is ahead of the service's. */
+  readonly clockAheadMs?: number;
+  /** Milliseconds. A process that runs longer hangs. */
+  readonly limitMs: number;
+}
+
+export type VirtualExit = 0 | 1 | 'killed' | 'hung';
+
+/** A process of the action without a process: `src/process.ts` in virtual time. */
+export class VirtualProcess {
+  readonly ended: Promise<VirtualExit>;
+  /** Stack of the error that ended the work. */
+  crash: string | undefined;
+  readonly startedAt: number;
+  readonly #options: VirtualProcessOptions;
+  readonly #cancellation = new Cancellation();
+  readonly #pending = new Set<() => void>();
+  readonly #world: World;
+  #resolve: (exit: VirtualExit) => void = () => undefined;
+  #isOver = false;
+  #isReported = false;
+
+  constructor(options: VirtualProcessOptions) {
+    const { work, clock, limitMs } = options;
+    this.#options = options;
+    this.startedAt = clock.now();
+    this.#world = this.#makeWorld();
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const stopLimit = clock.schedule(this.startedAt + limitMs, () => this.#end('hung'));
+    this.ended.then(stopLimit);
+    work.run(this.#world).then(
+      (succeeded) => this.#finish(succeeded),
+      (error: unknown) => this.#report(error),
+    );
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  kill(): void {
+    this.#end('killed');
+  }
+
+  /** A signal waits for its turn, as in Node. */
+  signal(): void {
+    const { clock, work } = this.#options;
+    clock.schedule(clock.now(), () => this.#guard(() => work.onSignal(this.#cancellation)));
+  }
+
+  #makeWorld(): World {
+    const { clock, exchange, environment, random, clockAheadMs = 0 } = this.#options;
+    const toolkit = this.#guardedToolkit();
+    return {
+      toolkit,
+      secrets: new Secrets(toolkit.mask),
+      environment,
+      random,
+      isReported: () => this.#isReported,
+      cancellation: this.#cancellation,
+      clock: {
+        now: () => clock.now() - this.startedAt,
+        epochMs: () => clock.epochMs() + clockAheadMs,
+        schedule: (time, call) => clock.schedule(time + this.startedAt, () => this.#guard(call)),
+      },
+      exchange: async (request, onCancel) => {
+        if (this.#isOver) return never();
+        const outcome = await exchange(request, (giveUp) => {
+          this.#pending.add(giveUp);
+          onCancel(giveUp);
+        }).then(
+          (response) => () => response,
+          (error: unknown) => () => {
+            throw error;
+          },
+        );
+        return this.#isOver ? never() : outcome();
+      },
+    };
+  }
+
+  #guardedToolkit(): Toolkit {
+    const { toolkit } = this.#options;
+    const while_ =
+      <A extends unknown[]>(call: (...args: A) => void) =>
+      (...args: A): void => {
+        if (!this.#isOver) call(...args);
+      };
+    return {
+      input: toolkit.input,
+      mask: while_(toolkit.mask),
+      info: while_(toolkit.info),
+      notice: while_(toolkit.notice),
+      warning: while_(toolkit.warning),
+      error: while_(toolkit.error),
+      debug: while_(toolkit.debug),
+      output: while_(toolkit.output),
+      state: while_(toolkit.state),
+      variable: while_(toolkit.variable),
+      summary: async (markdown) => {
+        if (!this.#isOver) await toolkit.summary(markdown);
+      },
+    };
+  }
+
+  /** A timer that throws is an uncaught exception of Node. */
+  #guard(call: () => void): void {
+    if (this.#isOver) return;
+    try {
+      call();
+    } catch (error) {
+      void this.#report(error);
+    }
+  }
+
+  async #report(error: unknown): Promise<void> {
+    if (this.#isReported || this.#isOver) return;
+    this.#isReported = true;
+    this.crash = String(error instanceof Error ? error.stack : error);
+    const succeeded = await this.#options.work.reportError(error, this.#world).catch((failure: unknown) => {
+      this.#world.toolkit.error(`Could not report the result of the step: ${failure}`);
+      return false;
+    });
+    this.#end(succeeded ? 0 : 1);
+  }
+
+  #finish(succeeded: boolean): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#end(succeeded ? 0 : 1);
+  }
+
+  #end(exit: VirtualExit): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // Its sockets close with it.
+    for (const giveUp of this.#pending) giveUp();
+    this.#resolve(exit);
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}

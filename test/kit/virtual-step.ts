@@ -1,0 +1,116 @@
+import { Buffer } from 'node:buffer';
+import { appendFileSync } from 'node:fs';
+import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
+import type { Exchange } from '../../src/http/exchange.js';
+import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
+import { PostStep } from '../../src/modes/post/step.js';
+import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
+import type { Work } from '../../src/process.js';
+import { reportError, runStep } from '../../src/step.js';
+import { seededRandom } from '../control-plane/random.js';
+import type { ChildEnd, ChildOptions } from '../runner/child.js';
+import type { StepProcess } from '../runner/step.js';
+import type { VirtualClock } from '../virtual/clock.js';
+import { VirtualProcess } from './virtual-process.js';
+
+export interface VirtualHost {
+  readonly clock: VirtualClock;
+  readonly exchange: Exchange;
+  readonly runs: WorkflowRuns;
+  readonly random?: () => number;
+  readonly clockAheadMs?: number;
+}
+
+/** Milliseconds of virtual time: longer than any timeout of an input. */
+const limitMs = 25 * 86_400_000;
+
+/** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
+export function spawnVirtual(
+  { env, onLine }: Pick<ChildOptions, 'env' | 'onLine'>,
+  part: 'main' | 'post',
+  { clock, exchange, runs, random = seededRandom(1), clockAheadMs = 0 }: VirtualHost,
+): StepProcess {
+  const startedAt = clock.now();
+  const elapsed = () => clock.now() - startedAt;
+  const stdout: Buffer[] = [];
+  const print = (text: string): void => {
+    stdout.push(Buffer.from(`${text}\n`));
+    for (const line of text.split(/\r\n|\n|\r/)) onLine({ stream: 'stdout', text: line, ms: elapsed() });
+  };
+  const running = new VirtualProcess({
+    work: part === 'main' ? mainWork(runs) : postWork(env),
+    clock,
+    exchange,
+    toolkit: createToolkit(env, print),
+    environment: env,
+    random,
+    clockAheadMs,
+    limitMs,
+  });
+  const signals: { readonly signal: NodeJS.Signals; readonly ms: number }[] = [];
+  const ended = clock.run(running.ended).then((exit): ChildEnd => {
+    if (exit === 'hung') throw new Error('The step does not end.');
+    const end = exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' as const } : { exitCode: exit, signal: null };
+    return { ...end, ms: elapsed() };
+  });
+  return {
+    pid: undefined,
+    ended,
+    bytes: { stdout, stderr: [] },
+    signals,
+    elapsed,
+    get output() {
+      return Buffer.concat(stdout).toString();
+    },
+    get hasExited() {
+      return running.isOver;
+    },
+    kill: (signal) => {
+      signals.push({ signal, ms: elapsed() });
+      if (signal === 'SIGKILL') running.kill();
+      else running.signal();
+    },
+  };
+}
+
+function mainWork(runs: WorkflowRuns): Work {
+  return {
+    run: (world) => runStep(world, async () => () => runs),
+    reportError,
+    onSignal: (cancellation) => cancellation.cancel(),
+  };
+}
+
+function postWork(env: ChildOptions['env']): Work {
+  const saved = env[`STATE_${postStateName}`] ?? '';
+  const step = new PostStep();
+  return {
+    // As src/post.ts.
+    run: (world) => (saved === '' || saved === nothingToRevoke ? Promise.resolve(true) : step.run(world)),
+    reportError: (error, world) => step.reportError(error, world),
+    onSignal: () => undefined,
+  };
+}
+
+/** Writes as `@actions/core` does, to the streams and files of this step alone. */
+function createToolkit(env: ChildOptions['env'], print: (text: string) => void): Toolkit {
+  const command = (name: string, data: string) =>
+    print(`::${name}::${data.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}`);
+  const write = (variable: string, text: string) => appendFileSync(env[variable] ?? '', text);
+  const pair = (variable: string, name: string, value: string) =>
+    write(variable, `${name}<<ghadelimiter_of_test\n${value}\nghadelimiter_of_test\n`);
+  const visible = (name: string) => (message: string) => command(name, escapeCommands(message));
+  return {
+    input: (name) => (env[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
+    mask: (secret) => command('add-mask', secret),
+    info: (line) => print(escapeCommands(line)),
+    notice: visible('notice'),
+    warning: visible('warning'),
+    error: visible('error'),
+    debug: env['RUNNER_DEBUG'] === '1' ? visible('debug') : () => undefined,
+    output: (name, value) => pair('GITHUB_OUTPUT', name, value),
+    state: (name, value) => pair('GITHUB_STATE', name, value),
+    variable: (name, value) => pair('GITHUB_ENV', name, value),
+    summary: async (markdown) => write('GITHUB_STEP_SUMMARY', `${markdown}\n`),
+  };
+}

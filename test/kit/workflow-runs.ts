@@ -1,0 +1,44 @@
+import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
+import { CancelledError } from '../../src/time/deadline.js';
+
+/** A run as GitHub shows it, no such run, no response at all, or why the lookup failed. */
+export type KnownRun = RunState | 'gone' | 'hangs' | LookupFailure | Error;
+
+/** The run of the steps that a stage starts. */
+export const ownRun = '9876543210';
+
+/** GitHub as a sweep sees it: workflow runs by their id. An unknown run is gone. */
+export class FakeWorkflowRuns implements WorkflowRuns {
+  /** Ids in the order of the lookups. */
+  readonly lookups: string[] = [];
+  /** The largest number of lookups at the same time. */
+  maxConcurrent = 0;
+  readonly #sleep: (ms: number) => Promise<void>;
+  readonly #known = new Map<string, (attempt: number) => KnownRun>();
+  #pending = 0;
+
+  /** `sleep`: each lookup takes 40 ms. */
+  constructor(sleep: (ms: number) => Promise<void>) {
+    this.#sleep = sleep;
+    this.set(ownRun, { attempt: 1, isCompleted: false });
+  }
+
+  /** A function tells it for each lookup of the run, counted from 1. */
+  set(id: string, known: KnownRun | ((attempt: number) => KnownRun)): void {
+    this.#known.set(id, typeof known === 'function' ? known : () => known);
+  }
+
+  async find(id: string, onCancel: Parameters<WorkflowRuns['find']>[1]): ReturnType<WorkflowRuns['find']> {
+    this.lookups.push(id);
+    this.maxConcurrent = Math.max(this.maxConcurrent, ++this.#pending);
+    const attempt = this.lookups.filter((looked) => looked === id).length;
+    const cancelled = new Promise<never>((_, reject) => onCancel(() => reject(new CancelledError())));
+    cancelled.catch(() => undefined);
+    const known = await Promise.race([this.#sleep(40), cancelled])
+      .then(() => this.#known.get(id)?.(attempt) ?? 'gone')
+      .finally(() => this.#pending--);
+    if (known === 'hangs') return cancelled;
+    if (known instanceof Error) throw known;
+    return typeof known === 'object' && 'message' in known ? { failure: known } : { run: known };
+  }
+}
