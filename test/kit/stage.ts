@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import {
   createControlPlane,
+  type Operation,
+  type OperationPlan,
   type RunningControlPlane,
   type ServedControlPlaneOptions,
   startControlPlane,
 } from '../control-plane/index.js';
+import { seededRandom } from '../control-plane/random.js';
 import {
   type StepHandle,
   type StepOptions,
@@ -39,7 +42,7 @@ export interface Stage {
   readonly projectId: string;
   /** A folder of the test's own. */
   readonly folder: string;
-  /** Steps of `wait-operation` in the project. */
+  /** A step of `wait-operation` in the first project. */
   start(inputs?: Inputs, options?: Options): StepHandle;
   run(inputs?: Inputs, options?: Options): Promise<StepResult>;
   startMode(mode: string, inputs?: Inputs, options?: Options): StepHandle;
@@ -47,10 +50,14 @@ export interface Stage {
   /** The post step of a main step. */
   startPost(from: StepResult, options?: StepOptions): StepHandle;
   runPost(from: StepResult, options?: StepOptions): Promise<StepResult>;
+  /** Starts an operation, in the first project if the plan names none. */
+  operation(plan?: OperationPlan): Operation;
+  /** When each request arrived, in milliseconds since the start of the stage. */
+  times(): number[];
+  /** Virtual: acts so many milliseconds from now. */
+  after(ms: number, act: () => void): void;
   /** Virtual: lets time pass while no step runs. */
   pass(ms: number): Promise<void>;
-  /** Milliseconds since the start of the stage, by the service's clock. */
-  now(): number;
 }
 
 export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
@@ -94,8 +101,10 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     runMode: (mode, inputs, more) => startMode(mode, inputs, more).done,
     startPost,
     runPost: (from, more) => startPost(from, more).done,
+    operation: (plan) => service.plane.startOperation({ projectId, ...plan }),
+    times: () => service.requests.map(({ at }) => at - beganAt),
+    after: (ms, act) => void clock.schedule(clock.now() + ms, act),
     pass: (ms) => clock.run(sleep(clock, ms)),
-    now: () => service.plane.clock.now() - beganAt,
   };
 }
 
@@ -123,6 +132,7 @@ function virtualService(options: ServedControlPlaneOptions, { clock, trip, ...ho
     spawnVirtual(child, part, {
       ...host,
       clock,
+      random: seededRandom(options.seed ?? 1),
       exchange: virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip }),
     });
   return { service, spawn, limitMs: 30_000 };
