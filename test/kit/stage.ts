@@ -51,7 +51,7 @@ export interface Stage {
   startPost(from: StepResult, options?: StepOptions): StepHandle;
   runPost(from: StepResult, options?: StepOptions): Promise<StepResult>;
   /** Starts an operation, in the first project if the plan names none. */
-  operation(plan?: OperationPlan): Operation;
+  operation(plan?: OperationPlan & { readonly projectId?: string }): Operation;
   /** When each request arrived, in milliseconds since the start of the stage. */
   times(): number[];
   /** Virtual: acts so many milliseconds from now. */

@@ -18,7 +18,12 @@ export default defineConfig({
       test: {
         ...shared,
         name,
-        include: ['test/scenarios/**/*.test.ts', 'test/docs/**/*.test.ts', 'test/nodes/*.test.ts'],
+        include: [
+          'test/processes/**/*.test.ts',
+          'test/scenarios/**/*.test.ts',
+          'test/docs/**/*.test.ts',
+          'test/nodes/*.test.ts',
+        ],
         env: { NODE_OF_BUNDLE: binaryOf(name), VERSION_OF_NODE: versionOf(name) },
       },
     })),

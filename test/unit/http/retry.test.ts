@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError, RetryAfterExceedsDeadline } from '../../../src/http/errors.js';
-import { Cooldown, exponentialBackoff, noRetry, type RetryRule, withRetries } from '../../../src/http/retry.js';
+import {
+  Cooldown,
+  exponentialBackoff,
+  isTransientStatus,
+  noRetry,
+  type RetryRule,
+  withRetries,
+} from '../../../src/http/retry.js';
 import type { Clock } from '../../../src/time/clock.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { seededRandom } from '../../control-plane/random.js';
@@ -193,4 +200,9 @@ describe('retries', () => {
       expect(ends).toEqual([expect.any(RetryAfterExceedsDeadline), expect.any(RetryAfterExceedsDeadline)]);
     });
   });
+});
+
+it('408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are retried, and no other status', () => {
+  const transient = Array.from({ length: 500 }, (_, n) => n + 100).filter(isTransientStatus);
+  expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
 });
