@@ -24,7 +24,11 @@ async function compare(repository) {
   const api = `repos/${repository}`;
   const differences = [];
 
-  const files = readdirSync('.github/rulesets').map((name) => readJson(`.github/rulesets/${name}`));
+  const paths = readdirSync('.github/rulesets').map((name) => `.github/rulesets/${name}`);
+  for (const path of paths.filter((path) => readJson(path).bypass_actors.some(({ actor_id }) => actor_id === 0))) {
+    differences.push(`${path}: actor_id is 0. Write the App ID of the App of the release there, see CONTRIBUTING.md`);
+  }
+  const files = paths.map(readJson);
   const listed = await get(`${api}/rulesets?includes_parents=false&per_page=100`);
   for (const file of files) {
     const found = listed.filter(({ name }) => name === file.name);

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 // biome-ignore lint/suspicious/noExplicitAny: these are the answers of an API, and each test changes another part of them.
 type Json = any;
@@ -13,10 +14,29 @@ const rulesets: Readonly<Record<string, Json>> = Object.fromEntries(
   readdirSync('.github/rulesets').map((file) => [file, readJson(join('.github/rulesets', file))]),
 );
 
+const versionTags = '.github/rulesets/version-tags.json';
+
+const releaseApp = 12345;
+const filledIn = folderWithApp(releaseApp);
+afterAll(() => rmSync(filledIn, { recursive: true }));
+
+/** A folder with the files of a repository whose owner has written the id of the App of the release into its ruleset. */
+function folderWithApp(id: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'repository-settings-'));
+  for (const path of ['.github/rulesets', '.github/settings.json'])
+    cpSync(path, join(folder, path), { recursive: true });
+  writeFileSync(join(folder, versionTags), JSON.stringify(withApp(readJson(versionTags), id)));
+  return folder;
+}
+
+function withApp(ruleset: Json, id: number): Json {
+  return { ...ruleset, bypass_actors: [{ ...ruleset.bypass_actors[0], actor_id: id }] };
+}
+
 /** GitHub's answers where all is set as in the files; GitHub adds fields of its own, and lists rules in its own order. */
 function asInFiles(): Record<string, Json> {
   const set = Object.values(rulesets).map((ruleset, index) => ({
-    ...structuredClone(ruleset),
+    ...structuredClone(ruleset === rulesets['version-tags.json'] ? withApp(ruleset, releaseApp) : ruleset),
     id: index + 1,
     source_type: 'Repository',
     source: 'org/ctl-action',
@@ -41,7 +61,10 @@ function readJson(path: string): Json {
 }
 
 /** Runs the script against a server that plays GitHub. */
-async function compare(answers: Record<string, Json>): Promise<{ status: number; said: string; tokens: string[] }> {
+async function compare(
+  answers: Record<string, Json>,
+  cwd = filledIn,
+): Promise<{ status: number; said: string; tokens: string[] }> {
   const tokens = new Set<string>();
   const server = createServer((request, response) => {
     tokens.add(request.headers.authorization ?? '');
@@ -53,16 +76,16 @@ async function compare(answers: Record<string, Json>): Promise<{ status: number;
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const env = { ...process.env, GITHUB_API_URL: `http://127.0.0.1:${port}`, GH_TOKEN: 'a-token' };
-  const { status, said } = await run(env);
+  const { status, said } = await run(env, cwd);
   server.close();
   return { status, said, tokens: [...tokens] };
 }
 
-function run(env: NodeJS.ProcessEnv): Promise<{ status: number; said: string }> {
-  const words = ['scripts/repository-settings.js', 'org/ctl-action'];
-  return new Promise((resolve) => {
-    execFile(process.execPath, words, { env }, (error, stdout, stderr) => {
-      resolve({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
+function run(env: NodeJS.ProcessEnv, cwd: string): Promise<{ status: number; said: string }> {
+  const words = [resolve('scripts/repository-settings.js'), 'org/ctl-action'];
+  return new Promise((settle) => {
+    execFile(process.execPath, words, { env, cwd }, (error, stdout, stderr) => {
+      settle({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
     });
   });
 }
@@ -200,6 +223,19 @@ test('a token that does not see who may bypass a ruleset is refused, and the per
   const { status, said } = await compare(answers);
   expect(said).toContain('it needs Administration (write)');
   expect(status).toBe(1);
+});
+
+test('a ruleset file without the id of an App is never accepted, and the message says where to write it', async () => {
+  const answers = asInFiles();
+  rulesetNamed(answers, 'version tags').bypass_actors[0].actor_id = 0;
+  const placeholder = folderWithApp(0);
+  onTestFinished(() => rmSync(placeholder, { recursive: true }));
+
+  const { status, said } = await compare(answers, placeholder);
+
+  expect(said).toContain(`${versionTags}: actor_id is 0. Write the App ID of the App of the release there`);
+  expect(status).toBe(1);
+  expect(readFileSync('CONTRIBUTING.md', 'utf8')).toMatch(/`gh api apps\/\S+ --jq \.id`/);
 });
 
 test('a setting that GitHub does not show is an error, and the permissions that the token needs are named', async () => {
