@@ -263,7 +263,7 @@ test('only the App of the release creates and moves version tags, and nobody mov
   expect(types(releases)).toEqual(['deletion', 'update']);
 });
 
-test('main changes only by a pull request that a code owner approved and all checks passed, without exception', () => {
+test('main changes only by a pull request that two people approved and all checks passed, without exception', () => {
   const { 'main.json': main } = rulesets;
   expect(main).toMatchObject({
     target: 'branch',
@@ -280,7 +280,8 @@ test('main changes only by a pull request that a code owner approved and all che
   ]);
   const parameters = Object.fromEntries(main.rules.map((rule: Json) => [rule.type, rule.parameters]));
   expect(parameters['pull_request']).toMatchObject({
-    required_approving_review_count: 1,
+    // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
+    required_approving_review_count: 2,
     require_code_owner_review: true,
     require_last_push_approval: true,
     dismiss_stale_reviews_on_push: true,
