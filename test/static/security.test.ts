@@ -19,6 +19,7 @@ test('users are told to accept attestations of the release workflow on main alon
   for (const text of [security, check]) {
     expect(text).toMatch(/--signer-workflow \S+/);
     expect(text).toContain('--source-ref refs/heads/main');
+    expect(text).toContain('--deny-self-hosted-runners');
   }
 });
 

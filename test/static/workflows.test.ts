@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 
 interface Step {
@@ -9,9 +10,11 @@ interface Step {
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 interface Job {
+  readonly if?: string;
   readonly needs?: string | readonly string[];
   readonly environment?: string;
   readonly permissions?: Readonly<Record<string, string>>;
@@ -126,10 +129,13 @@ test('no workflow uses a cache, a release least of all', () => {
   }
 });
 
-test('a release begins by hand, on main', () => {
+test('a release that is started on another branch than main skips all of its jobs', () => {
   const { on, jobs } = named('release.yml');
   expect(Object.keys(on)).toEqual(['workflow_dispatch']);
-  expect(jobs['test']).toMatchObject({ if: "github.ref == 'refs/heads/main'" });
+  // A job that needs a skipped one is skipped, unless it has a condition of its own.
+  const conditions = Object.entries(jobs).map(([name, job]) => [name, job.if]);
+  expect(Object.fromEntries(conditions)).toEqual({ test: "github.ref == 'refs/heads/main'" });
+  expect(Object.entries(jobs).filter(([name, { needs }]) => name !== 'test' && needs === undefined)).toEqual([]);
 });
 
 test('only the last job of a release can write, after all others and an approval, and only as the App', () => {
@@ -142,7 +148,18 @@ test('only the last job of a release can write, after all others and an approval
   expect(release.publish.environment).toBe('release');
   const app = release.publish.steps.find(({ id }) => id === 'app');
   expect(app?.uses).toMatch(/^actions\/create-github-app-token@/);
-  expect(app?.with).toMatchObject({ 'permission-contents': 'write' });
+  const permissions = Object.entries(app?.with ?? {}).filter(([name]) => name.startsWith('permission-'));
+  // GitHub rejects a tag of an App without Workflows if main has other workflows by then than the tagged commit.
+  expect(Object.fromEntries(permissions)).toEqual({
+    'permission-contents': 'write',
+    'permission-workflows': 'write',
+  });
+  const writing = release.publish.steps.filter(({ run = '' }) =>
+    /create-tag|move-major|gh release (create|edit|delete)/.test(run),
+  );
+  expect(writing.map(({ env }) => env)).toEqual(
+    ['tag', 'release', 'major'].map(() => ({ GH_TOKEN: '${{ steps.app.outputs.token }}' })),
+  );
 });
 
 test('a release is packed in a job without packages, where nothing but its own steps runs', () => {
@@ -171,6 +188,107 @@ test('the provenance of a release covers the assets and each file that a runner 
   expect(verify?.run).toContain('find build/release/assets action.yml node24 dist -type f');
   const create = release.publish.steps.find(({ run }) => run?.includes('gh release create'));
   expect(create?.run).toContain('build/release/assets/* build/bundles/*');
+});
+
+/** A checkout and the downloads of the job that publishes, and a `gh` that answers as the test says. */
+function publishing(gh: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'publish-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const path of ['action.yml', 'node24', 'dist']) cpSync(path, join(folder, path), { recursive: true });
+  const write = (path: string, content: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content, { mode: 0o755 });
+  };
+  for (const path of ['build/release/assets/a.tar.gz', 'build/bundles/provenance.intoto.jsonl']) {
+    write(path, `as packed: ${path}`);
+    write(join('published', basename(path)), `as packed: ${path}`);
+  }
+  write('bin/gh', `#!/bin/bash\n${gh}\n`);
+  /** Runs the one step with this text, as a runner does. */
+  const run = (text: string) => {
+    const [step, ...more] = release.publish.steps.filter(({ run = '' }) => run.includes(text));
+    expect(more).toEqual([]);
+    write('step.sh', step?.run ?? 'exit 2');
+    const env = {
+      ...process.env,
+      PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
+      ...{ VERSION: '1.0.0', GH_REPO: 'org/ctl-action', COMMIT: 'c0ffee', WORKFLOW: 'org/ctl-action/release.yml' },
+    };
+    const words = ['--noprofile', '--norc', '-eo', 'pipefail', 'step.sh'];
+    const { status, stdout, stderr } = spawnSync('bash', words, { cwd: folder, env, encoding: 'utf8' });
+    return { status, said: stdout + stderr };
+  };
+  return { write, run };
+}
+
+test.for(['build/release/assets/a.tar.gz', 'action.yml', 'dist/post/index.js'])(
+  'nothing is tagged or published if %s has no attestation that counts',
+  (bad) => {
+    const { run } = publishing(`echo "$@"; [[ "$*" != *"${bad} "*--bundle* ]]`);
+    const { status, said } = run('gh attestation verify');
+    expect(said).toContain(`attestation verify ${bad} --repo org/ctl-action`);
+    expect(status).toBe(1);
+  },
+);
+
+test('each attested file is verified as built by this workflow, from this commit, on main, on a machine of GitHub', () => {
+  const { run } = publishing('echo "$3 ${*:4}"');
+  const { status, said } = run('gh attestation verify');
+  const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
+  const from =
+    '--repo org/ctl-action --signer-workflow org/ctl-action/release.yml --source-ref refs/heads/main ' +
+    '--source-digest c0ffee --deny-self-hosted-runners';
+  const expected = [...files.trimEnd().split('\n'), 'build/release/assets/a.tar.gz'].flatMap((file) => [
+    `${file} ${from}`,
+    `${file} ${from} --bundle build/bundles/provenance.intoto.jsonl`,
+  ]);
+  expect(said.trimEnd().split('\n').sort()).toEqual(expected.sort());
+  expect(status).toBe(0);
+});
+
+const githubHasTheRelease = `
+  case "$1 $2" in
+    'api '*) echo true ;;
+    'release verify') ;;
+    'release download') cp -r published "\${@: -1}" ;;
+    *) exit 9 ;;
+  esac`;
+
+test.for<[string, string, string]>([
+  ['was replaced', 'published/a.tar.gz', 'Files .* differ'],
+  ['was added', 'published/more.tar.gz', 'Only in .*: more.tar.gz'],
+])('the major version does not move to a release with an asset that %s by somebody else', ([, path, reason]) => {
+  const { write, run } = publishing(githubHasTheRelease);
+  write(path, 'of somebody else');
+  const { status, said } = run('gh release verify');
+  expect(said).toMatch(new RegExp(reason));
+  expect(status).toBe(1);
+  const steps = release.publish.steps.map(({ run = '' }) => run);
+  expect(steps.findIndex((run) => run.includes('gh release verify'))).toBeLessThan(
+    steps.findIndex((run) => run.includes('move-major')),
+  );
+});
+
+test('a release whose assets are those that were packed and attested passes', () => {
+  expect(publishing(githubHasTheRelease).run('gh release verify')).toEqual({ status: 0, said: '' });
+});
+
+test('the pinned actions are checked for known vulnerabilities with every change, and every night', () => {
+  const online = ['ci.yml', 'nightly.yml'].map((file) =>
+    Object.values(named(file).jobs).flatMap(({ steps }) => steps.filter(({ env }) => env?.['GH_TOKEN'] !== undefined)),
+  );
+  expect(online.map((steps) => steps.map(({ env }) => env?.['GH_TOKEN']))).toEqual([
+    ["${{ matrix.script == 'check:workflows' && github.token || '' }}"],
+    ['${{ github.token }}'],
+  ]);
+  expect(Object.keys(named('nightly.yml').on)).toContain('schedule');
+});
+
+test('the results of Scorecard are published, which its job allows by having no script and no environment', () => {
+  const { text, jobs } = named('scorecard.yml');
+  expect(text).toContain('publish_results: true');
+  expect(text).not.toMatch(/^ *-? *(run|env|defaults):/m);
+  expect(Object.keys(jobs)).toEqual(['score']);
 });
 
 test('the job that main requires depends on all other jobs of CI', () => {
