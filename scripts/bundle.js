@@ -1,5 +1,5 @@
 // Bundles the output of tsc into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -57,9 +57,10 @@ function checkStandIn({ name, standsInFor }) {
   const loader = createRequire(join(sources, 'node_modules', standsInFor.in, 'package.json'));
   const { version, dependencies } = loader('./package.json');
   const range = dependencies?.[standsInFor.package];
-  const loaded = JSON.parse(
-    readFileSync(join(sources, 'node_modules', standsInFor.package, 'package.json'), 'utf8'),
-  ).name;
+  const places = [`${standsInFor.in}/node_modules`, ''].map((place) =>
+    join(sources, 'node_modules', place, standsInFor.package, 'package.json'),
+  );
+  const loaded = JSON.parse(readFileSync(places.find(existsSync), 'utf8')).name;
   if (version === standsInFor.version && range === standsInFor.range && loaded === name) return;
   throw new Error(
     `${name} was made for ${standsInFor.in} ${standsInFor.version}, which loads ${standsInFor.package} ${standsInFor.range}. ` +

@@ -102,7 +102,28 @@ test.for(standIns)('$name is loaded in place of the package, by the version that
   expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: standIn.folder, link: true });
 });
 
-test.for(standIns)('a build fails if $name does not fit the package that loads it', ({ name, folder, standsInFor }) => {
+const lapses: [string, (edit: (path: string, change: object) => void, standsInFor: StandIn['standsInFor']) => void][] =
+  [
+    ['its loader has another version', (edit, { in: loader }) => edit(`node_modules/${loader}`, { version: '99.0.0' })],
+    [
+      'its loader asks for another range',
+      (edit, { in: loader, package: name }) => edit(`node_modules/${loader}`, { dependencies: { [name]: '^99.0.0' } }),
+    ],
+    [
+      'the real package is in its place',
+      (edit, { package: name }) => edit(`node_modules/${name}`, { name, version: '99.0.0' }),
+    ],
+    [
+      'its loader has a real one of its own',
+      (edit, { in: loader, package: name }) => edit(`node_modules/${loader}/node_modules/${name}`, { name }),
+    ],
+  ];
+
+const lapsesOfStandIns = standIns.flatMap((standIn) =>
+  lapses.map(([lapse, apply]) => ({ name: standIn.name, standIn, lapse, apply })),
+);
+
+test.for(lapsesOfStandIns)('a build with $name fails if $lapse', ({ standIn, apply }) => {
   const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
   onTestFinished(() => rmSync(place, { recursive: true }));
   const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
@@ -113,17 +134,33 @@ test.for(standIns)('a build fails if $name does not fit the package that loads i
   mkdirSync(join(place, 'build/src'), { recursive: true });
   const installed = Object.fromEntries(paths.map((path) => [path, {}]));
   writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
-  const changed = { name, standsInFor: { ...standsInFor, version: '0.0.1' } };
-  writeFileSync(join(place, folder, 'package.json'), JSON.stringify(changed));
+  apply((path, change) => {
+    const file = join(place, path, 'package.json');
+    const before = existsSync(file) ? readJson<object>(file) : {};
+    mkdirSync(join(place, path), { recursive: true });
+    writeFileSync(file, JSON.stringify({ ...before, ...change }));
+  }, standIn.standsInFor);
 
   const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/bundle.js'), 'dist'], {
     cwd: place,
     encoding: 'utf8',
   });
 
-  expect(stderr).toContain(`${name} was made for ${standsInFor.in} 0.0.1`);
+  const { in: loader, version, package: name, range } = standIn.standsInFor;
+  expect(stderr).toContain(
+    `${standIn.name} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`,
+  );
+  expect(stderr).toContain('See vendor/README.md.');
   expect(status).toBe(1);
   expect(existsSync(join(place, 'dist'))).toBe(false);
+});
+
+test.for(standIns)('no bundle that every step loads has the package that $name stands in for', ({ standsInFor }) => {
+  const noticed = ['main/index', 'post/revoke-in-post'].flatMap((bundle) =>
+    readFileSync(join('dist', `${bundle}.licenses.txt`), 'utf8').split('\n'),
+  );
+  expect(noticed).toContain('@actions/core');
+  expect(noticed).not.toContain(standsInFor.package);
 });
 
 test('the lock file names no host, and nothing that is not of a registry or of this repository', () => {
