@@ -6,7 +6,8 @@
 //                         checksums.txt of these and of the files that a runner reads; needs no installed packages
 //   create-tag VERSION    verifies, then creates the tag of the version on the remote
 //   move-major VERSION    verifies, then moves v1 on the remote forward to the tag of the version
-//   rehearse              runs all steps for the current commit, in clones in a temporary folder
+//   rehearse              runs all steps for the current commit, in clones in a temporary folder, and says what GitHub does
+//                         between them
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,15 @@ import { fileURLToPath } from 'node:url';
 
 /** What a runner reads of the action. */
 const filesOfRunner = ['action.yml', 'node24', 'dist'];
+
+/** What the workflow does after one of our own steps. */
+const onGitHub = {
+  verify: 'GitHub then runs all tests, and compares dist with a fresh build.',
+  pack: `GitHub then attests the assets and the files that a runner reads. It waits for the approval of the environment “release”,
+and verifies each attestation.`,
+  'create-tag': `GitHub then publishes the release, compares its assets with those that were attested, and checks that nobody can
+change it.`,
+};
 
 const [command, ...args] = process.argv.slice(2);
 const commands = { verify, pack, 'create-tag': createTag, 'move-major': moveMajor, rehearse };
@@ -119,23 +129,26 @@ function rehearse() {
     git('-C', clone, 'push', '--quiet', 'origin', 'main');
     // As in the workflow, each job begins with a checkout of its own, and only the job that tests installs packages.
     git('clone', '--quiet', remote, fresh);
-    for (const [cwd, ...step] of [
-      [clone, 'verify', version],
-      [fresh, 'pack', version, packed],
-      [clone, 'create-tag', version],
-      [clone, 'move-major', version],
+    for (const [cwd, job, step, ...more] of [
+      [clone, 'test', 'verify', version],
+      [fresh, 'pack', 'pack', version, packed],
+      [clone, 'publish', 'create-tag', version],
+      [clone, 'publish', 'move-major', version],
     ]) {
-      console.log(`\n${step[0]}:`);
-      execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...step], { cwd, stdio: 'inherit' });
+      console.log(`\n${job}: ${step}`);
+      execFileSync(process.execPath, [fileURLToPath(import.meta.url), step, ...more], { cwd, stdio: 'inherit' });
+      if (step in onGitHub) console.log(onGitHub[step]);
     }
     git('-C', fresh, 'fetch', '--quiet', 'origin', `refs/tags/v${version}`);
     git('-C', fresh, 'checkout', '--quiet', 'FETCH_HEAD');
-    const wrong = checksums(filesOfRunner, fresh).filter(
-      (line) => !readFileSync(join(packed, 'notes.md'), 'utf8').includes(line),
-    );
+    const notes = readFileSync(join(packed, 'notes.md'), 'utf8');
+    const wrong = checksums(filesOfRunner, fresh).filter((line) => !notes.includes(line));
     if (wrong.length > 0) throw new Error(`the notes do not have the checksums of the tag:\n${wrong.join('\n')}`);
-    console.log(`\n${git('ls-remote', remote)}\n\n${readFileSync(join(packed, 'notes.md'), 'utf8')}`);
-    console.log('GitHub does the rest: it attests, asks for approval, and publishes (.github/workflows/release.yml).');
+    console.log(`\n${git('ls-remote', remote)}\n\n${notes}`);
+    const ruleset = '.github/rulesets/version-tags.json';
+    if (readJson(ruleset).bypass_actors.some(({ actor_id }) => actor_id === 0)) {
+      console.log(`Before the first release: ${ruleset} still has 0 in place of the App ID (CONTRIBUTING.md).`);
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,10 +3,12 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 
 const project = [
   'package.json',
   'package-lock.json',
+  '.github/rulesets',
   'action.yml',
   'node24',
   'dist',
@@ -168,6 +170,8 @@ test('v1 is made, goes forward with a release, and stays where it is', () => {
 
 type Scene = ReturnType<typeof setUp>;
 
+const versionTags = '.github/rulesets/version-tags.json';
+
 test.for<[string, (scene: Scene) => string, RegExp]>([
   ['a version that is incomplete', () => '1.0', /“1.0” is no version of a release/],
   ['a tag in place of a version', () => 'v1.0.0', /“v1.0.0” is no version of a release/],
@@ -249,13 +253,43 @@ function expectRefusal({ folder, release }: Scene, version: string, reason: RegE
 }
 
 test('a release whose entry has no date yet can be rehearsed', () => {
-  const { clone, commit, release, git } = setUp();
+  const scene = setUp();
+  const { clone, commit, release, git } = scene;
   writeFileSync(join(clone, 'CHANGELOG.md'), changelog.replace('[1.0.0] - 2026-01-02', '[1.0.0]'));
+  setApp(scene, 12345);
   commit();
 
   const { status, said } = release('rehearse');
 
   expect(said).toContain('- The first.');
+  expect(said).not.toContain('Before the first release');
   expect(status).toBe(0);
   expect(git('status', '--porcelain')).toBe('');
 });
+
+test('a rehearsal runs our steps in the jobs and the order of the workflow, and says what is not set up yet', () => {
+  const scene = setUp();
+  setApp(scene, 0);
+  scene.commit();
+
+  const { said } = scene.release('rehearse');
+
+  const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8'));
+  const inWorkflow = Object.entries<{ steps: { run?: string }[] }>(jobs).flatMap(([job, { steps }]) =>
+    steps.flatMap(({ run = '' }) =>
+      [...run.matchAll(/(?:npm run release --|node scripts\/release.js) ([\w-]+)/g)].map(
+        ([, step]) => `${job}: ${step}`,
+      ),
+    ),
+  );
+  expect(inWorkflow).toHaveLength(4);
+  expect(said.match(/^\w+: (verify|pack|create-tag|move-major)$/gm)).toEqual(inWorkflow);
+  expect(said).toMatch(/attests .* approval .* verifies .* publishes .* compares its assets/s);
+  expect(said).toContain(`Before the first release: ${versionTags} still has 0 in place of the App ID`);
+});
+
+function setApp({ clone }: Scene, id: number): void {
+  const ruleset = JSON.parse(readFileSync(versionTags, 'utf8'));
+  ruleset.bypass_actors[0].actor_id = id;
+  writeFileSync(join(clone, versionTags), JSON.stringify(ruleset));
+}
