@@ -18,6 +18,15 @@ const forms: Readonly<Record<string, (secret: string) => string>> = {
   'as a command': (secret) => `::notice::${secret.replaceAll('%', '%25')}`,
 };
 
+test.concurrent('main and post leave the parent key in no file and no stream', async (context) => {
+  const { expect } = context;
+  const stage = await setKeyStage(context);
+  const main = await stage.runCreate();
+  const post = await stage.runPost(main);
+  expect(main.outputs['key']).toMatch(/^\S{8,}$/);
+  expect(stage.aftermath(main, post).shown).toEqual([]);
+});
+
 test.concurrent('the search for secrets finds every form, wherever it stands', async (context) => {
   const { expect } = context;
   const stage = await setKeyStage(context);
