@@ -158,7 +158,7 @@ test('only the last job of a release can write, after all others and an approval
     /create-tag|move-major|gh release (create|edit|delete)/.test(run),
   );
   expect(writing.map(({ env }) => env)).toEqual(
-    ['tag', 'release', 'major'].map(() => ({ GH_TOKEN: '${{ steps.app.outputs.token }}' })),
+    ['tag', 'release', 'major'].map(() => ({ GH_TOKEN: `\${{ steps.app.outputs.token }}` })),
   );
 });
 
@@ -232,7 +232,7 @@ test.for(['build/release/assets/a.tar.gz', 'action.yml', 'dist/post/index.js'])(
 );
 
 test('each attested file is verified as built by this workflow, from this commit, on main, on a machine of GitHub', () => {
-  const { run } = publishing('echo "$3 ${*:4}"');
+  const { run } = publishing('shift 2; echo "$*"');
   const { status, said } = run('gh attestation verify');
   const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
   const from =
@@ -278,8 +278,8 @@ test('the pinned actions are checked for known vulnerabilities with every change
     Object.values(named(file).jobs).flatMap(({ steps }) => steps.filter(({ env }) => env?.['GH_TOKEN'] !== undefined)),
   );
   expect(online.map((steps) => steps.map(({ env }) => env?.['GH_TOKEN']))).toEqual([
-    ["${{ matrix.script == 'check:workflows' && github.token || '' }}"],
-    ['${{ github.token }}'],
+    [`\${{ matrix.script == 'check:workflows' && github.token || '' }}`],
+    [`\${{ github.token }}`],
   ]);
   expect(Object.keys(named('nightly.yml').on)).toContain('schedule');
 });
@@ -289,6 +289,19 @@ test('the results of Scorecard are published, which its job allows by having no 
   expect(text).toContain('publish_results: true');
   expect(text).not.toMatch(/^ *-? *(run|env|defaults):/m);
   expect(Object.keys(jobs)).toEqual(['score']);
+});
+
+test('CONTRIBUTING.md says of each of the eighteen checks of Scorecard whether it passes, and why', () => {
+  const [, table = ''] = /## Scorecard\n(.*?)\n## /s.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
+  const [, , ...rows] = table.split('\n').filter((line) => line.startsWith('|'));
+  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(cells.map(([, check]) => check)).toEqual([
+    ...['Binary-Artifacts', 'Branch-Protection', 'CI-Tests', 'CII-Best-Practices', 'Code-Review', 'Contributors'],
+    ...['Dangerous-Workflow', 'Dependency-Update-Tool', 'Fuzzing', 'License', 'Maintained', 'Packaging'],
+    ...['Pinned-Dependencies', 'SAST', 'Security-Policy', 'Signed-Releases', 'Token-Permissions', 'Vulnerabilities'],
+  ]);
+  const results = /^(passes( after the first release)?|fails|not counted|depends on (settings|history|time))$/;
+  expect(cells.filter(([, , result = '', why]) => !results.test(result) || why === '')).toEqual([]);
 });
 
 test('the job that main requires depends on all other jobs of CI', () => {
