@@ -129,12 +129,14 @@ test('no workflow uses a cache, a release least of all', () => {
   }
 });
 
-test('a release that is started on another branch than main skips all of its jobs', () => {
+test('a release that is started on another branch than main, or by a workflow, skips all of its jobs', () => {
   const { on, jobs } = named('release.yml');
   expect(Object.keys(on)).toEqual(['workflow_dispatch']);
   // A job that needs a skipped one is skipped, unless it has a condition of its own.
   const conditions = Object.entries(jobs).map(([name, job]) => [name, job.if]);
-  expect(Object.fromEntries(conditions)).toEqual({ test: "github.ref == 'refs/heads/main'" });
+  expect(Object.fromEntries(conditions)).toEqual({
+    test: "github.ref == 'refs/heads/main' && github.event.sender.type == 'User'",
+  });
   expect(Object.entries(jobs).filter(([name, { needs }]) => name !== 'test' && needs === undefined)).toEqual([]);
 });
 
