@@ -23,7 +23,7 @@ test('SECURITY.md has every attacker, and for each attack what holds it and a te
     'later step',
     'workspace',
     'persistent runner',
-    'stolen',
+    'token of a member',
     'hijacked',
   ];
   expect(attackers.map(({ who }) => who)).toEqual(expected.map((word) => expect.stringContaining(word)));
