@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
+import type { Exchange, HttpResponse } from '../../src/http/exchange.js';
 import {
   createControlPlane,
   type Operation,
@@ -29,6 +30,11 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Virtual: how long a request or a response travels. */
   readonly trip?: NetworkOptions['trip'];
   readonly clockAheadMs?: number;
+  /**
+   * Virtual: the test writes each response, a body or more, in place of the control plane. `path` is what follows `/v2/`,
+   * with its query; `n` counts from 1.
+   */
+  readonly respond?: (path: string, n: number) => string | Partial<HttpResponse>;
 }
 
 type Inputs = StepOptions['inputs'];
@@ -52,6 +58,8 @@ export interface Stage {
   runPost(from: StepResult, options?: StepOptions): Promise<StepResult>;
   /** Starts an operation, in the first project if the plan names none. */
   operation(plan?: OperationPlan & { readonly projectId?: string }): Operation;
+  /** Path and query of each request, without `/v2/`. */
+  paths(): string[];
   /** When each request arrived, in milliseconds since the start of the stage. */
   times(): number[];
   /** Virtual: acts so many milliseconds from now. */
@@ -61,13 +69,22 @@ export interface Stage {
 }
 
 export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
-  const { overSockets = false, trip, clockAheadMs = 0, ...rest } = options;
+  const { overSockets = false, trip, clockAheadMs = 0, respond, ...rest } = options;
+  const ownPaths: string[] = [];
+  const ownExchange: Exchange | undefined =
+    respond &&
+    (async ({ url }) => {
+      const path = url.pathname.replace(/^\/v2\//, '') + url.search;
+      const response = respond(path, ownPaths.push(path));
+      const headers = { 'content-type': 'application/json' };
+      return { status: 200, headers, body: '', ...(typeof response === 'string' ? { body: response } : response) };
+    });
   const serviceOptions = { projects: 1, operations: 3, ...rest };
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
   const { service, spawn, limitMs } = overSockets
     ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 15_000 }
-    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs });
+    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs, ownExchange });
   onTestFinished(() => service.close());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,6 +119,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     startPost,
     runPost: (from, more) => startPost(from, more).done,
     operation: (plan) => service.plane.startOperation({ projectId, ...plan }),
+    paths: () => [...ownPaths, ...service.requests.map(({ path }) => path.replace(/^\/v2\//, ''))],
     times: () => service.requests.map(({ at }) => at - beganAt),
     after: (ms, act) => void clock.schedule(clock.now() + ms, act),
     pass: (ms) => clock.run(sleep(clock, ms)),
@@ -113,9 +131,10 @@ interface Virtual {
   readonly trip: NetworkOptions['trip'];
   readonly runs: FakeWorkflowRuns;
   readonly clockAheadMs: number;
+  readonly ownExchange: Exchange | undefined;
 }
 
-function virtualService(options: ServedControlPlaneOptions, { clock, trip, ...host }: Virtual) {
+function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownExchange, ...host }: Virtual) {
   const { plane, faults, exchanges } = createControlPlane({ ...options, clock: clock.service });
   const service: RunningControlPlane = {
     baseUrl: 'https://control.test/v2',
@@ -133,7 +152,7 @@ function virtualService(options: ServedControlPlaneOptions, { clock, trip, ...ho
       ...host,
       clock,
       random: seededRandom(options.seed ?? 1),
-      exchange: virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip }),
+      exchange: ownExchange ?? virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip }),
     });
   return { service, spawn, limitMs: 30_000 };
 }

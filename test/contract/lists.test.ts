@@ -1,0 +1,899 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Fault, OperationPlan } from '../control-plane/index.js';
+import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+
+type Json = Readonly<Record<string, unknown>>;
+type Inputs = NonNullable<StepOptions['inputs']>;
+
+/** What the three modes differ in. */
+interface List {
+  readonly mode: string;
+  readonly inputs: Inputs;
+  readonly noun: string;
+  /** Path after `/v2/`. */
+  readonly path: string;
+  readonly fields: string;
+  record(n: number, more?: Json): Json;
+  body(records: readonly unknown[], cursor?: string): string;
+}
+
+const operations: List = {
+  mode: 'list-operations',
+  inputs: { 'project-id': 'p' },
+  noun: 'operation',
+  path: 'projects/p/operations?limit=100',
+  fields: 'id, project_id, branch_id, endpoint_id, action, status, failures_count, created_at, updated_at',
+  record: (n, more) => ({ id: uuid(n), status: 'finished', ...more }),
+  body: (records, cursor) => page('operations', records, cursor),
+};
+const projects: List = {
+  mode: 'list-projects',
+  inputs: {},
+  noun: 'project',
+  path: 'projects',
+  fields: 'id, name, platform_id, region_id, provisioner, pg_version, locked, cpu_used_sec',
+  record: (n, more) => ({ id: `p-${n}`, ...more }),
+  body: (records, cursor) => page('projects', records, cursor),
+};
+const keys: List = {
+  mode: 'list-keys',
+  inputs: {},
+  noun: 'key',
+  path: 'api_keys',
+  fields: 'id, name, created_at, last_used_at, last_used_from_addr',
+  record: (n, more) => ({ id: n, ...more }),
+  body: (records) => JSON.stringify(records),
+};
+const lists = [operations, projects, keys];
+const pagedLists = [operations, projects];
+
+function uuid(n: number): string {
+  return `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
+}
+
+function page(name: string, records: readonly unknown[], cursor?: string): string {
+  return JSON.stringify({ [name]: records, ...(cursor === undefined ? {} : { pagination: { cursor } }) });
+}
+
+function numbered(list: List, count: number, more: Json = {}): Json[] {
+  return Array.from({ length: count }, (_, n) => list.record(n + 1, more));
+}
+
+type Respond = NonNullable<StageOptions['respond']> | string;
+
+/** Lists what a service responds whose bodies the test writes. */
+async function read(
+  context: TestContext,
+  list: List,
+  respond: Respond,
+  inputs: Inputs = {},
+  options: Omit<StepOptions, 'inputs'> = {},
+) {
+  const stage = await setStage(context, { respond: typeof respond === 'string' ? () => respond : respond });
+  const result = await stage.runMode(list.mode, { ...list.inputs, ...inputs }, options);
+  return { result, paths: stage.paths() };
+}
+
+function idsOf({ outputs }: StepResult, { noun }: List): string[] {
+  return JSON.parse(outputs[`${noun}-ids`] ?? '') as string[];
+}
+
+function recordsOf({ outputs }: StepResult, { noun }: List): Json[] {
+  return JSON.parse(outputs[`${noun}s`] ?? '') as Json[];
+}
+
+function fileOf(result: StepResult): string {
+  return result.readFile(result.outputs['result-file'] ?? '');
+}
+
+/** An error, and nothing that looks like a list. */
+function expectError(result: StepResult, { noun }: List, message: string | RegExp): void {
+  expect(result.conclusion).toBe('failure');
+  expect(result.outputs['status']).toBe('error');
+  expect(result.outputs).not.toHaveProperty('count');
+  expect(result.outputs).not.toHaveProperty(`${noun}-ids`);
+  if (typeof message === 'string') expect(errorOf(result)).toContain(message);
+  else expect(errorOf(result)).toMatch(message);
+}
+
+describe.each(lists)('$mode', (list) => {
+  const { mode, noun, body, record } = list;
+
+  test('outputs, result-file and summary show the same records', async (context) => {
+    const records = numbered(list, 3, { of_tomorrow: { deep: [1] } });
+    const { result, paths } = await read(context, list, body(records), {}, { debug: true });
+    const ids = records.map(({ id }) => String(id));
+    expect(result.conclusion).toBe('success');
+    expect(result.outputs).toEqual({
+      status: 'ok',
+      count: '3',
+      [`${noun}-ids`]: JSON.stringify(ids),
+      [`${noun}s`]: JSON.stringify(records),
+      ...(list === operations ? { 'operation-id': ids[0] } : {}),
+      ...(list === projects ? { batches: JSON.stringify(ids.map((id) => [id])) } : {}),
+      'result-file': expect.any(String),
+      'duration-ms': '0',
+    });
+    const file = { mode, status: 'ok', count: 3, [`${noun}_ids`]: ids, [`${noun}s`]: records };
+    expect(fileOf(result)).toBe(`${JSON.stringify(file)}\n`);
+    expect(result.summary).toMatch(new RegExp(`^### ✅ ${mode}: 3 ${noun}s\\n`));
+    for (const id of ids) expect(result.summary).toContain(`<code>${id}</code>`);
+    expect(result.annotations).toEqual([]);
+    expect(paths).toEqual([list.path]);
+  });
+
+  test('an empty list is a success with empty arrays', async (context) => {
+    const { result } = await read(context, list, body([]));
+    expect(result.conclusion).toBe('success');
+    expect(result.outputs).toMatchObject({ status: 'ok', count: '0', [`${noun}-ids`]: '[]', [`${noun}s`]: '[]' });
+    if (list === projects) expect(result.outputs['batches']).toBe('[]');
+    if (list === operations) expect(result.outputs['operation-id']).toBe('');
+    expect(JSON.parse(fileOf(result))).toMatchObject({ count: 0, [`${noun}s`]: [] });
+  });
+
+  test.for([
+    ['empty', 'id=none', 'empty', 0],
+    ['empty', 'id=*', 'ok', 2],
+    ['match', 'id=*', 'match', 2],
+    ['match', 'id=none', 'ok', 0],
+  ] as const)('fail-on: %s with the filter %s ends as %s', async ([failOn, filter, status, count], context) => {
+    const { result } = await read(context, list, body(numbered(list, 2)), { filter, 'fail-on': failOn });
+    expect(result.conclusion).toBe(status === 'ok' ? 'success' : 'failure');
+    expect(result.outputs).toMatchObject({ status, count: String(count) });
+    expect(idsOf(result, list)).toHaveLength(count);
+    expect(JSON.parse(fileOf(result))).toMatchObject({ status, count });
+    if (status === 'ok') expect(result.annotations).toEqual([]);
+    else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
+    if (status === 'match') expect(result.summary).toContain(idsOf(result, list)[0]);
+  });
+
+  test.for(['', '0', '1', '5', '6', '7'])(
+    'limit “%s” of six gives the first of them, and a warning if it cut the list',
+    async (limit, context) => {
+      const records = numbered(list, 6);
+      const { result } = await read(context, list, body(records), { limit });
+      const count = Math.min(6, Number(limit) || 6);
+      expect(recordsOf(result, list)).toEqual(records.slice(0, count));
+      expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: records.slice(0, count) });
+      const warning = `limit: ${limit} cut the list, but more ${noun}s match. Raise limit, or set it to 0 for all.`;
+      expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
+    },
+  );
+
+  test('limit counts what the filter admits', async (context) => {
+    const records = numbered(list, 8).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
+    const { result } = await read(context, list, body(records), { limit: '2', filter: 'created_at=2025' });
+    expect(recordsOf(result, list)).toEqual([records[1], records[3]]);
+  });
+
+  test('a filter with a field that the record does not have is rejected with the list of fields', async (context) => {
+    for (const filter of ['di=x', 'key=x', 'id', 'id=']) {
+      const { result, paths } = await read(context, list, body([]), { filter, limit: '-1', 'fail-on': 'mtach' });
+      expect(errorOf(result)).toMatch(/filter: line 1/);
+      if (!filter.startsWith('id')) expect(errorOf(result)).toContain(list.fields);
+      expect(errorOf(result)).toContain('limit: “-1”');
+      expect(errorOf(result)).toContain('did you mean match?');
+      expect(paths).toEqual([]);
+    }
+  });
+
+  test('records of 100 KiB and more are left to result-file, with one warning; the ids are set', async (context) => {
+    const records = numbered(list, 800, { note: 'x'.repeat(150) });
+    const { result } = await read(context, list, body(records), { limit: '0' });
+    expect(result.outputs['count']).toBe('800');
+    expect(result.outputs[`${noun}s`]?.length).toBe(0);
+    expect(idsOf(result, list)).toHaveLength(800);
+    expect(JSON.parse(fileOf(result))[`${noun}s`]).toHaveLength(800);
+    expect(warningsOf(result)).toEqual([expect.stringMatching(new RegExp(`: ${noun}s\\..*result-file`))]);
+  });
+
+  test('the summary shows fifty of 120 records, and counts the others', async (context) => {
+    const { result } = await read(context, list, body(numbered(list, 120)), { limit: '0' });
+    expect(result.summary.match(/<tr>/g)).toHaveLength(51);
+    expect(result.summary).toMatch(/70 more/);
+  });
+
+  test('a record that is listed twice counts once', async (context) => {
+    const [one, two] = numbered(list, 2);
+    const { result } = await read(context, list, body([one, two, { ...one, name: 'again' }]));
+    expect(idsOf(result, list)).toEqual([one, two].map((listed) => String(listed?.['id'])));
+    expect(result.outputs['count']).toBe('2');
+  });
+
+  test('integers beyond 2^53 keep their digits in outputs, result-file, summary and filters', async (context) => {
+    const id = (n: number) => (list === operations ? `"${uuid(n)}"` : `900719925474099${n}`);
+    const more = `"status":"failed","failures_count":123456789012345678901234567890,"deep":[-9007199254740993,"[9007199254740993]"]`;
+    const records = [3, 5].map((n) => `{"id":${id(n)},${more}}`);
+    const text = body(['X']).replace('"X"', records.join());
+    const { result } = await read(context, list, text);
+    expect(result.outputs[`${noun}s`]).toBe(`[${records}]`);
+    expect(fileOf(result)).toContain(`"${noun}s":[${records}]}`);
+    const ids = [3, 5].map((n) => id(n).replaceAll('"', ''));
+    expect(idsOf(result, list)).toEqual(ids);
+    expect(result.summary).toContain(`<code>${ids[0]}</code>`);
+    const filtered = await read(context, list, text, { filter: `id=${ids[1]}` });
+    expect(idsOf(filtered.result, list)).toEqual([ids[1]]);
+  });
+
+  test('all of a record but what is required may be missing or odd', async (context) => {
+    const records = [
+      {},
+      { name: null, action: null, created_at: null },
+      { name: {}, created_at: 0, updated_at: 'yesterday' },
+    ];
+    const { result } = await read(context, list, body(records.map((more, n) => record(n + 1, more))));
+    expect(result.conclusion).toBe('success');
+    expect(recordsOf(result, list)).toMatchObject(records);
+    expect(result.log + result.summary).not.toMatch(/undefined|NaN|Invalid|1970|\[object/);
+  });
+
+  const place = list === keys ? '' : `${noun}s`;
+  const oddIds = [undefined, null, '', ['a'], {}, ...(list === keys ? ['shop', 1.5, -5] : [])];
+  const unusable: readonly [what: string, body: string, place: string][] = [
+    ...oddIds.map(
+      (id) =>
+        [`the id ${JSON.stringify(id)}`, body([record(1), { ...record(2), id }]), `\`${place}[1].id\``] as [
+          string,
+          string,
+          string,
+        ],
+    ),
+    ['a record that is a text', body(['a']), `\`${place}[0]\` should be an object`],
+    ['a record that is null', body([record(1), null]), `\`${place}[1]\` should be an object`],
+    ['a record that is an array', body([[]]), `\`${place}[0]\` should be an object`],
+    ['null', 'null', list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`],
+    ['a text', '"[]"', list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`],
+    ['an object', '{"api_keys":[{"id":5}]}', list === keys ? 'an array' : `\`${place}\` should be an array`],
+  ];
+  test.for(unusable)('%s is an error that names the place', async ([, text, where], context) => {
+    const { result, paths } = await read(context, list, text);
+    expectError(result, list, where);
+    expect(errorOf(result)).toContain(`GET /v2/${list.path.replace(/\?.*/, '')}`);
+    expect(paths).toHaveLength(1);
+  });
+
+  const faults: readonly Fault[] = [
+    { kind: 'status', status: 503 },
+    { kind: 'cut-mid-body' },
+    { kind: 'html' },
+    { kind: 'status', status: 429, retryAfter: { seconds: 1 } },
+  ];
+  test.for(faults)(
+    'one failure is retried; without end it is an error and never an empty list: %o',
+    async (fault, context) => {
+      const stage = await setStage(context, { operations: 3 });
+      const inputs = {
+        ...list.inputs,
+        ...(list === operations ? { 'project-id': stage.projectId } : {}),
+        timeout: '1m',
+      };
+      const remove = stage.service.faults.add({ nth: 1, fault });
+      const once = await stage.runMode(mode, inputs);
+      remove();
+      stage.service.faults.add({ fault });
+      const always = await stage.runMode(mode, inputs);
+      expect(once.outputs['status']).toBe('ok');
+      expect(once.outputs['count']).not.toBe('0');
+      expect(once.log).toMatch(/Retrying in/);
+      expectError(always, list, 'GET /v2/');
+    },
+  );
+
+  test.for(list === keys ? [201, 204, 206] : [204, 206])(
+    'a list with status %i may be incomplete, so it is an error',
+    async (status, context) => {
+      const { result } = await read(context, list, () => ({ status, body: status === 204 ? '' : body([]) }));
+      expectError(result, list, String(status));
+    },
+  );
+
+  test('a cancel ends the step at once, without an error and without a list', async (context) => {
+    const stage = await setStage(context, { faults: [{ fault: { kind: 'hang-before-headers' } }] });
+    const step = stage.startMode(mode, list.inputs);
+    stage.after(1_234, () => void step.cancel());
+    const result = await step.done;
+    expect(result.outputs).toEqual({ status: 'cancelled', 'duration-ms': '1234' });
+    expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+    expect(result.exitCode).toBe(1);
+    expect(result.summary).toMatch(/cancelled/i);
+  });
+
+  test('the deadline ends the step', async (context) => {
+    const stage = await setStage(context, { faults: [{ fault: { kind: 'drip', intervalMs: 1_000 } }] });
+    const result = await stage.runMode(mode, { ...list.inputs, timeout: '10s' });
+    expectError(result, list, /Timed out after 10s/);
+    expect(result.outputs['duration-ms']).toBe('10000');
+  });
+});
+
+describe('filters', () => {
+  const known = {
+    operations: [
+      {
+        id: uuid(4),
+        project_id: 'p',
+        action: 'suspend_compute',
+        status: 'finished',
+        branch_id: 'br-main',
+        endpoint_id: 'ep-1',
+        failures_count: 0,
+        created_at: '2026-01-31T09:30:00Z',
+      },
+      {
+        id: uuid(3),
+        action: 'start_compute',
+        status: 'failed',
+        branch_id: 'br-dev',
+        endpoint_id: 'ep-2',
+        failures_count: 2,
+        created_at: '2025-01-31T09:30:00Z',
+      },
+      { id: uuid(2), action: 'create_branch', status: 'finished', branch_id: 'br-main' },
+    ],
+    projects: [
+      {
+        id: 'shop-1',
+        name: 'shop',
+        platform_id: 'aws',
+        region_id: 'aws-eu-1',
+        provisioner: 'pod',
+        pg_version: 15,
+        locked: false,
+        cpu_used_sec: 0,
+        proxy_host: 'eu.db.example',
+        branch_logical_size_limit: 204800,
+        created_at: '2026-01-31T09:30:00Z',
+        updated_at: '2026-02-01T00:00:00Z',
+      },
+      {
+        id: 'docs-1',
+        name: 'Docs',
+        platform_id: 'azure',
+        region_id: 'az-us-1',
+        provisioner: 'vm',
+        pg_version: 16,
+        locked: true,
+        cpu_used_sec: 1500,
+        proxy_host: 'us.db.example',
+        branch_logical_size_limit: 0,
+        created_at: '2025-01-31T09:30:00Z',
+      },
+      { id: 'null-1', name: null, pg_version: null, locked: null, cpu_used_sec: null, region_id: null },
+    ],
+    keys: [
+      {
+        id: 1,
+        name: 'console',
+        created_at: '2025-01-31T09:30:00Z',
+        last_used_at: '2026-03-01T00:00:00Z',
+        last_used_from_addr: '127.0.0.1',
+      },
+      { id: 2, name: 'shop-1', created_at: '2026-01-31T09:30:00Z', last_used_at: null, last_used_from_addr: null },
+      { id: 3, name: 'Shop-2' },
+    ],
+  };
+  const cases: readonly [list: List, filters: Readonly<Record<string, string>>][] = [
+    [
+      operations,
+      {
+        'id=*': '1 2 3',
+        'status=failed': '2',
+        'status!=failed': '1 3',
+        'action=start_*': '2',
+        'action!=*_compute': '3',
+        'branch_id=br-main': '1 3',
+        'branch_id!=br-main': '2',
+        'endpoint_id=*': '1 2',
+        'endpoint_id!=*': '3',
+        'endpoint_id!=ep-1': '2 3',
+        'failures_count=2': '2',
+        'failures_count!=0': '2 3',
+        'project_id=p': '1',
+        'created_at=2026-*': '1',
+        'updated_at=*': '',
+        'action=*_compute\nstatus=finished': '1',
+      },
+    ],
+    [
+      projects,
+      {
+        'id!=*-1': '',
+        'name=shop': '1',
+        'name=docs': '',
+        'name!=shop': '2 3',
+        'name=null': '',
+        'platform_id=a*': '1 2',
+        'region_id=*-eu-?': '1',
+        'region_id!=*': '3',
+        'provisioner=vm': '2',
+        'pg_version=15': '1',
+        'pg_version=1?': '1 2',
+        'pg_version!=15': '2 3',
+        'locked=true': '2',
+        'locked=false': '1',
+        'locked!=true': '1 3',
+        'cpu_used_sec=0': '1',
+        'cpu_used_sec=15*': '2',
+        'proxy_host=us.*': '2',
+        'branch_logical_size_limit!=204800': '2 3',
+        'updated_at!=2026-*': '2 3',
+        'pg_version=1*\nlocked!=true': '1',
+      },
+    ],
+    [
+      keys,
+      {
+        'id=3': '3',
+        'id!=3': '1 2',
+        'id=?': '1 2 3',
+        'name=shop': '',
+        'name=shop-*': '2',
+        'name!=shop-*': '1 3',
+        'created_at!=2026-01-*': '1 3',
+        'last_used_at=*': '1',
+        'last_used_at!=*': '2 3',
+        'last_used_from_addr=127.*': '1',
+      },
+    ],
+  ];
+  for (const [list, filters] of cases) {
+    test.for(Object.entries(filters))(
+      `${list.mode} with the filter %j lists the records %s`,
+      async ([filter, numbers], context) => {
+        const records: readonly Json[] = known[`${list.noun}s` as keyof typeof known];
+        const expected = numbers.split(' ').flatMap((n) => records.slice(Number(n) - 1, Number(n)));
+        const { result } = await read(context, list, list.body(records), { filter });
+        expect(result.conclusion).toBe('success');
+        expect(recordsOf(result, list)).toEqual(expected);
+        expect(idsOf(result, list)).toEqual(expected.map(({ id }) => String(id)));
+        expect(result.outputs['count']).toBe(String(expected.length));
+      },
+    );
+  }
+
+  test('one that can never match is rejected, and an unknown status gets a warning', async (context) => {
+    for (const filter of ['status=failed action=create_branch', 'status=Failed']) {
+      const { result, paths } = await read(context, operations, operations.body([]), { filter });
+      expect(errorOf(result)).toContain('filter: line 1');
+      expect(paths).toEqual([]);
+    }
+    const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused' });
+    expect(result.conclusion).toBe('success');
+    expect(warningsOf(result)).toEqual([expect.stringMatching(/^filter: line 1: “paused” is not a known status/)]);
+  });
+});
+
+describe.each(pagedLists)('pages of $mode', (list) => {
+  const { mode, noun, body, record } = list;
+
+  function cursorOf(path: string): string | null {
+    return new URLSearchParams(path.split('?')[1]).get('cursor');
+  }
+
+  test('cursors of any text are sent back as they came', async (context) => {
+    const cursors = ['a b+c&d=e%25/?#', '2026-01-31T09:30:00.123456+00:00', '🙂"\n', '9007199254740993'];
+    const { result, paths } = await read(context, list, (_, n) => body([record(n)], cursors[n - 1]));
+    expect(idsOf(result, list)).toEqual(numbered(list, 5).map(({ id }) => id));
+    expect(paths.map(cursorOf)).toEqual([null, ...cursors]);
+    expect(paths[0]).toBe(list.path);
+    for (const path of paths.slice(1)) expect(path).toContain('?limit=100&cursor=');
+  });
+
+  test('a cursor that is a long integer is sent back with its digits', async (context) => {
+    const first = body([record(1)], 'C').replace('"C"', '9007199254740993');
+    const { paths } = await read(context, list, (_, n) => (n === 1 ? first : body([record(2)])));
+    expect(paths.map(cursorOf)).toEqual([null, '9007199254740993']);
+  });
+
+  test('a cursor seen before ends the list, and so does an empty page', async (context) => {
+    const circle = await read(context, list, (_, n) => body([record(n)], ['a', 'b', 'c'][(n - 1) % 3]));
+    expect(idsOf(circle.result, list)).toHaveLength(4);
+    const empty = await read(context, list, (_, n) => body(n < 3 ? [record(n)] : [], `c-${n}`));
+    expect(idsOf(empty.result, list)).toHaveLength(2);
+    for (const { result } of [circle, empty]) expect(result.conclusion).toBe('success');
+  });
+
+  test('a page without a new record gets one warning that the list may be incomplete; more than five in a row are an error', async (context) => {
+    const records = numbered(list, 10);
+    for (const repeats of [1, 5]) {
+      const { result } = await read(context, list, (_, n) => body(records, n <= repeats ? `c${n}` : ''));
+      expect(idsOf(result, list)).toHaveLength(10);
+      expect(warningsOf(result)).toEqual([expect.stringMatching(/list may be incomplete.*ignore the cursor/)]);
+    }
+    const endless = await read(context, list, (_, n) => body(records, `c${n}`));
+    expectError(endless.result, list, /more pages, but they contain no new records/);
+    expect(endless.paths).toHaveLength(7);
+  });
+
+  test('what a page repeats of the page before is listed once', async (context) => {
+    const { result } = await read(context, list, (_, n) =>
+      body(n > 4 ? [] : Array.from({ length: 10 }, (__, at) => record((n - 1) * 8 + at)), String(n)),
+    );
+    expect(idsOf(result, list)).toEqual(Array.from({ length: 34 }, (_, n) => record(n)['id']));
+  });
+
+  test.for([
+    ['a cursor that is an object', { cursor: {} }],
+    ['pagination that is a text', 'more'],
+  ])('%s is an error', async ([, pagination], context) => {
+    const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));
+    expectError(result, list, '`pagination.cursor`');
+  });
+
+  test('an unusable record on a later page is an error, not the end of the list', async (context) => {
+    const { result } = await read(context, list, (_, n) => body([n < 3 ? record(n) : { name: 'x' }], `c-${n}`));
+    expectError(result, list, `\`${noun}s[0].id\``);
+  });
+
+  test.for([204, 401, 403, 404, 410])(
+    '%i for a later page is an error, not the end of the list',
+    async (status, context) => {
+      const { result } = await read(context, list, (_, n) =>
+        n === 1 ? body([record(1)], 'more') : { status, body: '' },
+      );
+      expectError(result, list, String(status));
+    },
+  );
+
+  test('a redirect of a later page is not followed', async (context) => {
+    const headers = { location: 'https://elsewhere.example/login?token=x' };
+    const { result, paths } = await read(context, list, (_, n) =>
+      n === 1 ? body([record(1)], 'more') : { status: 302, headers },
+    );
+    expectError(result, list, 'https://elsewhere.example/login');
+    expect(errorOf(result)).not.toContain('token');
+    expect(paths).toHaveLength(2);
+  });
+
+  test('a Retry-After beyond the deadline ends the step at once', async (context) => {
+    const headers = { 'retry-after': '600' };
+    const { result, paths } = await read(
+      context,
+      list,
+      (_, n) => (n === 1 ? body([record(1)], 'more') : { status: 429, headers }),
+      { timeout: '1m' },
+    );
+    expectError(result, list, /429.*asks to wait 10m/s);
+    expect(result.outputs['duration-ms']).toBe('0');
+    expect(paths).toHaveLength(2);
+  });
+
+  const services = [
+    ...(['given', 'absent', 'null', 'empty', 'repeated'] as const).map((lastPageCursor) => ({
+      lastPageCursor,
+      cursorZone: '+00:00' as const,
+    })),
+    { maximumPageSize: 40, overMaximum: 'clamp' as const },
+  ];
+  test.for(services)('all records are listed by a service with %o', async (notShown, context) => {
+    for (const count of [0, 1, 99, 100, 101, 200, 250]) {
+      const isProjects = list === projects;
+      const stage = await setStage(context, {
+        projects: isProjects ? count : 1,
+        operations: isProjects ? 0 : count,
+        notShown: { ...notShown, ...(isProjects ? { projectsPageSize: 100 } : {}) },
+      });
+      const result = await stage.runMode(mode, {
+        ...(isProjects ? {} : { 'project-id': stage.projectId }),
+        limit: '0',
+      });
+      expect(idsOf(result, list)).toHaveLength(count);
+      if (isProjects) expect(idsOf(result, list)).toEqual(stage.service.projectIds);
+      expect(stage.paths()[0]).toBe(isProjects ? 'projects' : `projects/${stage.projectId}/operations?limit=100`);
+      if (!('maximumPageSize' in notShown))
+        expect(stage.paths().length).toBeLessThanOrEqual(Math.floor(count / 100) + 2);
+    }
+  });
+
+  test('a list that changes while it is read loses and repeats nothing that was there throughout', async (context) => {
+    const gone: string[] = [];
+    let ids: string[] = [];
+    const isProjects = list === projects;
+    const stage: Stage = await setStage(context, {
+      projects: isProjects ? 330 : 1,
+      operations: 0,
+      notShown: isProjects ? { projectsPageSize: 100 } : {},
+      onExchange: ({ n }) => {
+        const { plane } = stage.service;
+        for (let left = 3; left > 0; left--) isProjects ? plane.addProject() : stage.operation({ lengthMs: 0 });
+        // In front of the reader and behind it, at its cursor too.
+        for (const id of [0, n * 100 - 1, n * 100, n * 100 + 10].map((at) => ids[at] ?? '')) {
+          const operation = isProjects ? undefined : plane.operation(stage.projectId, id);
+          if (isProjects) plane.removeProject(id);
+          else if (operation !== undefined) plane.removeOperation(operation);
+          gone.push(id);
+        }
+      },
+    });
+    ids = isProjects ? [...stage.service.projectIds] : past(stage, 330);
+    const result = await stage.runMode(mode, { ...(isProjects ? {} : { 'project-id': stage.projectId }), limit: '0' });
+    const found = idsOf(result, list);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toEqual(expect.arrayContaining(ids.filter((id) => !gone.includes(id))));
+    expect(new Set(gone).size).toBeGreaterThan(6);
+  });
+});
+
+const minute = 60_000;
+
+/** Ended operations, one a minute; their ids, newest first. */
+function past(stage: Stage, count: number, plan: OperationPlan = {}): string[] {
+  return Array.from(
+    { length: count },
+    (_, n) => stage.operation({ lengthMs: 0, ageMs: (count - n) * minute, ...plan }).id,
+  ).reverse();
+}
+
+describe('list-operations by limit and since', () => {
+  test.for([
+    ['', '', 100, 1],
+    ['1', '', 1, 1],
+    ['99', '', 99, 1],
+    ['101', '', 101, 2],
+    ['259', '', 259, 3],
+    ['260', '', 260, 3],
+    ['300', '', 260, 4],
+    ['0', '', 260, 4],
+    ['0', '30s', 0, 1],
+    ['0', '50m', 50, 1],
+    ['0', '2h', 120, 2],
+    ['0', '366d', 260, 4],
+    ['120', '3h', 120, 2],
+    ['', '3h', 100, 1],
+  ] as const)(
+    'limit “%s” and since “%s” list %i of 260 with %i requests',
+    async ([limit, since, count, requests], context) => {
+      const stage = await setStage(context, { operations: 0 });
+      const ids = past(stage, 260);
+      const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit, since });
+      expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
+      expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
+      expect(stage.paths()).toHaveLength(requests);
+      // The default of 100 is no limit that was set.
+      const isCut = limit !== '' && limit !== '0' && count < (since === '' ? 260 : 180) && count === Number(limit);
+      expect(warningsOf(result)).toHaveLength(isCut ? 1 : 0);
+    },
+  );
+
+  test('with a filter, pages are read until there are as many as the limit', async (context) => {
+    const stage = await setStage(context, { operations: 0 });
+    const older = stage.operation({ lengthMs: 0, ageMs: 600 * minute, outcome: 'failed' }).id;
+    past(stage, 230);
+    const newer = stage.operation({ lengthMs: 0, ageMs: 1_000, outcome: 'failed' }).id;
+    const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
+    expect(idsOf(await stage.runMode('list-operations', { ...inputs, limit: '1' }), operations)).toEqual([newer]);
+    expect(stage.paths()).toHaveLength(1);
+    expect(idsOf(await stage.runMode('list-operations', { ...inputs, limit: '2' }), operations)).toEqual([
+      newer,
+      older,
+    ]);
+    expect(idsOf(await stage.runMode('list-operations', { ...inputs, since: '9h' }), operations)).toEqual([newer]);
+  });
+
+  test.for([120, 0, -120])(
+    'since is measured on the clock of the service, also if that of the runner is off by %i minutes',
+    async (ahead, context) => {
+      const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
+      const [recent] = [10, 70].map(
+        (age) => stage.operation({ lengthMs: 0, outcome: 'failed', ageMs: age * minute }).id,
+      );
+      const inputs = { 'project-id': stage.projectId, filter: 'status=failed', since: '1h', 'fail-on': 'match' };
+      const result = await stage.runMode('list-operations', inputs);
+      expect(result.outputs).toMatchObject({ status: 'match', count: '1', 'operation-id': recent });
+    },
+  );
+
+  test('an operation without a readable time is not taken for older than since', async (context) => {
+    const records = [null, 'yesterday', undefined].map((created_at, n) => operations.record(n, { created_at }));
+    const { result } = await read(context, operations, operations.body(records), { since: '1h' });
+    expect(result.outputs['count']).toBe('3');
+  });
+
+  test('a record without a status, or of another project, is an error that names the field', async (context) => {
+    for (const [more, place] of [
+      [{ status: undefined }, 'status'],
+      [{ project_id: 'q' }, 'project_id'],
+    ] as const) {
+      const { result } = await read(context, operations, operations.body([operations.record(1, more)]));
+      expectError(result, operations, `\`operations[0].${place}\``);
+    }
+  });
+
+  test('a project that does not exist is an error that names likely causes', async (context) => {
+    const stage = await setStage(context);
+    const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
+    expectError(result, operations, /404.*There is no such project.*request id.*project-id.*access/s);
+    expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
+  });
+});
+
+describe('batches and shards of list-projects', () => {
+  test.for([
+    [10, '1', [10]],
+    [10, '3', [3, 3, 4]],
+    [10, '4', [2, 3, 2, 3]],
+    [10, '256', Array(10).fill(1)],
+    [256, '', Array(256).fill(1)],
+  ] as const)(
+    '%i projects in at most “%s” batches differ in size by at most one',
+    async ([count, maxBatches, sizes], context) => {
+      const { result } = await read(context, projects, projects.body(numbered(projects, count)), {
+        'max-batches': maxBatches,
+      });
+      const batches = JSON.parse(result.outputs['batches'] ?? '') as string[][];
+      expect(batches.flat()).toEqual(idsOf(result, projects));
+      expect(batches.map(({ length }) => length)).toEqual(sizes);
+    },
+  );
+
+  test('shards are disjoint, cover all projects, and stay when other projects come and go', async (context) => {
+    const stage = await setStage(context, { projects: 60, notShown: { projectsPageSize: 25 } });
+    const shards = () =>
+      Promise.all(
+        ['1/3', '2/3', '3/3'].map(async (shard) => idsOf(await stage.runMode('list-projects', { shard }), projects)),
+      );
+    const before = await shards();
+    expect(before.flat().toSorted()).toEqual(stage.service.projectIds.toSorted());
+    for (const ids of before) expect(ids.length).toBeGreaterThan(5);
+    const gone = stage.service.projectIds.slice(10, 40);
+    for (const id of gone) stage.service.plane.removeProject(id);
+    const fresh = Array.from({ length: 20 }, () => stage.service.plane.addProject().id);
+    const after = await shards();
+    expect(after.flat().toSorted()).toEqual(stage.service.plane.projectIds.toSorted());
+    for (const [n, ids] of after.entries())
+      expect(ids.filter((id) => !fresh.includes(id))).toEqual(before[n]?.filter((id) => !gone.includes(id)));
+  });
+
+  test('filter, limit, fail-on and outputs apply to the shard alone', async (context) => {
+    const text = projects.body(numbered(projects, 40));
+    const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;
+    const whole = await inShard({});
+    const ids = idsOf(whole, projects);
+    expect(ids.length).toBeGreaterThan(5);
+    expect(whole.outputs).toMatchObject({ count: String(ids.length), batches: JSON.stringify(ids.map((id) => [id])) });
+    expect(JSON.parse(fileOf(whole))).toMatchObject({ project_ids: ids });
+    expect(idsOf(await inShard({ limit: '3' }), projects)).toEqual(ids.slice(0, 3));
+    expect(idsOf(await inShard({ filter: `id=${ids.at(-1)}` }), projects)).toEqual(ids.slice(-1));
+    const other = await inShard({ shard: '1/2', filter: `id=${ids[0]}`, 'fail-on': 'empty' });
+    expect(other.outputs).toMatchObject({ status: 'empty', count: '0' });
+    expect(idsOf(await inShard({ shard: '1/1' }), projects)).toHaveLength(40);
+  });
+
+  test('too many ids leave project-ids empty before batches, and nothing is cut', async (context) => {
+    // The ids of 2,000 projects take about 2,000 units for each character.
+    for (const [length, dropped] of [
+      [90, ['projects']],
+      [110, ['projects', 'project-ids']],
+      [210, ['projects', 'project-ids', 'batches']],
+    ] as const) {
+      const ids = Array.from({ length: 2_000 }, (_, n) => String(n).padStart(length, 'p'));
+      const { result } = await read(context, projects, projects.body(ids.map((id) => ({ id }))));
+      const left = ['projects', 'project-ids', 'batches'].filter((name) => result.outputs[name] === '');
+      expect(left).toEqual(dropped);
+      if (!left.includes('batches'))
+        expect((JSON.parse(result.outputs['batches'] ?? '') as string[][]).flat()).toEqual(ids);
+      expect(Object.values(result.outputs).reduce((sum, value) => sum + value.length, 0)).toBeLessThan(400 * 1024);
+      expect(JSON.parse(fileOf(result))).toMatchObject({ project_ids: ids });
+      expect(warningsOf(result)).toHaveLength(1);
+      for (const word of [...dropped, 'result-file', 'shard']) expect(warningsOf(result)[0]).toContain(word);
+    }
+  });
+
+  test('the summary counts projects by region and version', async (context) => {
+    const records = numbered(projects, 120).map((one, n) => ({
+      ...one,
+      name: `shop-${n}`,
+      region_id: n < 70 ? 'eu-1' : n < 119 ? 'us-1' : undefined,
+      pg_version: n % 3 === 0 ? 15 : 16,
+      created_at: '2026-01-31T09:30:00.123Z',
+    }));
+    const { summary } = (await read(context, projects, projects.body(records))).result;
+    expect(summary).toContain('By region: <code>eu-1</code> 70, <code>us-1</code> 49, none 1.');
+    expect(summary).toContain('By version: <code>16</code> 80, <code>15</code> 40.');
+    const cells = ['p-1', 'shop-0', 'eu-1', '15', '2026-01-31 09:30:00Z'];
+    expect(summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
+  });
+
+  test.for([
+    'x'.repeat(500),
+    '"'.repeat(500),
+    '<>'.repeat(250),
+    '漢'.repeat(500),
+    '"漢漢'.repeat(150),
+    '🙂'.repeat(250),
+  ])('the summary of 200 projects with names like %.6s stays under 64 KiB', async (text, context) => {
+    // Regions and versions are many, and differ only at their end.
+    const records = Array.from({ length: 200 }, (_, n) => {
+      const own = text + (n % 100);
+      return { id: `${text}${n}`, name: text, region_id: own, pg_version: own, created_at: own };
+    });
+    const { result } = await read(context, projects, projects.body(records));
+    expect(result.outputs['count']).toBe('200');
+    expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
+    expect(result.summary).toMatch(/others \d/);
+    expect(result.summary).toMatch(/And \d+ more\./);
+  });
+});
+
+describe('list-keys', () => {
+  test('revoked keys are not listed, and the summary shows when keys were made and last used', async (context) => {
+    const stage = await setStage(context);
+    const { plane } = stage.service;
+    plane.revokeKey(plane.addKey('gone').id);
+    const { id } = Object.assign(plane.addKey('shop'), {
+      createdAt: Date.UTC(2026, 0, 31, 9, 30),
+      lastUsedAt: Date.UTC(2026, 1, 28, 23, 59, 58),
+    });
+    const result = await stage.runMode('list-keys');
+    expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(['console', 'shop']);
+    const cells = [id, 'shop', '2026-01-31 09:30:00Z', '2026-02-28 23:59:58Z'];
+    expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
+  });
+
+  test.for([
+    [undefined, 'name=nobody', 'ok'],
+    ['empty', 'name=shop', 'ok'],
+    ['match', 'name=shop', 'match'],
+    ['empty', 'name=nobody', 'error'],
+    ['match', 'name=nobody', 'error'],
+  ] as const)(
+    'an incomplete list gets a warning, and with fail-on: %s and the filter %s ends as %s',
+    async ([failOn, filter, status], context) => {
+      const stage = await setStage(context, { notShown: { keysPageSize: 2 } });
+      for (const name of ['shop', 'unseen']) stage.service.plane.addKey(name);
+      const result = await stage.runMode('list-keys', { filter, 'fail-on': failOn });
+      expect(result.outputs['status']).toBe(status);
+      if (status !== 'error')
+        expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
+    },
+  );
+
+  const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
+  test.for([
+    [
+      'ok',
+      [
+        { id: 5, name: 'shop', key: secret },
+        { key: `${secret}"`, id: 6 },
+      ],
+    ],
+    ['error', [{ name: 'shop', key: secret }]],
+    ['error', { id: 5, key: secret }],
+    ['error', 'cut'],
+  ] as const)('a secret in a list of keys is shown nowhere (%s)', async ([status, list], context) => {
+    const text = list === 'cut' ? `[{"id":5,"key":"${secret}"},]` : JSON.stringify(list);
+    const { result } = await read(context, keys, text, {}, { debug: true });
+    expect(result.outputs['status']).toBe(status);
+    if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
+    const shown = [result.output, result.log, result.summary, ...Object.values(result.outputs)];
+    if (status === 'ok') shown.push(fileOf(result));
+    expect(shown.join('\n')).not.toContain(secret.slice(0, 12));
+  });
+});
+
+test.for([
+  [projects, 'proxy_host', 'eu.db.example'],
+  [keys, 'last_used_from_addr', '203.0.113.77'],
+] as const)('addresses go to outputs and result-file only', async ([list, field, address], context) => {
+  for (const inputs of [{}, { 'fail-on': 'match' }, { filter: `${field}=*` }]) {
+    const { result } = await read(context, list, list.body([list.record(1, { [field]: address })]), inputs, {
+      debug: true,
+    });
+    expect(result.outputs[`${list.noun}s`]).toContain(address);
+    expect(fileOf(result)).toContain(address);
+    expect(result.output + result.summary).not.toContain(address);
+  }
+});
+
+test('the parent key in a record is redacted everywhere, and the JSON stays valid', async (context) => {
+  const stage = await setStage(context, {
+    respond: () => projects.body([{ id: 'a', name: `x${stage.service.apiKey}"` }, { id: `b-${stage.service.apiKey}` }]),
+  });
+  const key = stage.service.apiKey;
+  const result = await stage.runMode('list-projects', {}, { debug: true });
+  expect(recordsOf(result, projects)).toEqual([{ id: 'a', name: 'x***"' }, { id: 'b-***' }]);
+  expect(JSON.parse(fileOf(result)).projects).toHaveLength(2);
+  const lines = result.lines.map(({ text }) => text).filter((line) => !line.startsWith('::add-mask::'));
+  expect([...lines, result.summary, fileOf(result), ...Object.values(result.outputs)].join('\n')).not.toContain(key);
+});
