@@ -15,7 +15,7 @@ export class NestingTooDeep extends Error {}
 export function parseJson(text: string): Json {
   if (text.length > maxOpened && countOpening(text, '[') + countOpening(text, '{') > maxOpened)
     throw new NestingTooDeep();
-  const value = JSON.parse(hasLongInteger(text) ? withMarks(text) : text) as Json;
+  const value = JSON.parse(longDigits.test(text) ? markLongIntegers(text) : text) as Json;
   if (isDeeperThan(value, maxDepth)) throw new NestingTooDeep();
   return value;
 }
@@ -39,67 +39,21 @@ function isDeeperThan(value: Json, depth: number): boolean {
   return false;
 }
 
-/** Digits. A number holds every integer of 15 digits exactly; 2^53 has 16. */
-const maxSafeDigits = 15;
+/** A number holds every integer of 15 digits exactly; 2^53 has 16. */
+const longDigits = /(?<!\d)\d{16}/;
+/** A string, which may contain digits, or an integer of 16 digits and more. Fractions, exponents and names do not count. */
+const stringOrLongInteger = /"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/gs;
 
-/** Whether the text contains 16 digits in a row. The loop checks every 16th position, and any such run covers one. */
-function hasLongInteger(text: string): boolean {
-  for (let at = maxSafeDigits; at < text.length; at += maxSafeDigits + 1) {
-    if (!isDigit(text, at)) continue;
-    let from = at;
-    while (isDigit(text, from - 1)) from--;
-    let to = at + 1;
-    while (isDigit(text, to)) to++;
-    if (to - from > maxSafeDigits) return true;
-  }
-  return false;
-}
-
-function isDigit(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 48 && code <= 57;
-}
-
-/** Marks long integers in one pass, and skips strings. */
-function withMarks(text: string): string {
+function markLongIntegers(text: string): string {
   mark ??= `integer-${randomUUID()}:`;
   let marked = '';
   let copied = 0;
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) === quote) {
-      at = endOfString(text, at);
-    } else if (isDigit(text, at)) {
-      const from = text[at - 1] === '-' ? at - 1 : at;
-      while (isDigit(text, at + 1)) at++;
-      if (!isLongInteger(text, from, at + 1)) continue;
-      marked += `${text.slice(copied, from)}"${mark}${text.slice(from, at + 1)}"`;
-      copied = at + 1;
-    }
+  for (const { 0: token, index } of text.matchAll(stringOrLongInteger)) {
+    if (token.startsWith('"') || Number.isSafeInteger(Number(token))) continue;
+    marked += `${text.slice(copied, index)}"${mark}${token}"`;
+    copied = index + token.length;
   }
   return marked + text.slice(copied);
-}
-
-const quote = '"'.charCodeAt(0);
-const backslash = '\\'.charCodeAt(0);
-
-function endOfString(text: string, begin: number): number {
-  for (let at = begin + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) return at;
-    if (code === backslash) at++;
-  }
-  return text.length;
-}
-
-const notAfter = /[.eE]|\s*:/y;
-
-/** Whether a JavaScript number would round this integer. Fractions, exponents and invalid JSON do not count. */
-function isLongInteger(text: string, from: number, to: number): boolean {
-  if (to - from <= maxSafeDigits) return false;
-  const token = text.slice(from, to);
-  if (Number.isSafeInteger(Number(token)) || /^-?0/.test(token)) return false;
-  notAfter.lastIndex = to;
-  return !/[.eE+-]/.test(text[from - 1] ?? '') && !notAfter.test(text);
 }
 
 export function printJson(value: unknown, indent?: number): string {
