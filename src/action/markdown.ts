@@ -1,4 +1,4 @@
-import { escapeHtml } from '../text/secret-encodings.js';
+import { escapeHtml } from '../text/encodings.js';
 
 /**
  * Renders text of the service so that it can never act as Markdown or HTML. An HTML block without an empty line is not

@@ -1,4 +1,4 @@
-import { secretEncodings } from '../text/secret-encodings.js';
+import { secretEncodings } from '../text/encodings.js';
 
 const minLength = 8;
 

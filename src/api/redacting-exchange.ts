@@ -1,6 +1,6 @@
 import type { Exchange, HttpResponse } from '../http/exchange.js';
+import { secretEncodings } from '../text/encodings.js';
 import { parseJson, printJson } from '../text/json.js';
-import { secretEncodings } from '../text/secret-encodings.js';
 
 /**
  * Removes the secret from responses that echo it, before other code sees them. A shortened message could hold a part of
