@@ -1,25 +1,17 @@
 import { formatDuration } from '../time/duration.js';
 import type { HttpResponse } from './exchange.js';
 
-interface RequestErrorOptions {
+/** A request to the control API or to GitHub without a usable result. The message is for users and contains no secret. */
+export class RequestError extends Error {
   /** The status of the response. `undefined` without a complete response. */
-  readonly status?: number | undefined;
+  readonly status: number | undefined;
   /** Whether a retry can help. */
   readonly transient: boolean;
   /** Milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  /** Whether the service may have carried out the request despite the error. */
-  readonly mayHaveTakenEffect?: boolean;
-  /** Whether the response is an HTML page. It may come from a proxy, so it proves nothing about the service. */
-  readonly isPage?: boolean;
-}
-
-/** A request to the control API or to GitHub without a usable result. The message is for users and contains no secret. */
-export class RequestError extends Error {
-  readonly status: number | undefined;
-  readonly transient: boolean;
   readonly retryAfterMs: number | undefined;
+  /** Whether the service may have carried out the request despite the error. */
   readonly mayHaveTakenEffect: boolean;
+  /** Whether the response is an HTML page. It may come from a proxy, so it proves nothing about the service. */
   readonly isPage: boolean;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
@@ -46,6 +38,9 @@ export class RequestError extends Error {
     return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
   }
 }
+
+export type RequestErrorOptions = Pick<RequestError, 'transient'> &
+  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage'>>;
 
 /** The `Retry-After` of a 423 or 429 ends after the deadline. */
 export class RetryAfterExceedsDeadline extends RequestError {

@@ -1,4 +1,5 @@
 import type { OnCancel } from '../time/deadline.js';
+import { RequestError, type RequestErrorOptions } from './errors.js';
 
 /** Sends one request and returns its complete response. Tests replace the sockets with memory. */
 export type Exchange = (request: HttpRequest, onCancel: OnCancel) => Promise<HttpResponse>;
@@ -12,9 +13,11 @@ export interface HttpRequest {
   readonly maxBytes: number;
 }
 
+export type HttpHeaders = Readonly<Record<string, string | undefined>>;
+
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: HttpHeaders;
   /** The complete body. A truncated body is a `TransportError`, never a response. */
   readonly body: string;
   /** The request was sent twice, and this responds to the second. The service may have carried out the first one too. */
@@ -22,21 +25,9 @@ export interface HttpResponse {
 }
 
 /** The exchange ended without a complete response. */
-export class TransportError extends Error {
-  /** Whether a retry can help. */
-  readonly transient: boolean;
-  /** The status that a proxy sent. */
-  readonly status: number | undefined;
-  /** Whether the service may have carried out the request. False if the request never reached it. */
-  readonly mayHaveTakenEffect: boolean;
-
-  constructor(
-    message: string,
-    options: ErrorOptions & { transient?: boolean; status?: number; mayHaveTakenEffect?: boolean } = {},
-  ) {
-    super(message, options);
-    this.transient = options.transient ?? true;
-    this.status = options.status;
-    this.mayHaveTakenEffect = options.mayHaveTakenEffect ?? true;
+export class TransportError extends RequestError {
+  /** `mayHaveTakenEffect`: false if the request never reached the service. `status`: that of a proxy. */
+  constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
+    super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);
   }
 }

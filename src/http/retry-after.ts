@@ -1,11 +1,10 @@
+import type { HttpHeaders } from './exchange.js';
+
 /** Milliseconds. The longest duration that an input accepts is 366 days. */
 const maxMs = 366 * 86_400_000;
 
 /** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */
-export function parseRetryAfter(
-  headers: Readonly<Record<string, string | undefined>>,
-  nowMs: number,
-): number | undefined {
+export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(header)) return Math.min(Number(header) * 1_000, maxMs);
@@ -15,7 +14,7 @@ export function parseRetryAfter(
 }
 
 /** The `Date` of the response on the service's clock: milliseconds since 1970, in whole seconds. */
-export function parseDateHeader(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+export function parseDateHeader(headers: HttpHeaders): number | undefined {
   return parseHttpDate(headers['date']?.trim() ?? '');
 }
 

@@ -54,25 +54,13 @@ export function backoff(
   return random() * Math.min(maxMs, firstMs * 2 ** (errorCount - 1));
 }
 
-interface RetryAfterCheck {
-  /** Milliseconds from now. Default: the `Retry-After` of the error. */
-  readonly pause?: number;
-  /** Applies to every failure, not only to 423 and 429. */
-  readonly anyStatus?: boolean;
-}
-
-/**
- * The error for a pause that the service asks for and that ends after the deadline. The contract promises it for 423 and
- * 429. After another failure, a request may still sleep to the deadline, because a wait polls there once more. Work
- * without such a poll passes `anyStatus`.
- */
+/** The error for a pause that the service asks for and that ends after the deadline. `pause`: milliseconds from now. */
 export function exceededRetryAfter(
   error: RequestError,
   { remaining }: Deadline,
-  { pause = error.retryAfterMs ?? 0, anyStatus = false }: RetryAfterCheck = {},
+  pause = error.retryAfterMs ?? 0,
 ): RetryAfterExceedsDeadline | undefined {
-  const isBinding = anyStatus || error.isThrottled;
-  return isBinding && pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
+  return pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
 }
 
 export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>): void {
@@ -100,7 +88,8 @@ export async function withRetries<T>(
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
-      checkRetryAfter(error, deadline);
+      // A promise of the contract. After another failure, a request sleeps to the deadline, because a wait polls there again.
+      if (error.isThrottled) checkRetryAfter(error, deadline);
       onRetry?.(error, nextPause);
       pause = nextPause;
     }
@@ -126,7 +115,7 @@ export class Cooldown {
   async wait(deadline: Deadline): Promise<void> {
     while (this.isActive(deadline)) {
       const pause = this.#until - deadline.clock.now();
-      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, { pause });
+      if (this.#cause?.isThrottled) checkRetryAfter(this.#cause, deadline, pause);
       await deadline.sleep(pause);
     }
   }

@@ -137,7 +137,7 @@ class KeyCreation {
     const { api, deadline, log } = this.#collaborators;
     log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${this.#name}.`);
     try {
-      checkRetryAfter(createError, deadline, { anyStatus: true });
+      checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, isComplete } = await listKeysNamed(this.#name, api, this.#policy);
       for (const result of await revokeEach(keys, new Revoker(api, this.#policy), log))

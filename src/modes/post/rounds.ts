@@ -34,13 +34,13 @@ export class Rounds {
 
   /** True if the service asks to wait until post is over. */
   isTooLong(error: RequestError): boolean {
-    return exceededRetryAfter(error, this.#deadline, { anyStatus: true }) !== undefined;
+    return exceededRetryAfter(error, this.#deadline) !== undefined;
   }
 
   /** Notes how long all requests have to wait after a failed one. */
   note(error: RequestError): void {
     this.#notBefore = Math.max(this.#notBefore, this.#deadline.clock.now() + (error.retryAfterMs ?? 0));
-    this.#exceeded ??= exceededRetryAfter(error, this.#deadline, { anyStatus: true });
+    this.#exceeded ??= exceededRetryAfter(error, this.#deadline);
   }
 
   /** Repeats a round until the schedule or the end of the phase. Returns the failure of the last round. */
