@@ -74,50 +74,45 @@ export class InputReader {
   #withholdKey(name: InputName): void {
     if (!this.#secrets.appearIn(this.#input(name))) return;
     this.#withheld.add(name);
-    this.problem(name, 'contains the API key; expected it only in api-key, because other inputs are printed and sent');
+    this.#problem(name, 'contains the API key; expected it only in api-key, because other inputs are printed and sent');
   }
 
   /** Returns `undefined` for an invalid value; `complete()` then throws. */
-  parse<T>(
-    name: InputName,
-    parse: Parse<T>,
-    text: string = this.text(name),
-    show: (text: string) => string = (shown) => shown,
-  ): T | undefined {
+  parse<T>(name: InputName, parse: Parse<T>, text = this.text(name), show?: (text: string) => string): T | undefined {
     return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
   }
 
-  /** Like `parse`, for an input that may be empty. Wraps the value, to tell empty from invalid. */
-  optional<T>(name: InputName, parse: Parse<T>): { readonly value: T | undefined } | undefined {
-    const text = this.text(name);
-    if (text === '') return { value: undefined };
-    const value = this.parse(name, parse, text);
-    return value === undefined ? undefined : { value };
+  /** Like `parse`, but an empty value is valid: it is `undefined` too. */
+  optional<T>(name: InputName, parse: Parse<T>): T | undefined {
+    return this.text(name) === '' ? undefined : this.parse(name, parse);
+  }
+
+  /** Whether two inputs are set that exclude each other. `complete()` then throws. */
+  areBothSet(name: InputName, other: InputName): boolean {
+    const areSet = this.text(name) !== '' && this.text(other) !== '';
+    if (areSet) this.#problem(name, `is set together with ${other}; expected only one of them`);
+    return areSet;
   }
 
   /** Reads a variable of the runner. Like an input, it can be missing or invalid. */
   variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
-    return this.#parse(name, parse, this.environment[name] || fallback, (shown) => shown);
+    return this.#parse(name, parse, this.environment[name] || fallback);
   }
 
-  #parse<T>(name: string, parse: Parse<T>, text: string, show: (text: string) => string): T | undefined {
+  #parse<T>(name: string, parse: Parse<T>, text: string, show = (shown: string) => shown): T | undefined {
     try {
       return parse(text);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      this.#note(
-        name,
-        error.hidesValue || text === ''
-          ? error.message
-          : `“${sanitizeLine(this.#secrets.redact(show(text)), 80)}” ${error.message}`,
-      );
+      const isHidden = error.hidesValue || text === '';
+      const value = isHidden ? '' : `“${sanitizeLine(this.#secrets.redact(show(text)), 80)}” `;
+      this.#problem(name, `${value}${error.message}`);
       return undefined;
     }
   }
 
-  problem(name: InputName, message: string): void {
-    this.#used.add(name);
-    this.#note(name, message);
+  #problem(name: string, message: string): void {
+    this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
   /** For a value that is unusual but valid. */
@@ -127,10 +122,6 @@ export class InputReader {
 
   get warnings(): readonly string[] {
     return this.#warnings;
-  }
-
-  #note(name: string, message: string): void {
-    this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
   /** Inputs that the workflow sets to something other than the default, and that this step does not use. */
@@ -144,22 +135,17 @@ export class InputReader {
 
   /** Returns the values if every input is valid, and throws otherwise. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
-    const [first, ...others] = this.#problems;
-    if (first === undefined) return assertComplete(values);
-    if (others.length === 0) throw new BadInputs(`Bad input: ${sentence(first)}\nNo request was sent.`);
-    throw new BadInputs(
-      `${others.length + 1} bad inputs:\n${this.#problems.map((problem) => `- ${sentence(problem)}`).join('\n')}\nNo request was sent.`,
-    );
+    const problems = this.#problems.map(sentence);
+    if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
+    if (problems.length > 1)
+      throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
+    // A missing value without a reported problem is a defect of the action. The step must not go on.
+    const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
+    if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
+    return values as T;
   }
 }
 
 function isExpression(standard: string): boolean {
   return standard.startsWith(expressionMark);
-}
-
-/** A missing value without a reported problem is a defect of the action. The step must not go on. */
-function assertComplete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
-  const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
-  return values as T;
 }

@@ -52,7 +52,7 @@ export function readInputs<Name extends string, Run>(
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const values = {
     mode,
-    apiKey: reader.parse('api-key', parseApiKey, key, () => '***'),
+    apiKey: reader.parse('api-key', parseApiKey, key),
     baseUrl: reader.parse(
       'base-url',
       parseBaseUrl,

@@ -22,8 +22,8 @@ export function readCreateKeySettings(reader: InputReader): CreateKeySettings | 
   const onRevokeFailure = reader.parse('on-revoke-failure', oneOfParser(onFailureValues));
   const exportTo = reader.optional('export-env', parseVariableName);
   if (run === undefined || files.includes(undefined) || label === undefined) return undefined;
-  if (revokeInPost === undefined || onRevokeFailure === undefined || exportTo === undefined) return undefined;
-  return { run, label, revokeInPost, onRevokeFailure, exportTo: exportTo.value };
+  if (revokeInPost === undefined || onRevokeFailure === undefined) return undefined;
+  return { run, label, revokeInPost, onRevokeFailure, exportTo };
 }
 
 const parsePresent: Parse<string> = (text) => {

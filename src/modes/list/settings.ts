@@ -28,16 +28,16 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
   const settings = readListSettings(reader, projectFilterFields, all);
   const maxBatches = reader.parse('max-batches', parseMaxBatches);
   const shard = reader.optional('shard', parseShard);
-  if (settings === undefined || maxBatches === undefined || shard === undefined) return undefined;
-  return { ...settings, maxBatches, shard: shard.value };
+  if (settings === undefined || maxBatches === undefined) return undefined;
+  return { ...settings, maxBatches, shard };
 }
 
 export function readListOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
   const project = reader.parse('project-id', parseProjectId);
   const settings = readListSettings(reader, operationFilterFields, newestOperations);
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
-  if (project === undefined || settings === undefined || since === undefined) return undefined;
-  return { ...settings, projectId: project, since: since.value };
+  if (project === undefined || settings === undefined) return undefined;
+  return { ...settings, projectId: project, since };
 }
 
 function readListSettings(
@@ -49,9 +49,9 @@ function readListSettings(
   const limitText = reader.text('limit');
   const limit = reader.parse('limit', parseCount, limitText || defaultLimit);
   const failOn = reader.optional('fail-on', oneOfParser(['empty', 'match'] as const));
-  if (filter === undefined || limit === undefined || failOn === undefined) return undefined;
+  if (filter === undefined || limit === undefined) return undefined;
   for (const warning of filter.warnings) reader.warn('filter', warning);
-  return { filter, limit, isLimitSet: limitText !== '', failOn: failOn.value };
+  return { filter, limit, isLimitSet: limitText !== '', failOn };
 }
 
 /** GitHub limits a matrix to 256 jobs per workflow run. */

@@ -4,17 +4,12 @@ import { type Parse, parseKeyId, rejectLeftover } from '../../action/inputs/inpu
 import type { RevokeKeySettings } from './revoke-key.js';
 
 export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | undefined {
-  const name = reader.text('key-name');
-  const given = reader.text('key-id');
-  if (name !== '' && given !== '') {
-    reader.problem('key-id', 'is set together with key-name; expected only one of them');
-    return undefined;
+  if (reader.areBothSet('key-id', 'key-name')) return undefined;
+  if (reader.text('key-name') !== '') {
+    const name = reader.parse('key-name', parseExactName);
+    return name === undefined ? undefined : { name };
   }
-  if (name !== '') {
-    const exact = reader.parse('key-name', parseExactName, name);
-    return exact === undefined ? undefined : { name: exact };
-  }
-  const ids = reader.parse('key-id', parseKeyIds, given);
+  const ids = reader.parse('key-id', parseKeyIds);
   return ids === undefined ? undefined : { ids };
 }
 

@@ -30,10 +30,9 @@ export function readWaitSettings(reader: InputReader): WaitSettings | undefined 
   const failOn = reader.optional('fail-on', oneOfParser(['empty']));
   const interval = reader.parse('poll-interval', parsePollInterval);
   const failFast = reader.parse('fail-fast', parseBoolean);
-  if (projects === undefined || target === undefined || failOn === undefined) return undefined;
-  if (interval === undefined || failFast === undefined) return undefined;
-  const failOnEmpty = failOn.value === 'empty';
-  return { projectIds: projects, target, failOnEmpty, pollInterval: interval, failFast };
+  if (projects === undefined || target === undefined || interval === undefined || failFast === undefined)
+    return undefined;
+  return { projectIds: projects, target, failOnEmpty: failOn === 'empty', pollInterval: interval, failFast };
 }
 
 function parsePollInterval(text: string): number | 'auto' {
@@ -44,24 +43,19 @@ function parsePollInterval(text: string): number | 'auto' {
 }
 
 function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
-  const file = reader.text('response-file');
-  const given = reader.text('operation-id');
-  if (file !== '' && given !== '') {
-    reader.problem('operation-id', 'is set together with response-file; expected only one of them');
-    return undefined;
-  }
-  if (file !== '') {
+  if (reader.areBothSet('operation-id', 'response-file')) return undefined;
+  if (reader.text('response-file') !== '') {
     const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-    const ids = reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project), file);
+    const ids = reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project));
     return ids === undefined ? undefined : { ids };
   }
-  const ids = reader.parse('operation-id', parseOperationIds, given);
+  const ids = reader.parse('operation-id', parseOperationIds);
   if (ids !== undefined && ids !== 'all') return { ids };
   // These are parsed even if operation-id is invalid, so that one error names all problems.
   const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
-  if (ids === undefined || filter === undefined || since === undefined) return undefined;
-  return { all: filter, since: since.value };
+  if (ids === undefined || filter === undefined) return undefined;
+  return { all: filter, since };
 }
 
 const whyEmpty =
