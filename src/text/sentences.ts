@@ -1,3 +1,5 @@
+import { closestMatch } from 'leven';
+
 /** Adds a full stop. Some texts already end with a question mark, or with `^` below a line that they quote. */
 export function sentence(text: string): string {
   return /[.?!^]$/.test(text) ? text : `${text}.`;
@@ -29,4 +31,22 @@ export const messageBounds: Bounds = { max: 5, separator: '; ' };
 export function joinFirst(items: readonly string[], { max = 20, separator = ', ' }: Partial<Bounds> = {}): string {
   const shown = items.slice(0, max).join(separator);
   return items.length > max ? `${shown}${separator}and ${items.length - max} more` : shown;
+}
+
+/** The word that the user probably meant, if one is similar enough. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+  const typed = word.toLowerCase().slice(0, 100);
+  const begun = words.find((candidate) => typed.length > 1 && candidate.startsWith(typed));
+  return (
+    begun ??
+    closestMatch(typed, [...words], {
+      maxDistance: Math.min(typed.length - 1, Math.max(2, Math.floor(typed.length / 3))),
+    })
+  );
+}
+
+/** Suggests that word in a message; empty if none is similar, or if the message names no other word. */
+export function didYouMean(word: string, words: readonly string[]): string {
+  const meant = words.length > 1 ? nearest(word, words) : undefined;
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }

@@ -22,8 +22,8 @@ import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js'
 import { BadFilter, parseFilter } from '../../src/modes/list/filter.js';
 import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
 import { parseJson, printJson } from '../../src/text/json.js';
-import { nearest } from '../../src/text/nearest.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
+import { nearest } from '../../src/text/sentences.js';
 
 /** Linear work on a megabyte takes milliseconds, work by its square a quarter of an hour: nothing lies in between. */
 const megabyte = 1_000_000;

@@ -1,5 +1,5 @@
 import { maxLabelLength } from '../../keys/key-name.js';
-import { nearest } from '../../text/nearest.js';
+import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
 /** The message says what is wrong and what is expected. It continues the text `timeout: “ten”`. */
@@ -36,9 +36,8 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
-    const meant = nearest(text, words);
-    const hint = meant === undefined || words.length === 1 ? '' : ` (did you mean ${meant}?)`;
-    throw new BadValue(`${text === '' ? 'is empty' : 'is not a valid value'}; expected ${words.join(', ')}${hint}`);
+    const problem = text === '' ? 'is empty' : 'is not a valid value';
+    throw new BadValue(`${problem}; expected ${words.join(', ')}${didYouMean(text, words)}`);
   };
 }
 

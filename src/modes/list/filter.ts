@@ -1,8 +1,8 @@
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
-import { nearest } from '../../text/nearest.js';
 import { blankInvisible } from '../../text/sanitize-line.js';
+import { didYouMean } from '../../text/sentences.js';
 
 interface Line {
   readonly field: string;
@@ -52,11 +52,8 @@ export function parseFilter(
     if (sign === '') throw bad(column, 'expected field=pattern or field!=pattern');
     if (Object.hasOwn(unsupported, field))
       throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
-    if (!fields.includes(field)) {
-      const meant = nearest(field, fields);
-      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-      throw bad(line.search(/\S/), `no such field${hint}; the fields are ${fields.join(', ')}`);
-    }
+    if (!fields.includes(field))
+      throw bad(line.search(/\S/), `no such field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
     if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
     const folded = secondCondition.exec(line.slice(column));
     if (folded !== null)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../../src/text/nearest.js';
+import { nearest } from '../../../src/text/sentences.js';
 
 const words = ['id', 'project_id', 'branch_id', 'endpoint_id', 'action', 'created_at'];
 
