@@ -41,6 +41,14 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
+/** Accepts only text that matches. */
+export function patternParser(pattern: RegExp, problem: string): Parse<string> {
+  return (text) => {
+    if (!pattern.test(text)) throw new BadValue(problem);
+    return text;
+  };
+}
+
 /** The YAML 1.2 core set, like `core.getBooleanInput`. */
 export const parseBoolean: Parse<boolean> = (text) => {
   if (['true', 'True', 'TRUE'].includes(text)) return true;
@@ -67,11 +75,10 @@ export const parseKeyId: Parse<string> = (text) => {
   return text.replace(/^0+(?=\d)/, '');
 };
 
-export const parseKeyLabel: Parse<string> = (text) => {
-  if (!new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`).test(text))
-    throw new BadValue(`is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`);
-  return text;
-};
+export const parseKeyLabel = patternParser(
+  new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`),
+  `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
+);
 
 /** Variables that control later steps of the job: shell, loader, languages, tools, the runner and this action. */
 const steering = new RegExp(

@@ -1,6 +1,12 @@
 import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
 import type { Environment, InputReader } from './input-reader.js';
-import { BadValue, type Parse } from './input-values.js';
+import { patternParser } from './input-values.js';
+
+export const notARunner = 'expected the value that the GitHub Actions runner sets';
+
+const parseRunId = patternParser(/^[1-9]\d{0,19}$/, `is not the id of a run; ${notARunner}`);
+const parseRunAttempt = patternParser(/^[1-9]\d{0,2}$/, `is not the number of an attempt; ${notARunner}`);
+const parseRepositoryName = patternParser(/^[^/\s]+\/[^/\s]+$/, `is not owner/name; ${notARunner}`);
 
 export function readRun(reader: InputReader): WorkflowRun | undefined {
   const id = reader.variable('GITHUB_RUN_ID', parseRunId);
@@ -10,27 +16,10 @@ export function readRun(reader: InputReader): WorkflowRun | undefined {
   if (id === undefined || attempt === undefined || repository === undefined) return undefined;
   return {
     id,
-    attempt,
+    attempt: Number(attempt),
     fingerprint: repositoryFingerprint(server || 'https://github.com', repositoryId || repository),
   };
 }
-
-export const notARunner = 'expected the value that the GitHub Actions runner sets';
-
-const parseRepositoryName: Parse<string> = (text) => {
-  if (!/^[^/\s]+\/[^/\s]+$/.test(text)) throw new BadValue(`is not owner/name; ${notARunner}`);
-  return text;
-};
-
-const parseRunId: Parse<string> = (text) => {
-  if (!/^[1-9]\d{0,19}$/.test(text)) throw new BadValue(`is not the id of a run; ${notARunner}`);
-  return text;
-};
-
-const parseRunAttempt: Parse<number> = (text) => {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw new BadValue(`is not the number of an attempt; ${notARunner}`);
-  return Number(text);
-};
 
 /** Identifies the workflow run and its attempt. The runner sets both variables, and no step can change them for another. */
 export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {

@@ -1,11 +1,10 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import {
-  BadValue,
   oneOfParser,
-  type Parse,
   parseBoolean,
   parseKeyLabel,
   parseVariableName,
+  patternParser,
 } from '../../action/inputs/input-values.js';
 import { notARunner, readRun } from '../../action/inputs/workflow-run.js';
 import { maxLabelLength } from '../../keys/key-name.js';
@@ -26,10 +25,7 @@ export function readCreateKeySettings(reader: InputReader): CreateKeySettings | 
   return { run, label, revokeInPost, onRevokeFailure, exportTo };
 }
 
-const parsePresent: Parse<string> = (text) => {
-  if (text === '') throw new BadValue(`is empty; ${notARunner}`);
-  return text;
-};
+const parsePresent = patternParser(/./s, `is empty; ${notARunner}`);
 
 function defaultLabel({ environment }: InputReader): string {
   const name = (environment['GITHUB_REPOSITORY'] ?? '').replace(/^.*\//, '');
