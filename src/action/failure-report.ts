@@ -1,12 +1,12 @@
 import { RequestError } from '../http/errors.js';
 import { UserError } from '../keys/user-error.js';
-import { sentences, withLastError } from '../text/sentences.js';
+import { errorMessage, sentences, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
+import type { StepReport } from './publish.js';
 import { ResultFileError } from './publish.js';
-import type { StepReport } from './step-report.js';
 
 /** The report of a mode that failed without a result. */
 export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
@@ -20,15 +20,15 @@ export function errorReport(error: unknown): StepReport {
 
 function describeError(error: unknown): { readonly headline: string; readonly error: string } {
   if (error instanceof BadInputs) return { headline: 'Bad input', error: error.message };
-  const said = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   if (error instanceof ResultFileError)
     return {
       headline: 'Could not write the result file',
-      error: `${said}. The step did its work, but later steps cannot read the result. Check the disk of the runner, and run the step again.`,
+      error: `${message}. The step did its work, but later steps cannot read the result. Check the disk of the runner, and run the step again.`,
     };
   return {
     headline: 'No result',
-    error: `The step ended without a result: ${said}. It may have done part of its work. If it created a key, the post step revokes the key. If the runner is not at fault, please report this as a bug in this action.`,
+    error: `The step ended without a result: ${message}. It may have done part of its work. If it created a key, the post step revokes the key. If the runner is not at fault, please report this as a bug in this action.`,
   };
 }
 

@@ -2,12 +2,48 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorMessage } from '../text/sentences.js';
 import type { Environment } from './inputs/input-reader.js';
 import { codeHtml } from './markdown.js';
 import type { Secrets } from './secrets.js';
-import type { Output, Pieces, StepReport } from './step-report.js';
-import type { Toolkit } from './toolkit.js';
-import { escapeCommandsInJson } from './toolkit.js';
+import { escapeCommandsInJson, type Toolkit } from './toolkit.js';
+
+/** The result of a step, ready to be published. */
+export interface StepReport {
+  readonly status: string;
+  /** Only code that has confirmed the result sets this to true. The step succeeds only if it is true. */
+  readonly succeeded: boolean;
+  /** A few words, without a full stop. */
+  readonly headline: string;
+  readonly error?: string | undefined;
+  readonly notice?: string | undefined;
+  readonly warnings?: readonly string[];
+  readonly outputs?: readonly Output[];
+  /** An environment variable for the later steps of the job. Its value may be a secret. */
+  readonly variable?: { readonly name: string; readonly value: string } | undefined;
+  /**
+   * The whole result as JSON, in pieces, because one string can take too much memory. The type is not
+   * `Iterable<string>`, because a plain string has that type. It iterates by character, and redaction finds no secret in
+   * a single character.
+   */
+  readonly result?: Pieces;
+  /** Markdown below the headline. */
+  readonly details?: string;
+}
+
+export type Pieces = readonly string[] | Generator<string>;
+
+export interface Output {
+  readonly name: string;
+  /** JSON, or text without `##[`. `undefined` if it is too large for any output. */
+  readonly value: string | undefined;
+  /** If the outputs are too large together, those with a rank are left empty, the lowest rank first. */
+  readonly rank?: number;
+  /** An array of records must fit into one environment value. */
+  readonly holdsRecords?: boolean;
+  /** This output passes a secret to later steps on purpose. All other outputs are redacted. */
+  readonly isSecret?: boolean;
+}
 
 interface PublishContext {
   readonly toolkit: Toolkit;
@@ -26,24 +62,19 @@ export class ResultFileError extends Error {}
  */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets } = context;
-  const clean = (text: string) => secrets.redact(text);
-
-  const common: Output[] = [
+  const all: Output[] = [
     { name: 'status', value: report.status },
     { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
   ];
   const warnings: string[] = [];
-  const file: Output[] =
-    report.result === undefined
-      ? []
-      : [{ name: 'result-file', value: resultFileOrWarning(report, report.result, warnings, context) }];
-  // Redaction comes first, because the escape could split a secret.
-  const own = (report.outputs ?? []).map((output) =>
-    output.isSecret || output.value === undefined
-      ? output
-      : { ...output, value: escapeCommandsInJson(clean(output.value)) },
-  );
-  const { outputs, dropped } = fitOutputs([...common, ...file, ...own]);
+  if (report.result !== undefined)
+    all.push({ name: 'result-file', value: resultFileOrWarning(report, report.result, warnings, context) });
+  for (const output of report.outputs ?? []) {
+    const { value, isSecret } = output;
+    // Redaction comes first, because the escape could split a secret.
+    all.push(isSecret ? output : { ...output, value: value && escapeCommandsInJson(secrets.redact(value)) });
+  }
+  const { outputs, dropped } = fitOutputs(all);
   for (const { name, value } of outputs) toolkit.output(name, value);
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
@@ -111,7 +142,7 @@ async function writeSummary(markdown: string, toolkit: Toolkit): Promise<void> {
   try {
     await toolkit.summary(markdown);
   } catch (error) {
-    toolkit.warning(`Could not write the summary: ${error instanceof Error ? error.message : error}`);
+    toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 

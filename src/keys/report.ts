@@ -1,6 +1,6 @@
 import { adviceFor } from '../action/advice.js';
 import { describeFailure, type FailureMessages, raiseTimeout } from '../action/failure-report.js';
-import type { Output } from '../action/step-report.js';
+import type { Output } from '../action/publish.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import { RequestError } from '../http/errors.js';

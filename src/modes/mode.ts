@@ -1,5 +1,5 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
-import type { StepReport } from '../action/step-report.js';
+import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
 import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';

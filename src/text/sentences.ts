@@ -20,6 +20,11 @@ export function withLastError(what: string, cause: unknown): string {
   return cause instanceof Error ? `${what}. Last error: ${cause.message}` : what;
 }
 
+/** The message of whatever was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 interface Bounds {
   readonly max: number;
   readonly separator: string;

@@ -1,6 +1,6 @@
 import { failureReport } from '../../action/failure-report.js';
 import { codeHtml, tableHtml } from '../../action/markdown.js';
-import type { Output, StepReport } from '../../action/step-report.js';
+import type { Output, StepReport } from '../../action/publish.js';
 import type { ReportFacts } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 

@@ -1,6 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { maxRecordsBytes } from '../../action/publish.js';
-import type { StepReport } from '../../action/step-report.js';
+import { maxRecordsBytes, type StepReport } from '../../action/publish.js';
 import { type ApiRecord, displayTime, fieldText } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
 import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';

@@ -1,5 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
+import type { StepReport } from '../../action/publish.js';
 import { RequestError } from '../../http/errors.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../../keys/post-state.js';

@@ -1,8 +1,7 @@
 import { isBaseUrl } from '../../action/inputs/input-values.js';
 import { apiKeys } from '../../action/inputs/inputs.js';
 import { runAndAttempt } from '../../action/inputs/workflow-run.js';
-import { publishLogAndSummary } from '../../action/publish.js';
-import type { StepReport } from '../../action/step-report.js';
+import { publishLogAndSummary, type StepReport } from '../../action/publish.js';
 import { ControlApi } from '../../api/control-api.js';
 import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';
 import { postStateName } from '../../keys/post-state-name.js';

@@ -1,5 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
+import type { StepReport } from '../../action/publish.js';
 import { groupByOutcome, revocationFailure, revocationOutputs } from '../../keys/report.js';
 import type { RevocationResult } from '../../keys/revocation.js';
 import { printJson } from '../../text/json.js';

@@ -1,5 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
+import type { StepReport } from '../../action/publish.js';
 import { fieldTime } from '../../api/records.js';
 import type { Phase } from '../../operations/description.js';
 import { type OperationRow, operationCells, operationHeadings, operationRow } from '../../operations/table.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Output } from '../../../src/action/publish.js';
 import { fitOutputs } from '../../../src/action/publish.js';
-import type { Output } from '../../../src/action/step-report.js';
 
 const recordsLimit = 100 * 1024;
 const stepLimit = 400 * 1024;
