@@ -1,15 +1,13 @@
-import { Agent, type ClientRequestArgs } from 'node:http';
-import { Agent as SecureAgent } from 'node:https';
+import { Agent } from 'node:http';
+import { type RequestOptions, Agent as SecureAgent } from 'node:https';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type Clock, systemClock } from '../time/clock.js';
 import type { NameLookup } from './name-lookup.js';
 
-/** A request option. Node passes all options but `signal` to the agent, so the signal needs a second name. */
-export interface ConnectOptions {
-  readonly connectSignal: AbortSignal;
+export interface ConnectOptions extends RequestOptions {
+  /** The same as `signal`, under a second name: Node passes all options but `signal` to the agent. */
+  readonly connectSignal?: AbortSignal;
 }
-
-type Options = ClientRequestArgs & Partial<ConnectOptions>;
 
 /** Node's agent for the protocol, changed to use the first address of a host that answers. */
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
@@ -17,12 +15,12 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });
   const createConnection = agent.createConnection.bind(agent);
 
-  const openSocket = async (options: Options) => {
+  const openSocket = async (options: ConnectOptions) => {
     const host = options.host ?? '';
     const addresses = isIP(host) === 0 ? await names.addresses(host) : [host];
     const connectTo = (address: string) => connect({ ...options, host: address } as TcpNetConnectOpts);
     const socket = await connectToFirst(addresses, connectTo, systemClock, options.connectSignal);
-    return isSecure ? createConnection({ ...options, socket } as Options) : socket;
+    return isSecure ? createConnection({ ...options, socket } as ConnectOptions) : socket;
   };
 
   agent.createConnection = (options, done) => {

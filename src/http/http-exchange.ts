@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, OutgoingHttpHeaders, RequestOptions } from 'node:http';
+import type { Agent, ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
@@ -17,7 +17,7 @@ const closedConnectionCodes = ['ECONNRESET', 'EPIPE'];
 /** http-client's agent for a proxy. `request` sends CONNECT to the proxy. */
 interface TunnelAgent {
   readonly proxyOptions: { proxyAuth?: string | undefined };
-  request(options: RequestOptions): ClientRequest;
+  request(options: ConnectOptions): ClientRequest;
 }
 
 /** Exchanges over sockets. Uses the proxies and certificate authorities that the environment names. */
@@ -30,33 +30,22 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     return agent;
   };
 
-  const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> => {
-    const ownOptions: RequestOptions & ConnectOptions = {
-      agent,
-      signal,
-      connectSignal: signal,
-      host: socketHost(request.url),
-    };
-    return send(request, clientFor(ownOptions));
-  };
+  const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
+    send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
   /** Sends on an idle connection. If the service closes it at that moment, sends once more on a new one. */
-  const sendOnKeptConnection = async (
-    request: HttpRequest,
-    signal: AbortSignal,
-    agent: Agent,
-  ): Promise<HttpResponse> => {
+  const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
       return await sendDirectly(request, signal, agent);
     } catch (error) {
       if (!closedConnectionCodes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-      return await sendDirectly(request, signal, agentFor(request.url.protocol, names, false)).then(
-        (response) => ({ ...response, wasResent: true }),
-        (secondError) => {
-          // `secondError` may say that the second request was never sent. That proves nothing about the first, so report the first.
-          throw secondError instanceof TransportError ? secondError : error;
-        },
-      );
+      try {
+        const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
+        return { ...response, wasResent: true };
+      } catch (secondError) {
+        // It may say that the second request was never sent. That proves nothing about the first, so report the first.
+        throw secondError instanceof TransportError ? secondError : error;
+      }
     }
   };
 
@@ -68,7 +57,9 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     const tunnelFailed = new Promise<never>((_, reject) => {
       tunnel.request = (options) => {
         const host = socketHost(proxy);
-        const ownOptions: RequestOptions & ConnectOptions & { servername: string } = {
+        const connectRequest = requestTunnel({
+          ...options,
+          headers: { ...options.headers, ...login },
           agent: agentFor(proxy.protocol, names, false),
           // A proxy may accept the connection and never answer CONNECT. Only this signal ends such a request.
           signal,
@@ -76,8 +67,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
           host,
           // By default, Node would expect the certificate of the target host, which the `host` header names.
           servername: isIP(host) === 0 ? host : '',
-        };
-        const connectRequest = requestTunnel({ ...options, ...ownOptions, headers: { ...options.headers, ...login } });
+        });
         const fail = (error: Error) => reject(toTransportError(error, `the proxy ${hostAndPort(proxy)}`, true));
         return connectRequest.once('error', fail);
       };
@@ -121,9 +111,9 @@ function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
 }
 
 /** A client for one request. These options override http-client's own. */
-function clientFor(ownOptions: RequestOptions): HttpClient {
+function clientFor(ownOptions: ConnectOptions): HttpClient {
   const handler = {
-    prepareRequest: (options: RequestOptions) => void Object.assign(options, ownOptions),
+    prepareRequest: (options: ConnectOptions) => void Object.assign(options, ownOptions),
     canHandleAuthentication: () => false,
     handleAuthentication: () => Promise.reject(new Error('not used')),
   };

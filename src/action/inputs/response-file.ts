@@ -22,12 +22,9 @@ export function readOperationIds(path: string, projectId: string | undefined): s
     throw new BadValue('has an `operation` that is not an object; expected the JSON body of an API response');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
-  const places: [string, Json][] = [...(operations ?? []).entries()].map(([index, value]) => [
-    `operations[${index}]`,
-    value,
-  ]);
-  if (isObject(operation)) places.push(['operation', operation]);
-  return [...new Set(places.map(([place, value]) => parseIdAt(place, value, projectId)))];
+  const ids = (operations ?? []).map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));
+  if (isObject(operation)) ids.push(parseIdAt('operation', operation, projectId));
+  return [...new Set(ids)];
 }
 
 function readText(path: string): string {
