@@ -7,10 +7,33 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-// biome-ignore lint/suspicious/noExplicitAny: these are the answers of an API, and each test changes another part of them.
-type Json = any;
+interface Rule {
+  readonly type: string;
+  readonly parameters?: {
+    required_reviewers?: unknown[];
+    require_code_owner_review?: boolean;
+    required_status_checks?: unknown[];
+  };
+}
 
-const rulesets: Readonly<Record<string, Json>> = Object.fromEntries(
+interface Ruleset {
+  readonly name: string;
+  enforcement: string;
+  bypass_actors?: { actor_id: number; actor_type: string; bypass_mode: string }[];
+  readonly conditions: { readonly ref_name: { readonly include: string[]; exclude: string[] } };
+  readonly rules: Rule[];
+}
+
+/** What GitHub answers on each path, as far as a test changes it. */
+interface Answers {
+  [ruleset: `/rulesets/${number}`]: Ruleset;
+  '/rulesets?includes_parents=false&per_page=100': { id: number; name: string }[];
+  readonly '/environments/release': { readonly protection_rules: { prevent_self_review?: boolean }[] };
+  readonly '/environments/release/deployment-branch-policies': { branch_policies: { name: string; type: string }[] };
+  readonly '/immutable-releases': { enabled: boolean };
+}
+
+const rulesets = new Map<string, Ruleset>(
   readdirSync('.github/rulesets').map((file) => [file, readJson(join('.github/rulesets', file))]),
 );
 
@@ -29,14 +52,14 @@ function folderWithApp(id: number): string {
   return folder;
 }
 
-function withApp(ruleset: Json, id: number): Json {
-  return { ...ruleset, bypass_actors: [{ ...ruleset.bypass_actors[0], actor_id: id }] };
+function withApp(ruleset: Ruleset, id: number): Ruleset {
+  return { ...ruleset, bypass_actors: [{ ...existing(ruleset.bypass_actors?.[0]), actor_id: id }] };
 }
 
 /** GitHub's answers where all is set as in the files; GitHub adds fields of its own, and lists rules in its own order. */
-function asInFiles(): Record<string, Json> {
-  const set = Object.values(rulesets).map((ruleset, index) => ({
-    ...structuredClone(ruleset === rulesets['version-tags.json'] ? withApp(ruleset, releaseApp) : ruleset),
+function asInFiles(): Answers {
+  const set = [...rulesets].map(([file, ruleset], index) => ({
+    ...structuredClone(file === 'version-tags.json' ? withApp(ruleset, releaseApp) : ruleset),
     id: index + 1,
     source_type: 'Repository',
     source: 'org/ctl-action',
@@ -44,31 +67,31 @@ function asInFiles(): Record<string, Json> {
     rules: structuredClone(ruleset.rules).reverse(),
   }));
   const pullRequest = set.flatMap(({ rules }) => rules).find(({ type }) => type === 'pull_request');
-  pullRequest.parameters.required_reviewers = [];
-  const settings = Object.entries(readJson('.github/settings.json')).map(([path, value]) => [
-    `/${path}`,
-    { ...structuredClone(value as object), url: 'https://example.com/' },
-  ]);
+  existing(pullRequest?.parameters).required_reviewers = [];
+  const settings = readJson<Record<string, object>>('.github/settings.json');
   return {
     '/rulesets?includes_parents=false&per_page=100': set.map(({ id, name }) => ({ id, name })),
     ...Object.fromEntries(set.map((ruleset) => [`/rulesets/${ruleset.id}`, ruleset])),
-    ...Object.fromEntries(settings),
-  };
+    ...Object.fromEntries(
+      Object.entries(settings).map(([path, value]) => [`/${path}`, { ...value, url: 'https://example.com/' }]),
+    ),
+  } as Answers;
 }
 
-function readJson(path: string): Json {
+function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 /** Runs the script against a server that plays GitHub. */
 async function compare(
-  answers: Record<string, Json>,
+  answers: Partial<Answers>,
   cwd = filledIn,
 ): Promise<{ status: number; said: string; tokens: string[] }> {
   const tokens = new Set<string>();
+  const byPath = new Map<string, unknown>(Object.entries(answers));
   const server = createServer((request, response) => {
     tokens.add(request.headers.authorization ?? '');
-    const answer = answers[(request.url ?? '').replace('/repos/org/ctl-action', '')];
+    const answer = byPath.get((request.url ?? '').replace('/repos/org/ctl-action', ''));
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? { message: 'Not Found' }));
   });
@@ -90,8 +113,15 @@ function run(env: NodeJS.ProcessEnv, cwd: string): Promise<{ status: number; sai
   });
 }
 
-function rulesetNamed(answers: Record<string, Json>, name: string): Json {
-  return Object.values(answers).find((answer) => answer.name === name && answer.rules !== undefined);
+function rulesetNamed(answers: Answers, wanted: string): Ruleset {
+  const list = '/rulesets?includes_parents=false&per_page=100';
+  const id = answers[list].find(({ name }) => name === wanted)?.id ?? 0;
+  return existing(answers[`/rulesets/${id}`]);
+}
+
+function existing<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the files of this repository lack it');
+  return value;
 }
 
 test('settings that are as in the files are accepted', async () => {
@@ -103,7 +133,7 @@ test('settings that are as in the files are accepted', async () => {
 });
 
 /** Each row changes a setting, and has what the comparison says of it. */
-const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
+const changes: [string, (answers: Answers) => void, RegExp][] = [
   [
     'a ruleset that is only evaluated',
     (answers) => {
@@ -114,7 +144,7 @@ const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
   [
     'a second App that may move tags',
     (answers) => {
-      rulesetNamed(answers, 'version tags').bypass_actors.push({
+      rulesetNamed(answers, 'version tags').bypass_actors?.push({
         actor_id: 5,
         actor_type: 'Integration',
         bypass_mode: 'always',
@@ -149,7 +179,7 @@ const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
     'a review that code owners need not give',
     (answers) => {
       const { rules } = rulesetNamed(answers, 'main');
-      rules.find(({ type }: Json) => type === 'pull_request').parameters.require_code_owner_review = false;
+      existing(rules.find(({ type }) => type === 'pull_request')?.parameters).require_code_owner_review = false;
     },
     /require_code_owner_review: the file has true, GitHub has false/,
   ],
@@ -164,7 +194,7 @@ const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
     'a ruleset that is not set',
     (answers) => {
       const list = '/rulesets?includes_parents=false&per_page=100';
-      answers[list] = answers[list].filter(({ name }: Json) => !name.startsWith('no branches'));
+      answers[list] = answers[list].filter(({ name }) => !name.startsWith('no branches'));
     },
     /ruleset “no branches named like versions”: expected 1, found 0/,
   ],
@@ -185,7 +215,7 @@ const changes: [string, (answers: Record<string, Json>) => void, RegExp][] = [
   [
     'a release that its author may approve',
     (answers) => {
-      answers['/environments/release'].protection_rules[0].prevent_self_review = false;
+      existing(answers['/environments/release'].protection_rules[0]).prevent_self_review = false;
     },
     /environments\/release: protection_rules: the file has/,
   ],
@@ -227,7 +257,7 @@ test('a token that does not see who may bypass a ruleset is refused, and the per
 
 test('a ruleset file without the id of an App is never accepted, and the message says where to write it', async () => {
   const answers = asInFiles();
-  rulesetNamed(answers, 'version tags').bypass_actors[0].actor_id = 0;
+  existing(rulesetNamed(answers, 'version tags').bypass_actors?.[0]).actor_id = 0;
   const placeholder = folderWithApp(0);
   onTestFinished(() => rmSync(placeholder, { recursive: true }));
 
@@ -246,7 +276,8 @@ test('a setting that GitHub does not show is an error, and the permissions that 
 });
 
 test('only the App of the release creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
-  const { 'version-tags.json': versions, 'release-tags.json': releases } = rulesets;
+  const versions = existing(rulesets.get('version-tags.json'));
+  const releases = existing(rulesets.get('release-tags.json'));
   expect(versions).toMatchObject({
     target: 'tag',
     enforcement: 'active',
@@ -264,7 +295,7 @@ test('only the App of the release creates and moves version tags, and nobody mov
 });
 
 test('main changes only by a pull request that two people approved and all checks passed, without exception', () => {
-  const { 'main.json': main } = rulesets;
+  const main = existing(rulesets.get('main.json'));
   expect(main).toMatchObject({
     target: 'branch',
     enforcement: 'active',
@@ -278,8 +309,8 @@ test('main changes only by a pull request that two people approved and all check
     'pull_request',
     'required_status_checks',
   ]);
-  const parameters = Object.fromEntries(main.rules.map((rule: Json) => [rule.type, rule.parameters]));
-  expect(parameters['pull_request']).toMatchObject({
+  const parameters = new Map(main.rules.map((rule) => [rule.type, rule.parameters]));
+  expect(parameters.get('pull_request')).toMatchObject({
     // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
     required_approving_review_count: 2,
     require_code_owner_review: true,
@@ -287,7 +318,7 @@ test('main changes only by a pull request that two people approved and all check
     dismiss_stale_reviews_on_push: true,
   });
   // 15368 is GitHub Actions: no other App and no person can report the check.
-  expect(parameters['required_status_checks'].required_status_checks).toEqual(
+  expect(parameters.get('required_status_checks')?.required_status_checks).toEqual(
     ['CI', 'Dependency review'].map((context) => ({ context, integration_id: 15368 })),
   );
   // A later line could name other owners of a file, or none.
@@ -296,18 +327,17 @@ test('main changes only by a pull request that two people approved and all check
 });
 
 test('no branch can have the name of a version tag', () => {
-  const { 'version-branches.json': branches } = rulesets;
+  const branches = existing(rulesets.get('version-branches.json'));
   expect(branches).toMatchObject({ target: 'branch', enforcement: 'active', bypass_actors: [] });
   expect(types(branches)).toEqual(['creation', 'update']);
   const patterns = branches.conditions.ref_name.include.map(
-    (pattern: string) =>
-      new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`),
+    (pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`),
   );
   for (const name of ['v1', 'v10', 'v1.2', 'v1.2.3', 'v10.20.30']) {
-    expect(patterns.some((pattern: RegExp) => pattern.test(`refs/heads/${name}`))).toBe(true);
+    expect(patterns.some((pattern) => pattern.test(`refs/heads/${name}`))).toBe(true);
   }
 });
 
-function types(ruleset: Json): string[] {
-  return ruleset.rules.map(({ type }: Json) => type).sort();
+function types(ruleset: Ruleset): string[] {
+  return ruleset.rules.map(({ type }) => type).sort();
 }
