@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { isIP } from 'node:net';
-import { getProperty, parseJsonOrUndefined } from '../text/json.js';
+import { parseJsonOrUndefined } from '../text/json.js';
 import { lookupOptions, type NameLookup } from './name-lookup.js';
 
 /** Prints the addresses or the error code, as JSON. */
 const script = `
   const [, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
-    process.stdout.write(JSON.stringify(error ? error.code : addresses), () => process.exit());
+    process.stdout.write(JSON.stringify(error ? error.code : addresses.map(({ address }) => address)), () => process.exit());
   });`;
 
 /**
@@ -34,13 +34,9 @@ export function lookupInChild(): NameLookup {
 
   return {
     addresses(host) {
-      const pending = lookups.get(host);
-      if (pending !== undefined) return pending;
-      const started = start(host);
-      lookups.set(host, started);
-      const forget = () => lookups.delete(host);
-      started.then(forget, forget);
-      return started;
+      const lookup = lookups.get(host) ?? start(host).finally(() => lookups.delete(host));
+      lookups.set(host, lookup);
+      return lookup;
     },
     close() {
       for (const child of children) child.kill('SIGKILL');
@@ -52,9 +48,8 @@ export function lookupInChild(): NameLookup {
 function parseResult(stdout: string): readonly string[] | string {
   const result = parseJsonOrUndefined(stdout);
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;
-  if (!Array.isArray(result) || result.length === 0) return 'EAI_AGAIN';
-  const addresses = result.map((item: unknown) => String(getProperty(item, 'address')));
-  return addresses.every((address) => isIP(address) !== 0) ? addresses : 'EAI_AGAIN';
+  const addresses = Array.isArray(result) ? result.map(String) : [];
+  return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0) ? addresses : 'EAI_AGAIN';
 }
 
 function lookupError(hostname: string, code: string): Error {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
-import { getProperty, parseJsonOrUndefined } from '../text/json.js';
+import { getProperty, isText, parseJsonOrUndefined } from '../text/json.js';
 import { parseKeyName } from './key-name.js';
 
 /** Main saves this for post. It is enough to revoke the key even if main was killed before the response. */
@@ -56,7 +56,7 @@ type Check = (value: unknown) => boolean;
 const isTextThat =
   (check: (text: string) => boolean): Check =>
   (value) =>
-    typeof value === 'string' && check(value);
+    isText(value) && check(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
 /**
  * Milliseconds from 1970: the range of dates in JavaScript (https://tc39.es/ecma262/#sec-time-values-and-time-range).
@@ -89,7 +89,7 @@ export class UnreadablePostState extends Error {
  * Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`.
  */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
-  const state = parseJsonOrUndefined(splitSeal(saved).text);
+  const state: unknown = parseJsonOrUndefined(splitSeal(saved).text);
   const all = { baseUrl: isTextThat(isBaseUrl), ...checks };
   const bad = Object.entries(all).flatMap(([part, check]) => (check(getProperty(state, part)) ? [] : [part]));
   if (bad.length > 0) throw new UnreadablePostState(bad);

@@ -68,10 +68,10 @@ export function toText(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** For JSON of which nothing is printed or sent: long integers are rounded. */
-export function parseJsonOrUndefined(text: string): unknown {
+/** For text that may be no JSON. The error of JSON.parse quotes the text, which can contain a secret. */
+export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
@@ -92,10 +92,10 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /** A string that is neither empty nor a marked integer. */
-export function isText(value: Json | undefined): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !isMarked(value);
 }
 
-function isMarked(value: Json | undefined): value is string {
+function isMarked(value: unknown): value is string {
   return mark !== undefined && typeof value === 'string' && value.startsWith(mark);
 }

@@ -1,4 +1,4 @@
-import { type Json, parseJson, toText } from '../../text/json.js';
+import { type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { BadValue, type Parse, rejectLeftover } from './input-values.js';
 
@@ -24,13 +24,9 @@ export function parseIdList(text: string, options: IdListOptions): string[] {
 }
 
 function parseIdArray(text: string, { example }: IdListOptions): Json[] {
-  try {
-    const value = parseJson(text);
-    if (Array.isArray(value)) return value;
-  } catch {
-    // The error of JSON.parse quotes the text, which can contain a secret.
-  }
-  throw new BadValue(`is not a valid JSON array; expected one such as ${example}`, true);
+  const value = parseJsonOrUndefined(text);
+  if (!Array.isArray(value)) throw new BadValue(`is not a valid JSON array; expected one such as ${example}`, true);
+  return value;
 }
 
 function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAbsent, isObject, type Json, parseJson, toText } from '../../text/json.js';
+import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { BadValue, parseOperationId } from './input-values.js';
 
 const maxFileBytes = 256 * 1024 * 1024;
@@ -52,15 +52,11 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function parseBody(text: string): Json {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new BadValue(
-      text.trim() === ''
-        ? 'is empty; expected the JSON body of an API response'
-        : 'is not JSON; expected only the body of an API response (curl -o, without -i)',
-    );
-  }
+  if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
+  const body = parseJsonOrUndefined(text);
+  if (body === undefined)
+    throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
+  return body;
 }
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
