@@ -15,18 +15,17 @@ export function failureReport(error: unknown, timeout: number, namesProject = fa
 
 /** The report of a step with invalid inputs, with a result file that could not be written, or with a defect. */
 export function errorReport(error: unknown): StepReport {
-  return { status: 'error', succeeded: false, ...describeError(error) };
-}
-
-function describeError(error: unknown): { readonly headline: string; readonly error: string } {
-  if (error instanceof BadInputs) return { headline: 'Bad input', error: error.message };
+  const report = { status: 'error', succeeded: false };
   const message = errorMessage(error);
+  if (error instanceof BadInputs) return { ...report, headline: 'Bad input', error: message };
   if (error instanceof ResultFileError)
     return {
+      ...report,
       headline: 'Could not write the result file',
       error: `${message}. The step did its work, but later steps cannot read the result. Check the disk of the runner, and run the step again.`,
     };
   return {
+    ...report,
     headline: 'No result',
     error: `The step ended without a result: ${message}. It may have done part of its work. If it created a key, the post step revokes the key. If the runner is not at fault, please report this as a bug in this action.`,
   };

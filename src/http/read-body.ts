@@ -38,15 +38,11 @@ export function readBody(message: IncomingMessage, maxBytes: number): Promise<st
       if (!message.complete) return fail();
       isRead = true;
       decode();
-      resolve(withoutByteOrderMark(text + decoder.end()));
+      // Some servers begin the body with a byte order mark.
+      resolve((text + decoder.end()).replace(/^\uFEFF/, ''));
     });
     message.on('aborted', fail);
     message.on('error', fail);
     message.on('close', fail);
   });
-}
-
-/** Some servers begin the body with a byte order mark. */
-function withoutByteOrderMark(text: string): string {
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }

@@ -1,7 +1,5 @@
 import ansiRegex from 'ansi-regex';
 
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu;
-
 /** Replaces each invisible character with a space. All other characters keep their position. */
 export function blankInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ' ');
@@ -14,10 +12,7 @@ export function blankInvisible(text: string): string {
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;
   // The input is cut first, because a body can have megabytes.
-  const line = text
-    .slice(0, max * 8)
-    .replace(ansiRegex(), ' ')
-    .replace(invisible, ' ')
-    .trim();
+  const start = text.slice(0, max * 8).replace(ansiRegex(), ' ');
+  const line = blankInvisible(start).replace(/\s+/g, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -37,6 +37,7 @@ export const defaults = {
 } as const;
 
 type InputName = keyof typeof defaults;
+const inputNames = Object.keys(defaults) as InputName[];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -58,8 +59,7 @@ export class InputReader {
     this.environment = environment;
     this.#input = input;
     this.#secrets = secrets;
-    for (const name of Object.keys(defaults) as InputName[])
-      if (name !== 'api-key' && !isExpression(defaults[name])) this.#withholdKey(name);
+    for (const name of inputNames) if (name !== 'api-key' && !isExpression(defaults[name])) this.#withholdKey(name);
   }
 
   text(name: InputName): string {
@@ -126,11 +126,9 @@ export class InputReader {
 
   /** Inputs that the workflow sets to something other than the default, and that this step does not use. */
   unused(): string[] {
-    return Object.entries(defaults).flatMap(([name, standard]) => {
-      if (this.#used.has(name) || isExpression(standard)) return [];
-      const set = this.#input(name);
-      return set === '' || set === standard ? [] : [name];
-    });
+    return inputNames
+      .filter((name) => !this.#used.has(name) && !isExpression(defaults[name]))
+      .filter((name) => !['', defaults[name]].includes(this.#input(name)));
   }
 
   /** Returns the values if every input is valid, and throws otherwise. */
