@@ -1,6 +1,4 @@
-import { secretEncodings } from '../text/encodings.js';
-
-const minLength = 8;
+import { minSecretLength, secretEncodings } from '../text/encodings.js';
 
 /** The secrets of the step. The runner masks them in the log, but not in outputs and summaries. */
 export class Secrets {
@@ -21,13 +19,12 @@ export class Secrets {
   /** Later steps get this secret and may print it encoded. The runner derives no masks for hex and base64url. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
-    for (const form of [Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64url')])
-      this.#mask(form);
+    for (const encoding of ['hex', 'base64url'] as const) this.#mask(Buffer.from(secret).toString(encoding));
   }
 
-  /** Whether a secret occurs in the text. Secrets under 8 characters are skipped: they occur in ordinary words. */
+  /** Whether a secret occurs in the text. Short secrets are skipped. */
   appearIn(text: string): boolean {
-    return this.#known.some((secret) => secret.length >= minLength && text.includes(secret));
+    return this.#known.some((secret) => secret.length >= minSecretLength && text.includes(secret));
   }
 
   redact(text: string): string {

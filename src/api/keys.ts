@@ -1,4 +1,5 @@
 import type { HttpResponse } from '../http/exchange.js';
+import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
@@ -37,8 +38,6 @@ function parseKey(value: Json, place: string): Key {
   return { id: parseId(value, place), name: isText(value['name']) ? value['name'] : undefined, record };
 }
 
-/** A mask of a shorter secret would hide ordinary text: a key `o` turns every `o` of the job's log into `***`. */
-const minSecretLength = 8;
 /** The post step gets the secret in one environment variable, which holds at most 128 KiB on Linux. */
 const maxSecretLength = 4_096;
 const maxDigits = 100;

@@ -2,6 +2,7 @@ import type { Agent, ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
+import { longestTimer } from '../time/clock.js';
 import { agentFor, type ConnectOptions } from './connect.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from './exchange.js';
 import { lookupInProcess } from './name-lookup.js';
@@ -10,8 +11,6 @@ import { readBody } from './read-body.js';
 import { toTransportError } from './transport-errors.js';
 import { userAgent } from './user-agent.js';
 
-/** Milliseconds: the longest timer of Node. */
-const maxSocketTimeout = 2 ** 31 - 1;
 const closedConnectionCodes = ['ECONNRESET', 'EPIPE'];
 
 /** http-client's agent for a proxy. `request` sends CONNECT to the proxy. */
@@ -121,7 +120,7 @@ function clientFor(ownOptions: ConnectOptions): HttpClient {
     allowRedirects: false,
     keepAlive: true,
     // http-client's idle timeout of 3 minutes would cut a longer request-timeout. The signal enforces request-timeout.
-    socketTimeout: maxSocketTimeout,
+    socketTimeout: longestTimer,
   });
   // The constructor would append ACTIONS_ORCHESTRATION_ID. The service has no need for it.
   client.userAgent = userAgent;

@@ -1,4 +1,5 @@
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
+import { minSecretLength } from '../text/encodings.js';
 
 /** Says why the proxy variable for this URL is invalid. http-client would ignore such a variable and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
@@ -16,15 +17,13 @@ export function proxyProblem(url: URL): string | undefined {
   return `${name} is not a valid URL. Write it as http://host:port, with user and password percent-encoded (% is %25)`;
 }
 
-const longEnoughToMask = 8;
-
-/** The passwords of all proxies, as written and decoded. A mask of a shorter password would hide ordinary text. */
+/** The passwords of all proxies that are long enough for a mask, as written and decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
     // The URL class would reject an invalid value, and its password would stay unmasked.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
-    return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= longEnoughToMask);
+    return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= minSecretLength);
   });
 }
 

@@ -1,3 +1,6 @@
+/** Characters. A mask of a shorter secret would hide ordinary text: a key `o` turns every `o` of the log into `***`. */
+export const minSecretLength = 8;
+
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -25,15 +25,10 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-interface Bounds {
-  readonly max: number;
-  readonly separator: string;
-}
-
-export const messageBounds: Bounds = { max: 5, separator: '; ' };
+export const messageBounds = { max: 5, separator: '; ' };
 
 /** Names the first items and counts the rest. The length of such a list is up to the service or the user. */
-export function joinFirst(items: readonly string[], { max = 20, separator = ', ' }: Partial<Bounds> = {}): string {
+export function joinFirst(items: readonly string[], { max = 20, separator = ', ' } = {}): string {
   const shown = items.slice(0, max).join(separator);
   return items.length > max ? `${shown}${separator}and ${items.length - max} more` : shown;
 }

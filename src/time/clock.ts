@@ -8,8 +8,8 @@ export interface Clock {
   schedule(time: number, callback: () => void): () => void;
 }
 
-// Node fires a longer timer after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
-const longestTimer = 2 ** 31 - 1;
+/** Milliseconds. Node fires a longer timer after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+export const longestTimer = 2 ** 31 - 1;
 
 /** `now()` counts from the start of the process, so the step's deadline includes the time to load the bundle. */
 export const systemClock: Clock = {

@@ -50,7 +50,7 @@ export class InputReader {
   readonly #input: (name: string) => string;
   readonly #secrets: Secrets;
   readonly #problems: string[] = [];
-  readonly #warnings: string[] = [];
+  readonly warnings: string[] = [];
   readonly #used = new Set<string>();
   /** Inputs that contain a known secret. Their values are neither parsed nor printed. */
   readonly #withheld = new Set<string>();
@@ -117,11 +117,7 @@ export class InputReader {
 
   /** For a value that is unusual but valid. */
   warn(name: InputName, message: string): void {
-    this.#warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
-  }
-
-  get warnings(): readonly string[] {
-    return this.#warnings;
+    this.warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
   }
 
   /** Inputs that the workflow sets to something other than the default, and that this step does not use. */

@@ -1,4 +1,5 @@
 import { maxLabelLength } from '../../keys/key-name.js';
+import { minSecretLength } from '../../text/encodings.js';
 import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
@@ -151,18 +152,15 @@ export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }
 
-/** A mask of a shorter key would hide ordinary text in the log, so shorter keys are rejected. */
-export const minApiKeyLength = 8;
-
 export const parseApiKey: Parse<string> = (text) => {
   if (text === '') {
     throw new BadValue(
       'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. Otherwise, check the name of the secret, and that this job may read it',
     );
   }
-  if (text.length < minApiKeyLength) {
+  if (text.length < minSecretLength) {
     throw new BadValue(
-      `has fewer than ${minApiKeyLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
+      `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
   }

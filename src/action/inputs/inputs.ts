@@ -1,8 +1,8 @@
+import { minSecretLength } from '../../text/encodings.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
 import {
   durationParser,
-  minApiKeyLength,
   oneOfParser,
   parseApiKey,
   parseBaseUrl,
@@ -32,7 +32,7 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
 /** Every step calls this first, because nothing may print the key before it is masked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
-  if (key.length >= minApiKeyLength) secrets.add(key);
+  if (key.length >= minSecretLength) secrets.add(key);
 }
 
 /**
