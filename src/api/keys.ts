@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../http/exchange.js';
+import type { HttpHeaders, HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
@@ -85,7 +85,7 @@ function integerDigits(id: Json | undefined): string | undefined {
 const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
 
 /** Whether the response announces another page. The documented list of keys has no pages, so nothing requests one. */
-export function announcesMore(headers: Readonly<Record<string, string | undefined>>): boolean {
+export function announcesMore(headers: HttpHeaders): boolean {
   const hasCursor = cursorHeaders.some((name) => !['', 'null'].includes(headers[name]?.trim() ?? ''));
   return hasCursor || hasNextLink(headers['link'] ?? '');
 }

@@ -47,10 +47,10 @@ export class BadInputs extends Error {}
 /** Reads inputs and collects their problems, so that a user can fix all of them at once. */
 export class InputReader {
   readonly environment: Environment;
+  readonly warnings: string[] = [];
   readonly #input: (name: string) => string;
   readonly #secrets: Secrets;
   readonly #problems: string[] = [];
-  readonly warnings: string[] = [];
   readonly #used = new Set<string>();
   /** Inputs that contain a known secret. Their values are neither parsed nor printed. */
   readonly #withheld = new Set<string>();
