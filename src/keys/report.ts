@@ -10,22 +10,15 @@ import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { RevocationResult } from './revocation.js';
 
-export function groupByOutcome(results: readonly RevocationResult[]): {
-  readonly revoked: readonly string[];
-  readonly gone: readonly string[];
-  readonly failed: readonly string[];
-} {
-  const ids = (is: (result: RevocationResult) => boolean) => results.filter(is).map(({ id }) => id);
-  return {
-    revoked: ids((result) => 'outcome' in result && result.outcome === 'revoked'),
-    gone: ids((result) => 'outcome' in result && result.outcome === 'already-gone'),
-    failed: ids((result) => 'failure' in result),
-  };
+export function groupByOutcome(results: readonly RevocationResult[]) {
+  const idsWith = (outcome: RevocationResult['outcome']) =>
+    results.filter((result) => result.outcome === outcome).map(({ id }) => id);
+  return { revoked: idsWith('revoked'), gone: idsWith('already-gone'), failed: idsWith('failed') };
 }
 
 /** Describes the revocations that failed. Undefined if none did. */
 export function revocationFailure(results: readonly RevocationResult[], timeout: number): FailureMessages | undefined {
-  const failed = results.flatMap((result) => ('failure' in result ? [result] : []));
+  const failed = results.filter((result) => result.outcome === 'failed');
   const [first] = failed;
   if (first === undefined) return undefined;
   const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;

@@ -23,10 +23,11 @@ type ListCheckResult = boolean | 'unknown';
 /** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
 export class Revocation {
   readonly #key: KeyToRevoke;
+  /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
+  isConfirmed = false;
   /** True if a DELETE of this step may have taken effect. */
   #mayBeOurs = false;
   #responseWasLost = false;
-  #isConfirmed = false;
   #wasNotFound = false;
 
   constructor(key: KeyToRevoke) {
@@ -36,9 +37,9 @@ export class Revocation {
   /** Resolves only if the key is confirmed as gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
     try {
-      this.#isConfirmed = await api.revokeKey(this.#key.id, deadline);
+      this.isConfirmed = await api.revokeKey(this.#key.id, deadline);
       this.#mayBeOurs = true;
-      if (this.#isConfirmed) return 'revoked';
+      if (this.isConfirmed) return 'revoked';
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
@@ -70,57 +71,11 @@ export class Revocation {
   get outcome(): RevocationOutcome {
     return this.#mayBeOurs ? 'revoked' : 'already-gone';
   }
-
-  /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
-  get isConfirmed(): boolean {
-    return this.#isConfirmed;
-  }
 }
 
 /** An HTML page may come from a proxy, so it proves nothing. Neither does a 2xx response about another key. */
 function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): boolean {
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
-}
-
-export class Revoker {
-  readonly #api: ControlApi;
-  readonly #policy: RequestPolicy;
-  /** Revoked keys do not come back. If this list does not show a key, that stays true, so one list serves many keys. */
-  #list: Promise<KeyList> | undefined;
-  /** All keys depend on the list, so a 423 for the list delays all of them. */
-  readonly #listCooldown = new Cooldown();
-
-  constructor(api: ControlApi, policy: RequestPolicy) {
-    this.#api = api;
-    this.#policy = policy;
-  }
-
-  revoke(key: KeyToRevoke): Promise<RevocationOutcome> {
-    const revocation = new Revocation(key);
-    return withRetries(
-      () => revocation.attempt(this.#api, this.#policy.deadline, (it) => this.#isListed(it)),
-      this.#policy,
-    );
-  }
-
-  /** An earlier list that shows the key may be out of date, so it is read again. */
-  async #isListed(key: KeyToRevoke): Promise<ListCheckResult> {
-    const before = await this.#list?.catch(() => undefined);
-    if (before !== undefined && includesKey(before, key) === false) return false;
-    this.#list = this.#readList();
-    return includesKey(await this.#list, key);
-  }
-
-  async #readList(): Promise<KeyList> {
-    const { deadline } = this.#policy;
-    await this.#listCooldown.wait(deadline);
-    try {
-      return await this.#api.keys({ ...this.#policy, retry: noRetry });
-    } catch (error) {
-      if (error instanceof RequestError) this.#listCooldown.note(error, deadline);
-      throw error;
-    }
-  }
 }
 
 export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
@@ -143,20 +98,53 @@ export async function listKeysNamed(name: string, api: ControlApi, policy: Reque
 
 export type RevocationResult = { readonly id: string } & (
   | { readonly outcome: RevocationOutcome }
-  | { readonly failure: unknown }
+  | { readonly outcome: 'failed'; readonly failure: unknown }
 );
 
 /** One failed revocation does not stop the others. */
-export function revokeEach(keys: readonly KeyToRevoke[], revoker: Revoker, log: Log): Promise<RevocationResult[]> {
+export function revokeEach(
+  keys: readonly KeyToRevoke[],
+  api: ControlApi,
+  policy: RequestPolicy,
+  log: Log,
+): Promise<RevocationResult[]> {
+  const isListed = sharedListCheck(api, policy);
   return mapConcurrently(keys, async ({ id, name }): Promise<RevocationResult> => {
+    const revocation = new Revocation({ id, name });
     try {
-      const outcome = await revoker.revoke({ id, name });
+      const outcome = await withRetries(() => revocation.attempt(api, policy.deadline, isListed), policy);
       log.info(`Key ${id} was ${outcome === 'revoked' ? 'revoked' : 'already gone'}.`);
       return { id, outcome };
     } catch (failure) {
-      return { id, failure };
+      return { id, outcome: 'failed', failure };
     }
   });
+}
+
+/** Revoked keys do not come back. If a list does not show a key, that stays true, so one list serves many keys. */
+function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
+  const { deadline } = policy;
+  let list: Promise<KeyList> | undefined;
+  // All keys depend on the list, so a 423 for the list delays all of them.
+  const cooldown = new Cooldown();
+
+  async function readList(): Promise<KeyList> {
+    await cooldown.wait(deadline);
+    try {
+      return await api.keys({ ...policy, retry: noRetry });
+    } catch (error) {
+      if (error instanceof RequestError) cooldown.note(error, deadline);
+      throw error;
+    }
+  }
+
+  return async (key) => {
+    const earlier = await list?.catch(() => undefined);
+    if (earlier !== undefined && includesKey(earlier, key) === false) return false;
+    // An earlier list that shows the key may be out of date.
+    list = readList();
+    return includesKey(await list, key);
+  };
 }
 
 const maxConcurrency = 6;

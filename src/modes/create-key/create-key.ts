@@ -3,9 +3,8 @@ import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, type RequestPolicy, withRetries } from '../../http/retry.js';
 import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { OnFailure, PostState } from '../../keys/post-state.js';
-import { incompleteKeyList, listKeysNamed, Revoker, revokeEach } from '../../keys/revocation.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy } from '../mode.js';
+import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 
 export interface CreateKeySettings {
   readonly label: string;
@@ -140,7 +139,7 @@ class KeyCreation {
       checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, isComplete } = await listKeysNamed(this.#name, api, this.#policy);
-      for (const result of await revokeEach(keys, new Revoker(api, this.#policy), log))
+      for (const result of await revokeEach(keys, api, this.#policy, log))
         if ('failure' in result) throw result.failure;
       if (!isComplete) throw incompleteKeyList();
     } catch (error) {

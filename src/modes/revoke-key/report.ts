@@ -51,5 +51,5 @@ function noKeyNotice(settings: RevokeKeySettings): string {
 const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gone', failed: '❌ not revoked' };
 
 function resultCells(result: RevocationResult): string[] {
-  return [outcomeLabels['outcome' in result ? result.outcome : 'failed'], codeHtml(result.id)];
+  return [outcomeLabels[result.outcome], codeHtml(result.id)];
 }

@@ -1,7 +1,7 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { listKeysNamed, type RevocationResult, Revoker, revokeEach } from '../../keys/revocation.js';
+import { listKeysNamed, type RevocationResult, revokeEach } from '../../keys/revocation.js';
 import { UserError } from '../../keys/user-error.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
@@ -16,7 +16,7 @@ export async function revokeKeys(
   const { api, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const keys = 'ids' in settings ? settings.ids.map((id) => ({ id })) : await onlyKeyNamed(settings.name, api, policy);
-  return revokeEach(keys, new Revoker(api, policy), log);
+  return revokeEach(keys, api, policy, log);
 }
 
 /** Returns one key or none. Several keys of that name are an error. */

@@ -4,8 +4,7 @@ import type { WorkflowRun } from '../../keys/key-name.js';
 import { mapConcurrently } from '../../keys/revocation.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy } from '../mode.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 
 /** A workflow run as GitHub shows it. */
 export interface RunState {

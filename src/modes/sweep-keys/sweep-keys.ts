@@ -2,7 +2,7 @@ import type { Key } from '../../api/keys.js';
 import { fieldTime } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
-import { type RevocationResult, Revoker, revokeEach } from '../../keys/revocation.js';
+import { type RevocationResult, revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import { RunLookups, type RunState } from './run-lookups.js';
@@ -64,7 +64,7 @@ export async function sweepKeys(
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
   return {
     decisions,
-    revocations: settings.dryRun ? [] : await revokeEach(over, new Revoker(api, policy), log),
+    revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
     others: { ofOtherRepositories: made.length - ours.length, notOurs: list.keys.length - made.length },
     failures: lookups.failures,
     listIsComplete: list.isComplete,

@@ -20,8 +20,8 @@ export const mutants: readonly Mutant[] = [
     name: 'found-keys-left',
     defect: 'what an unclear create made is found, but not revoked',
     file: 'src/modes/create-key/create-key.ts',
-    replace: 'await revokeEach(keys, new',
-    by: 'await revokeEach(keys.slice(1), new',
+    replace: 'await revokeEach(keys, api',
+    by: 'await revokeEach(keys.slice(1), api',
   },
   {
     name: 'search-failure-forgotten',
