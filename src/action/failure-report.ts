@@ -46,13 +46,8 @@ export interface FailureMessages {
 export function describeFailure(error: unknown, timeout: number, namesProject = false): FailureMessages {
   if (error instanceof CancelledError) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
   if (error instanceof DeadlineExceeded) {
-    const { cause } = error;
-    const whatToDo = cause instanceof RequestError ? adviceFor(cause, namesProject) : raiseTimeout;
-    return {
-      status: 'error',
-      headline: 'Timed out',
-      error: `${withLastError(`Timed out after ${formatDuration(timeout)}`, cause)}. ${whatToDo}`,
-    };
+    const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
+    return { status: 'error', headline: 'Timed out', error: `${reason}. ${adviceAfter(error, namesProject)}` };
   }
   if (error instanceof RequestError) {
     return { status: 'error', headline: 'Failed', error: sentences(error.message, adviceFor(error, namesProject)) };
@@ -61,4 +56,10 @@ export function describeFailure(error: unknown, timeout: number, namesProject = 
   throw error;
 }
 
-export const raiseTimeout = 'Raise timeout, or check why the service is slow.';
+/** If the last error before a timeout is known, the advice is about that error. */
+export function adviceAfter(failure: unknown, namesProject = false): string {
+  const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
+  return error instanceof RequestError
+    ? adviceFor(error, namesProject)
+    : 'Raise timeout, or check why the service is slow.';
+}

@@ -1,11 +1,10 @@
-import { adviceFor } from '../action/advice.js';
-import { describeFailure, type FailureMessages, raiseTimeout } from '../action/failure-report.js';
+import { adviceAfter, describeFailure, type FailureMessages } from '../action/failure-report.js';
 import type { Output } from '../action/publish.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
-import { joinFirst, messageBounds, withLastError } from '../text/sentences.js';
+import { joinFirst, messageBounds, plural, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { RevocationResult } from './revocation.js';
@@ -22,14 +21,12 @@ export function revocationFailure(results: readonly RevocationResult[], timeout:
   const [first] = failed;
   if (first === undefined) return undefined;
   const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;
-  const { status, headline, error } = describeFailure(decisive.failure, timeout);
-  if (error === undefined) return { status, headline, error };
-  const said = failed.map(({ id, failure }) => `${id} (${failureReason(failure, timeout)})`);
-  const keys = results.length === 1 ? '1 key' : `${results.length} keys`;
+  const described = describeFailure(decisive.failure, timeout);
+  if (described.error === undefined) return described;
+  const reasons = failed.map(({ id, failure }) => `${id} (${failureReason(failure, timeout)})`);
   return {
-    status,
-    headline,
-    error: `Could not revoke ${failed.length} of ${keys}: ${joinFirst(said, messageBounds)}. ${adviceForFailure(first.failure)} A key has full access to the account until it is revoked.`,
+    ...described,
+    error: `Could not revoke ${failed.length} of ${plural(results.length, 'key')}: ${joinFirst(reasons, messageBounds)}. ${adviceAfter(first.failure)} A key has full access to the account until it is revoked.`,
   };
 }
 
@@ -37,11 +34,6 @@ function failureReason(failure: unknown, timeout: number): string {
   if (failure instanceof RequestError) return failure.message;
   if (!(failure instanceof DeadlineExceeded)) throw failure;
   return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
-}
-
-function adviceForFailure(failure: unknown): string {
-  const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
-  return error instanceof RequestError ? adviceFor(error, false) : raiseTimeout;
 }
 
 /** Keys that were already gone are in neither list. */
@@ -57,14 +49,7 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
  * A key in the summary. Texts are sanitized, and network addresses left out, because summaries of public repositories
  * are public.
  */
-interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly created: string;
-  readonly lastUsed: string;
-}
-
-export function keyRow(key: Key): KeyRow {
+export function keyRow(key: Key) {
   return {
     id: key.id,
     name: sanitizeLine(key.name ?? '', 80),

@@ -744,8 +744,8 @@ export const mutants: readonly Mutant[] = [
     name: 'status-disagrees',
     defect: 'the status of a failed step is ok',
     file: 'src/action/failure-report.ts',
-    replace: "status: 'error',\n      headline: 'Timed out',",
-    by: "status: 'ok' as 'error',\n      headline: 'Timed out',",
+    replace: "status: 'error', headline: 'Timed out',",
+    by: "status: 'ok' as 'error', headline: 'Timed out',",
   },
   {
     name: 'error-untold',
