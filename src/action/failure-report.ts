@@ -1,5 +1,5 @@
 import { RequestError } from '../http/errors.js';
-import { UserError } from '../keys/user-error.js';
+import { UserError } from '../keys/revocation.js';
 import { errorMessage, sentences, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';

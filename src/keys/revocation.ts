@@ -84,6 +84,9 @@ export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRe
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
+/** The step cannot do what its inputs ask for. The message is complete and gets no further advice. */
+export class UserError extends Error {}
+
 /** The key that is not found may be on a page that was not read. */
 export function incompleteKeyList(): RequestError {
   const message =

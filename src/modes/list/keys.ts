@@ -1,5 +1,5 @@
 import { type Key, keyFields } from '../../api/keys.js';
-import { UserError } from '../../keys/user-error.js';
+import { UserError } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
 import { collect, type ListResult, type ListSettings } from './collect.js';
 

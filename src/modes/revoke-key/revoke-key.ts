@@ -1,8 +1,7 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { listKeysNamed, type RevocationResult, revokeEach } from '../../keys/revocation.js';
-import { UserError } from '../../keys/user-error.js';
+import { listKeysNamed, type RevocationResult, revokeEach, UserError } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';

@@ -1,4 +1,5 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { proxyProblem } from '../../http/proxy.js';
 import { type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
 import { mapConcurrently } from '../../keys/revocation.js';
@@ -27,6 +28,15 @@ export interface WorkflowRuns {
     id: string,
     onCancel: OnCancel,
   ): Promise<{ readonly run: RunState | 'gone' } | { readonly failure: LookupFailure }>;
+}
+
+/** Loads a separate bundle: it is large, and only one mode needs it. */
+export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
+  const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
+  if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
+  // octokit would ignore such a proxy, or print its password.
+  const failure = { message: `GitHub was not asked because ${problem}`, transient: false };
+  return () => ({ find: async () => ({ failure }) });
 }
 
 /** A run without an entry could not be looked up. */
