@@ -1,4 +1,4 @@
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError, type RequestErrorOptions, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
@@ -7,27 +7,25 @@ import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
 
-/** A workflow run as GitHub shows it. */
-export interface RunState {
-  /** The latest attempt. Undefined if GitHub does not tell. */
-  readonly attempt: number | undefined;
-  readonly isCompleted: boolean;
+/** A workflow run as GitHub shows it, or that it does not find the run. */
+export type RunState =
+  | {
+      /** The latest attempt. Undefined if GitHub does not tell. */
+      readonly attempt: number | undefined;
+      readonly isCompleted: boolean;
+    }
+  | 'gone';
+
+/** Why a lookup failed. */
+export interface LookupFailure extends RequestErrorOptions {
+  readonly message: string;
 }
 
-/** Why a lookup failed, with the fields of a `RequestError`. */
-export interface LookupFailure {
-  readonly message: string;
-  readonly status?: number;
-  readonly transient: boolean;
-  readonly retryAfterMs?: number;
-}
+export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
 /** The workflow runs of this repository. */
 export interface WorkflowRuns {
-  find(
-    id: string,
-    onCancel: OnCancel,
-  ): Promise<{ readonly run: RunState | 'gone' } | { readonly failure: LookupFailure }>;
+  find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
 }
 
 /** Loads a separate bundle: it is large, and only one mode needs it. */
@@ -40,7 +38,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 /** A run without an entry could not be looked up. */
-type RunStates = ReadonlyMap<string, RunState | 'gone'>;
+type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
 /**
@@ -95,58 +93,56 @@ export class RunLookups {
     return new Map([...states].filter(([, state]) => state !== 'gone' || isBelieved));
   }
 
-  async #findEach(ids: readonly string[]): Promise<Map<string, RunState | 'gone'>> {
-    const states = new Map<string, RunState | 'gone'>();
+  async #findEach(ids: readonly string[]): Promise<Map<string, RunState>> {
+    const states = new Map<string, RunState>();
     await mapConcurrently(ids, async (id) => {
       // Stop after one permanent or three transient failures.
       const isPermanent = (failure: RequestError) => !failure.transient || failure instanceof RetryAfterExceedsDeadline;
       if (this.failures.some(isPermanent) || this.failures.length >= maxFailures) return;
-      try {
-        states.set(id, await this.#find(id));
-      } catch (error) {
-        this.#recordFailure(error);
-      }
+      const state = await this.#lookUp(id);
+      if (state !== undefined) states.set(id, state);
     });
     return states;
   }
 
   /** A 404 for another run counts only if the token can read the current run. */
   async #canSeeOwnRun(): Promise<boolean> {
-    try {
-      if ((await this.#find(this.#own.id)) !== 'gone') return true;
-      this.failures.push(
-        new RequestError('GitHub does not show the current run to github-token', { transient: false, status: 404 }),
-      );
-    } catch (error) {
-      this.#recordFailure(error);
+    const state = await this.#lookUp(this.#own.id);
+    if (state === 'gone') {
+      const message = 'GitHub does not show the current run to github-token';
+      this.failures.push(new RequestError(message, { transient: false, status: 404 }));
     }
-    return false;
+    return state !== undefined && state !== 'gone';
   }
 
-  #find(id: string): Promise<RunState | 'gone'> {
-    return withRetries(async () => {
-      const requestDeadline = this.#policy.deadline.within(this.#requestTimeout);
-      const outcome = await requestDeadline
-        .race((onCancel) => this.#runs.find(id, onCancel))
-        .catch((error: unknown) => {
-          if (!(error instanceof DeadlineExceeded) || this.#policy.deadline.isExpired) throw error;
-          return { failure: { message: 'GitHub did not respond within request-timeout', transient: true } };
-        });
+  /** Records a failure, and then returns undefined. */
+  async #lookUp(id: string): Promise<RunState | undefined> {
+    try {
+      return await withRetries(() => this.#request(id), this.#policy);
+    } catch (error) {
+      if (error instanceof RequestError) {
+        this.failures.push(error);
+      } else if (error instanceof DeadlineExceeded) {
+        // Lookups have used up their half of the time, so a retry cannot help.
+        const message = withLastError('GitHub did not respond within half of the timeout', error.cause);
+        this.failures.push(new RequestError(message, { transient: false }));
+      } else {
+        throw error;
+      }
+      return undefined;
+    }
+  }
+
+  async #request(id: string): Promise<RunState> {
+    const { deadline } = this.#policy;
+    try {
+      const requestDeadline = deadline.within(this.#requestTimeout);
+      const outcome = await requestDeadline.race((onCancel) => this.#runs.find(id, onCancel));
       if ('run' in outcome) return outcome.run;
       throw new RequestError(outcome.failure.message, outcome.failure);
-    }, this.#policy);
+    } catch (error) {
+      if (!(error instanceof DeadlineExceeded) || deadline.isExpired) throw error;
+      throw new RequestError('GitHub did not respond within request-timeout', { transient: true });
+    }
   }
-
-  #recordFailure(error: unknown): void {
-    if (error instanceof DeadlineExceeded) this.failures.push(lookupsTimedOut(error));
-    else if (error instanceof RequestError) this.failures.push(error);
-    else throw error;
-  }
-}
-
-/** Lookups have used up their half of the time, so a retry cannot help. */
-function lookupsTimedOut({ cause }: DeadlineExceeded): RequestError {
-  return new RequestError(withLastError('GitHub did not respond within half of the timeout', cause), {
-    transient: false,
-  });
 }

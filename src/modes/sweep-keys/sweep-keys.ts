@@ -78,7 +78,7 @@ function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
 /** `age`: milliseconds on the service's clock; 0 if the record has no time of creation. */
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
-  state: RunState | 'gone' | undefined,
+  state: RunState | undefined,
   { run: own, olderThan }: SweepKeysSettings,
 ): Pick<SweepDecision, 'isOver' | 'reason'> {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };

@@ -4,7 +4,7 @@ import { parseRetryAfter } from '../../http/retry-after.js';
 import { userAgent } from '../../http/user-agent.js';
 import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import type { LookupFailure, RunState, WorkflowRuns } from './run-lookups.js';
+import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
 
 /** The error that octokit throws. It has no `response` if none arrived. */
 interface OctokitError {
@@ -23,6 +23,8 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   if (token === '')
     return { find: async () => lookupFailure('was not asked because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
+  // octokit's own messages would go to the console.
+  const discard = () => undefined;
   const log = { debug: discard, info: discard, warn: discard, error: discard };
   const octokit = getOctokit(token, { log, userAgent });
   return {
@@ -47,18 +49,14 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 }
 
 /** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which has no such fields. */
-function parseRun(data: unknown, id: string): { run: RunState } | { failure: LookupFailure } {
+function parseRun(data: unknown, id: string): LookupOutcome {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
     return lookupFailure('responded with something other than the requested run', { transient: true });
   return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
 }
 
-function toOutcome(
-  error: OctokitError,
-  nowMs: number,
-  withoutToken: (text: string) => string,
-): { run: 'gone' } | { failure: LookupFailure } {
+function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string): LookupOutcome {
   const { status, message: errorMessage, response } = error;
   if (response === undefined)
     return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(errorMessage), 100)})`, {
@@ -90,10 +88,6 @@ function rateLimitDelay(headers: Headers, said: string, nowMs: number): number |
   return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);
 }
 
-function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): { failure: LookupFailure } {
+function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): LookupOutcome {
   return { failure: { message: `GitHub ${what}`, ...details } };
-}
-
-function discard(): void {
-  // octokit's own messages would go to the console.
 }
