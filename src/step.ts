@@ -32,7 +32,7 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: inputs.summary };
   const warnings = publishOutputs(report, world.clock.now(), context);
-  if (stateAfterOutputs !== undefined) services.postState(stateAfterOutputs.onFailure).save(stateAfterOutputs.state);
+  if (stateAfterOutputs !== undefined) services.postState.save(stateAfterOutputs);
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   return report.succeeded;
 }
@@ -59,16 +59,14 @@ function createServices(
   const since = clock.epochMs();
   const run = runAndAttempt(environment);
   return {
-    postState: (onFailure) => {
-      const known = { baseUrl: baseUrl.href, since, onFailure, summary };
-      return {
-        mask: (secret) => secrets.addForLaterSteps(secret),
-        save: (state) =>
-          toolkit.state(
-            postStateName,
-            state === undefined ? nothingToRevoke : serializePostState({ ...known, ...state }, apiKey, run),
-          ),
-      };
+    postState: {
+      mask: (secret) => secrets.addForLaterSteps(secret),
+      save: (state) => {
+        if (state === nothingToRevoke) return toolkit.state(postStateName, state);
+        const { onFailure, ...key } = state;
+        const saved = { baseUrl: baseUrl.href, since, onFailure, summary, ...key };
+        toolkit.state(postStateName, serializePostState(saved, apiKey, run));
+      },
     },
     workflowRuns: async (token, repository) => {
       secrets.add(token);

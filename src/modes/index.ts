@@ -28,8 +28,7 @@ export const modes = {
   'list-projects': define({ readSettings: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
   'create-key': define({
     readSettings: readCreateKeySettings,
-    run: (settings, collaborators, { postState }) =>
-      createKey(settings, collaborators, postState(settings.onRevokeFailure)),
+    run: (settings, collaborators, { postState }) => createKey(settings, collaborators, postState),
     report: createKeyReport,
     stateAfterOutputs,
   }),

@@ -3,11 +3,10 @@ import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
 import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
-import type { OnFailure } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import type { PostStateStore, StateAfterOutputs } from './create-key/create-key.js';
+import type { KeyState, PostStateStore } from './create-key/create-key.js';
 import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
 export interface Collaborators {
@@ -20,7 +19,7 @@ export interface Collaborators {
 
 /** What single modes need beside the collaborators. */
 export interface Services {
-  readonly postState: (onFailure: OnFailure) => PostStateStore;
+  readonly postState: PostStateStore;
   /** Masks the token. */
   readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
   /** Milliseconds for one request to another service than the control API. */
@@ -39,7 +38,7 @@ export interface Mode<Settings, Result> {
   readonly readSettings: (reader: InputReader) => Settings | undefined;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
-  readonly stateAfterOutputs?: (result: Result, settings: Settings) => StateAfterOutputs | undefined;
+  readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
 }
 
 /** Runs a mode whose settings are read. `timeout`: of the step, in milliseconds. */
@@ -47,7 +46,7 @@ export type RunMode = (
   collaborators: Collaborators,
   services: Services,
   timeout: number,
-) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: StateAfterOutputs | undefined }>;
+) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: KeyState | undefined }>;
 
 /** Hides the types of a mode's settings and result. The compiler still checks that its functions agree on them. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {

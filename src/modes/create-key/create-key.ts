@@ -3,6 +3,7 @@ import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, type RequestPolicy, withRetries } from '../../http/retry.js';
 import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { OnFailure, PostState } from '../../keys/post-state.js';
+import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
 
@@ -16,44 +17,81 @@ export interface CreateKeySettings {
 }
 
 /** Post needs this even if the process of main is killed. */
-type KeyState = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke'>;
+export type KeyState =
+  | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
+  | typeof nothingToRevoke;
 
 /** Main masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {
   /** Hides the secret in everything that is printed later. */
   mask(secret: string): void;
-  /** Undefined: there is nothing to revoke. */
-  save(state: KeyState | undefined): void;
+  save(state: KeyState): void;
 }
 
-export type CreateKeyResult = Pick<KeyState, 'name' | 'mayHaveStrayKey'> &
+export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-export function createKey(
-  settings: CreateKeySettings,
+/**
+ * A promise of the contract: each of these creates may make a key after the last search. A 429 with an HTML page counts
+ * too, because its sender is unknown.
+ */
+const maxAmbiguousCreates = 5;
+
+export async function createKey(
+  { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
   collaborators: Collaborators,
   store: PostStateStore,
 ): Promise<CreateKeyResult> {
-  return new KeyCreation(settings, collaborators, store).run();
+  const { api, deadline, random } = collaborators;
+  const policy = defaultPolicy(collaborators);
+  const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
+  let mayHaveStrayKey = false;
+  let ambiguousCreates = 0;
+
+  async function attempt(): Promise<MintedKey> {
+    try {
+      return await api.createKey(name, deadline);
+    } catch (error) {
+      if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
+      // This stays true even if a later create succeeds: a request that timed out can still take effect.
+      mayHaveStrayKey = true;
+      if (!(error instanceof RequestError)) throw error;
+      await revokeStrayKeys(name, error, collaborators, policy);
+      const transient = error.transient && ++ambiguousCreates < maxAmbiguousCreates;
+      // The search has already waited for `Retry-After`.
+      throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
+    }
+  }
+
+  // Saved before the request, so that post knows the name if this process is killed during the request.
+  store.save({ name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure });
+  const minted = await withRetries(attempt, policy).catch((failure: unknown) => ({ failure }));
+  if ('failure' in minted) {
+    if (!mayHaveStrayKey) store.save(nothingToRevoke);
+    return { name, mayHaveStrayKey, minted: undefined, failure: minted.failure };
+  }
+  store.mask(minted.secret);
+  store.save({ name, mayHaveStrayKey, minted, revoke: true, onFailure });
+  return { name, mayHaveStrayKey, minted };
 }
 
-/** The arguments of `PostStateStore`, once the outputs are written. */
-export interface StateAfterOutputs {
-  readonly onFailure: OnFailure;
-  readonly state: KeyState | undefined;
-}
-
-/**
- * Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has received it.
- * Undefined: the state stays as it is.
- */
-export function stateAfterOutputs(
-  { name, minted, mayHaveStrayKey }: CreateKeyResult,
-  { revokeInPost, onRevokeFailure }: CreateKeySettings,
-): StateAfterOutputs | undefined {
-  if (minted === undefined || revokeInPost) return undefined;
-  const state = mayHaveStrayKey ? { name, mayHaveStrayKey, minted, revoke: false } : undefined;
-  return { onFailure: onRevokeFailure, state };
+/** No step has the secret of such a key, so the key is useless and only a risk. */
+async function revokeStrayKeys(
+  name: string,
+  createError: RequestError,
+  { api, deadline, log }: Collaborators,
+  policy: RequestPolicy,
+): Promise<void> {
+  log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
+  try {
+    checkRetryAfter(createError, deadline);
+    await deadline.sleep(createError.retryAfterMs ?? 0);
+    const { keys, isComplete } = await listKeysNamed(name, api, policy);
+    for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
+    if (!isComplete) throw incompleteKeyList();
+  } catch (error) {
+    throw error instanceof RequestError ? new KeyLookupFailed(createError, error) : error;
+  }
 }
 
 /**
@@ -71,79 +109,13 @@ class KeyLookupFailed extends RequestError {
 }
 
 /**
- * A promise of the contract: each of these creates may make a key after the last search. A 429 with an HTML page counts
- * too, because its sender is unknown.
+ * Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has received it.
+ * Undefined: the state stays as it is.
  */
-const maxAmbiguousCreates = 5;
-
-class KeyCreation {
-  readonly #collaborators: Collaborators;
-  readonly #store: PostStateStore;
-  readonly #policy: RequestPolicy;
-  readonly #name: string;
-  #mayHaveStrayKey = false;
-  #ambiguousCreates = 0;
-
-  constructor(settings: CreateKeySettings, collaborators: Collaborators, store: PostStateStore) {
-    this.#collaborators = collaborators;
-    this.#store = store;
-    this.#policy = defaultPolicy(collaborators);
-    this.#name = makeKeyName(
-      settings.label,
-      { run: settings.run, isKept: !settings.revokeInPost },
-      collaborators.random,
-    );
-  }
-
-  async run(): Promise<CreateKeyResult> {
-    const name = this.#name;
-    // Saved before the request, so that post knows the name if this process is killed during the request.
-    this.#store.save({ name, mayHaveStrayKey: true, minted: undefined, revoke: true });
-    const minted = await withRetries(() => this.#attempt(), this.#policy).catch((failure: unknown) => ({ failure }));
-    if ('failure' in minted) {
-      if (!this.#mayHaveStrayKey) this.#store.save(undefined);
-      return { name, mayHaveStrayKey: this.#mayHaveStrayKey, minted: undefined, failure: minted.failure };
-    }
-    this.#store.mask(minted.secret);
-    this.#store.save({ name, mayHaveStrayKey: this.#mayHaveStrayKey, minted, revoke: true });
-    return { name, mayHaveStrayKey: this.#mayHaveStrayKey, minted };
-  }
-
-  /** After one ambiguous create the state stays ambiguous: a request that timed out can still take effect. */
-  async #attempt(): Promise<MintedKey> {
-    const { api, deadline } = this.#collaborators;
-    const hadStrayKey = this.#mayHaveStrayKey;
-    this.#mayHaveStrayKey = true;
-    try {
-      const minted = await api.createKey(this.#name, deadline);
-      this.#mayHaveStrayKey = hadStrayKey;
-      return minted;
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      if (!error.mayHaveTakenEffect) {
-        this.#mayHaveStrayKey = hadStrayKey;
-        throw error;
-      }
-      await this.#revokeStrayKeys(error);
-      const transient = error.transient && ++this.#ambiguousCreates < maxAmbiguousCreates;
-      // The search has already waited for `Retry-After`.
-      throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
-    }
-  }
-
-  /** No step has the secret of such a key, so the key is useless and only a risk. */
-  async #revokeStrayKeys(createError: RequestError): Promise<void> {
-    const { api, deadline, log } = this.#collaborators;
-    log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${this.#name}.`);
-    try {
-      checkRetryAfter(createError, deadline);
-      await deadline.sleep(createError.retryAfterMs ?? 0);
-      const { keys, isComplete } = await listKeysNamed(this.#name, api, this.#policy);
-      for (const result of await revokeEach(keys, api, this.#policy, log))
-        if ('failure' in result) throw result.failure;
-      if (!isComplete) throw incompleteKeyList();
-    } catch (error) {
-      throw error instanceof RequestError ? new KeyLookupFailed(createError, error) : error;
-    }
-  }
+export function stateAfterOutputs(
+  { name, minted, mayHaveStrayKey }: CreateKeyResult,
+  { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
+): KeyState | undefined {
+  if (minted === undefined || revokeInPost) return undefined;
+  return mayHaveStrayKey ? { name, mayHaveStrayKey, minted, revoke: false, onFailure } : nothingToRevoke;
 }
