@@ -6,17 +6,12 @@ import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 
 export function createKeyReport(
   result: CreateKeyResult,
-  settings: CreateKeySettings,
+  { revokeInPost, exportTo }: CreateKeySettings,
   { timeout }: ReportFacts,
 ): StepReport {
-  return result.minted === undefined ? keyNotCreated(result, timeout) : keyCreated(result, settings);
-}
-
-function keyCreated(
-  { name, minted: { id, secret } }: Extract<CreateKeyResult, { minted: object }>,
-  settings: CreateKeySettings,
-): StepReport {
-  const { revokeInPost, exportTo } = settings;
+  if (result.minted === undefined) return keyNotCreated(result, timeout);
+  const { name } = result;
+  const { id, secret } = result.minted;
   return {
     status: 'ok',
     succeeded: true,
@@ -38,12 +33,12 @@ function keyNotCreated(
   return {
     ...report,
     error: report.error === undefined ? undefined : `${report.error} ${whatRemains}`,
-    outputs: keyOutputs(name, '', ''),
+    outputs: keyOutputs(name),
     details: `<p>${codeHtml(whatRemains)}</p>\n`,
   };
 }
 
-function keyOutputs(name: string, id: string, secret: string): Output[] {
+function keyOutputs(name: string, id = '', secret = ''): Output[] {
   return [
     { name: 'key', value: secret, isSecret: true },
     { name: 'key-id', value: id },

@@ -28,11 +28,6 @@ export function readCreateKeySettings(reader: InputReader): CreateKeySettings | 
 const parsePresent = patternParser(/./s, `is empty; ${notARunner}`);
 
 function defaultLabel({ environment }: InputReader): string {
-  const name = (environment['GITHUB_REPOSITORY'] ?? '').replace(/^.*\//, '');
-  return (
-    name
-      .toLowerCase()
-      .replace(/[^a-z0-9-]/g, '-')
-      .slice(0, maxLabelLength) || 'ctl'
-  );
+  const [, name = ''] = environment['GITHUB_REPOSITORY']?.toLowerCase().split('/') ?? [];
+  return name.replace(/[^a-z0-9-]/g, '-').slice(0, maxLabelLength) || 'ctl';
 }

@@ -15,41 +15,26 @@ export function revokeKeyReport(
   const { revoked, gone, failed } = groupByOutcome(results);
   const failure = revocationFailure(results, timeout);
   const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
-  const cancelled = failure?.status === 'cancelled' ? [failure.headline] : [];
-  const shares = [
-    ...cancelled,
-    `${revoked.length} revoked`,
-    `${gone.length} already gone`,
-    `${failed.length} not revoked`,
-  ];
+  const counts = [`${revoked.length} revoked`, `${gone.length} already gone`, `${failed.length} not revoked`];
+  const shares = counts.filter((count) => !count.startsWith('0 ')).join(', ');
   return {
     status,
     succeeded: failure === undefined,
-    headline: shares.filter((share) => !share.startsWith('0 ')).join(', ') || 'No key to revoke',
+    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${shares || 'No key to revoke'}`,
     error: failure?.error,
     notice: results.length === 0 ? noKeyNotice(settings) : undefined,
     outputs: revocationOutputs(revoked, failed),
     result: [
-      printJson({
-        mode: 'revoke-key',
-        status,
-        revoked_key_ids: revoked,
-        gone_key_ids: gone,
-        kept_key_ids: failed,
-      }),
+      printJson({ mode: 'revoke-key', status, revoked_key_ids: revoked, gone_key_ids: gone, kept_key_ids: failed }),
     ],
-    details: truncatedTable(['', 'Key'], results, resultCells),
+    details: truncatedTable(['', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
   };
 }
+
+const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gone', failed: '❌ not revoked' };
 
 function noKeyNotice(settings: RevokeKeySettings): string {
   return 'name' in settings
     ? `No key is named ${sanitizeLine(settings.name, 80)}: it is already gone, or never existed.`
     : 'key-id is an empty list: nothing was revoked.';
-}
-
-const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gone', failed: '❌ not revoked' };
-
-function resultCells(result: RevocationResult): string[] {
-  return [outcomeLabels[result.outcome], codeHtml(result.id)];
 }

@@ -25,7 +25,7 @@ export function sweepKeysReport(
     error: failure?.error,
     warnings: [
       ...(result.listIsComplete ? [] : [incompleteWarning]),
-      ...(failures.length === 0 ? [] : [lookupWarning(failures.map(({ message }) => message))]),
+      ...(failures.length === 0 ? [] : [lookupWarning(failures)]),
     ],
     outputs: revocationOutputs(revoked, kept),
     result: [
@@ -54,8 +54,9 @@ export function sweepKeysReport(
 const incompleteWarning =
   'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Once keys are revoked, the list may be complete: run sweep-keys again.';
 
-function lookupWarning(reasons: readonly string[]): string {
-  return `Could not read the state of workflow runs: ${[...new Set(reasons)].slice(0, 3).join('; ')}. Keys of these runs are revoked only if they are older than older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
+function lookupWarning(failures: SweepResult['failures']): string {
+  const reasons = new Set(failures.map(({ message }) => message));
+  return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if they are older than older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
 }
 
 function decisionTable(
@@ -72,17 +73,9 @@ function decisionTable(
   };
   const cells = (one: SweepDecision) => {
     const { id, name, created, lastUsed } = keyRow(one.key);
-    return [
-      label(one),
-      codeHtml(id),
-      codeHtml(name),
-      codeHtml(one.run.id),
-      codeHtml(created),
-      codeHtml(lastUsed),
-      one.reason,
-    ];
+    return [label(one), ...[id, name, one.run.id, created, lastUsed].map(codeHtml), one.reason];
   };
-  const overFirst = [...decisions].sort((one, other) => Number(other.isOver) - Number(one.isOver));
+  const overFirst = decisions.toSorted((one, other) => Number(other.isOver) - Number(one.isOver));
   return truncatedTable(['', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
 }
 
