@@ -38,20 +38,20 @@ const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 export function exponentialBackoff(random: () => number): RetryRule {
   return (error, errorCount) => {
     if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
-    return Math.max(backoff(errorCount, requestPauses, random), error.retryAfterMs ?? 0);
+    return Math.max(backoff(errorCount, requestPauses, random()), error.retryAfterMs ?? 0);
   };
 }
 
 /**
- * Milliseconds before the next attempt: a random share (full jitter) of a maximum that doubles from `firstMs` to `maxMs`.
- * `errorCount`: 1 after the first error.
+ * Milliseconds before the next attempt: a share of a maximum that doubles from `firstMs` to `maxMs`. `attempts`: so far.
+ * `share`: from 0 to 1. It is random, so that parallel jobs do not repeat their requests at the same time.
  */
 export function backoff(
-  errorCount: number,
+  attempts: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
-  random: () => number,
+  share: number,
 ): number {
-  return random() * Math.min(maxMs, firstMs * 2 ** (errorCount - 1));
+  return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
 /** The error for a pause that the service asks for and that ends after the deadline. `pause`: milliseconds from now. */

@@ -22,10 +22,7 @@ export interface PostState {
 export const onFailureValues = ['warn', 'fail'] as const;
 export type OnFailure = (typeof onFailureValues)[number];
 
-/**
- * Seals the state with the parent key: post sends that key only if main wrote the state. `run`: the workflow run with
- * its attempt.
- */
+/** Seals the state with the parent key: post sends that key only if main wrote the state. `run`: with its attempt. */
 export function serializePostState(state: PostState, parentKey: string, run: string): string {
   const text = JSON.stringify(state);
   return `${seal(text, parentKey, run)}${text}`;
@@ -58,9 +55,7 @@ const isTextThat =
   (value) =>
     isText(value) && check(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
-/**
- * Milliseconds from 1970: the range of dates in JavaScript (https://tc39.es/ecma262/#sec-time-values-and-time-range).
- */
+/** Milliseconds from 1970, the range of dates: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const maxEpochMs = 8.64e15;
 
 const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
@@ -85,9 +80,7 @@ export class UnreadablePostState extends Error {
   }
 }
 
-/**
- * Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`.
- */
+/** Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const state: unknown = parseJsonOrUndefined(splitSeal(saved).text);
   const all = { baseUrl: isTextThat(isBaseUrl), ...checks };

@@ -1,3 +1,5 @@
+import { backoff } from '../../http/retry.js';
+
 /** Milliseconds for the whole post step, a promise of the contract. After a cancel the rest of the job shares under 5 minutes. */
 export const totalTimeout = 20_000;
 /** Milliseconds for one exchange, a promise of the contract. So post can retry within its 20 s. */
@@ -5,9 +7,8 @@ export const requestTimeout = 5_000;
 
 // The times below are chosen. The simulation holds them: it expects late keys to be found, and bounds the number of requests.
 
-/** Milliseconds. The pause between two rounds doubles from `firstPause` to `maxPause`. */
-const firstPause = 250;
-const maxPause = 2_000;
+/** Milliseconds between two rounds. */
+const roundPauses = { firstMs: 250, maxMs: 2_000 };
 /** Milliseconds. After a failure pauses get shorter towards the end of a phase, but not shorter than this. */
 const minPause = 250;
 /** Milliseconds for revoking the minted key: if the first attempt hangs for half of it, a second one fits. */
@@ -46,7 +47,8 @@ export function pauseBeforeRound(progress: Progress, random: number): number | u
   if (rounds === 0) return retryAfterMs;
   const untilLastRound = remaining - progress.lastRoundBeforeEnd;
   if (!hasFailed && untilLastRound <= 0) return undefined;
-  const backoff = Math.min(maxPause, firstPause * 2 ** (rounds - 1)) * (0.5 + random / 2);
-  const pause = Math.min(backoff, hasFailed ? remaining / 4 : backoff, untilLastRound > 0 ? untilLastRound : backoff);
+  let pause = backoff(rounds, roundPauses, 0.5 + random / 2);
+  if (hasFailed) pause = Math.min(pause, remaining / 4);
+  if (untilLastRound > 0) pause = Math.min(pause, untilLastRound);
   return Math.max(minPause, pause, retryAfterMs);
 }

@@ -196,8 +196,8 @@ export const mutants: readonly Mutant[] = [
     name: 'retry-after-ignored',
     defect: 'Retry-After is not read',
     file: 'src/http/retry.ts',
-    replace: 'return Math.max(backoff(errorCount, requestPauses, random), error.retryAfterMs ?? 0);',
-    by: 'return backoff(errorCount, requestPauses, random);',
+    replace: 'return Math.max(backoff(errorCount, requestPauses, random()), error.retryAfterMs ?? 0);',
+    by: 'return backoff(errorCount, requestPauses, random());',
   },
   {
     name: 'others-ignore-retry-after',
