@@ -22,7 +22,7 @@ type ListCheckResult = boolean | 'unknown';
 
 /** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
 export class Revocation {
-  readonly #key: KeyToRevoke;
+  readonly key: KeyToRevoke;
   /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
   isConfirmed = false;
   /** True if a DELETE of this step may have taken effect. */
@@ -31,13 +31,13 @@ export class Revocation {
   #wasNotFound = false;
 
   constructor(key: KeyToRevoke) {
-    this.#key = key;
+    this.key = key;
   }
 
   /** Resolves only if the key is confirmed as gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
     try {
-      this.isConfirmed = await api.revokeKey(this.#key.id, deadline);
+      this.isConfirmed = await api.revokeKey(this.key.id, deadline);
       this.#mayBeOurs = true;
       if (this.isConfirmed) return 'revoked';
     } catch (error) {
@@ -50,10 +50,10 @@ export class Revocation {
       }
       if (this.#responseWasLost) return 'revoked';
       this.#wasNotFound = true;
-      return this.#outcomeUnlessListed(await isListed(this.#key), error.message, error);
+      return this.#outcomeUnlessListed(await isListed(this.key), error.message, error);
     }
-    const said = `DELETE of key ${this.#key.id}: the response does not say “revoked”`;
-    return this.#outcomeUnlessListed(await isListed(this.#key), said);
+    const said = `DELETE of key ${this.key.id}: the response does not say “revoked”`;
+    return this.#outcomeUnlessListed(await isListed(this.key), said);
   }
 
   #outcomeUnlessListed(listed: ListCheckResult, said: string, error?: RequestError): RevocationOutcome {

@@ -28,7 +28,11 @@ export interface CleanUpResult {
 }
 
 /** Post has no key that it could search with. */
-export class NoCredential extends Error {}
+export class NoCredential extends Error {
+  constructor() {
+    super('the API key of the main step is not available in the post step');
+  }
+}
 
 /**
  * Revokes the keys of main: after an ambiguous create the minted key searches for others, then it is revoked, then the
@@ -56,9 +60,8 @@ export async function cleanUp(
   if (minted !== undefined && key !== undefined) {
     const isSearchedAfter = mayHaveStrayKey && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.retryAfterMs, isSearchedAfter));
-    const { revocation } = key;
-    const mintedKey = { ...minted, name, revocation, parent, repeatsRejected: mayHaveStrayKey };
-    mintedFailure = await revokeMinted(mintedKey, phase, rounds);
+    const access = { api: minted.api, parent, repeatsRejected: mayHaveStrayKey };
+    mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
   // A minted key that is kept searches until the end.

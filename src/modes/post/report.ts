@@ -3,7 +3,7 @@ import type { StepReport } from '../../action/publish.js';
 import { RequestError } from '../../http/errors.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
-import { joinFirst } from '../../text/sentences.js';
+import { joinFirst, withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
@@ -37,16 +37,16 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
     const warnings = [`The key was revoked, but the post step failed after that: ${said}.`];
     return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
-  if (state === undefined) return keyMayBeAlive(unknownStateMessage(error), state, '');
-  const left = state.minted !== undefined && state.revoke ? [state.minted.id] : [];
-  return keyMayBeAlive(
-    unconfirmedMessage({ unconfirmed: left, mayHaveStrayKey: state.mayHaveStrayKey, failure: error }, state),
-    state,
-    '',
-  );
+  if (state === undefined) {
+    const message = `Could not check whether a key still exists: ${describeReason(error)}. Look for a key of this run in the console, and revoke it. ${consequence()}`;
+    return keyMayBeAlive(message, state);
+  }
+  const { minted, revoke, mayHaveStrayKey } = state;
+  const unconfirmed = minted !== undefined && revoke ? [minted.id] : [];
+  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey, failure: error }, state), state);
 }
 
-function keyMayBeAlive(message: string, state: PostState | undefined, details: string): StepReport {
+function keyMayBeAlive(message: string, state: PostState | undefined, details = ''): StepReport {
   const ending = { status: 'error', headline: 'A key may still be valid', details };
   return state?.onFailure === 'fail'
     ? { ...ending, succeeded: false, error: message }
@@ -78,21 +78,9 @@ function unconfirmedMessage(
   return `A key named ${name}${kept} may be left: ${why}. Search for the name in the console, or with ${how}. ${consequence(name)}`;
 }
 
-/** If the state of main is unreadable, post knows nothing about the key. */
-function unknownStateMessage(error: unknown): string {
-  return `Could not check whether a key still exists: ${describeReason(error)}. Look for a key of this run in the console, and revoke it. ${consequence()}`;
-}
-
 function describeReason(failure: unknown): string {
-  if (failure instanceof NoCredential) return 'the API key of the main step is not available in the post step';
-  if (failure instanceof DeadlineExceeded) {
-    const { cause } = failure;
-    return cause === undefined
-      ? 'the post step timed out'
-      : `the post step timed out. Last error: ${describeReason(cause)}`;
-  }
+  if (failure instanceof DeadlineExceeded) return withLastError('the post step timed out', failure.cause);
   const said = failure instanceof Error ? failure.message : String(failure);
-  return failure instanceof RequestError || failure instanceof UnreadablePostState
-    ? said
-    : `${said} (a bug in this action)`;
+  const isExpected = [RequestError, NoCredential, UnreadablePostState].some((type) => failure instanceof type);
+  return isExpected ? said : `${said} (a bug in this action)`;
 }

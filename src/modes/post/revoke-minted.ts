@@ -7,10 +7,7 @@ import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js'
 /** Milliseconds. Chosen so that a service that is only slow is not cut off; two such attempts fit into `timeForMinted`. */
 const minRequestTimeout = 1_000;
 
-interface MintedKeyTask {
-  readonly id: string;
-  readonly name: string;
-  readonly revocation: Revocation;
+interface Access {
   /** Uses the minted key. */
   readonly api: ControlApi;
   /** Undefined unless post has the parent key that main used. */
@@ -23,8 +20,12 @@ interface MintedKeyTask {
  * The minted key revokes itself. The parent key revokes it only if the service rejects the minted key. Returns undefined
  * if the key is confirmed as gone, else the failure of the last round.
  */
-export function revokeMinted(key: MintedKeyTask, phase: Deadline, rounds: Rounds): Promise<unknown> {
-  const { revocation, api } = key;
+export function revokeMinted(
+  revocation: Revocation,
+  { api, parent, repeatsRejected }: Access,
+  phase: Deadline,
+  rounds: Rounds,
+): Promise<unknown> {
   /** Set once the service rejects the minted key. */
   let handover: { readonly parent: ControlApi; readonly rejection: RequestError } | undefined;
   /** True once the parent key has looked for another key with this id, and found none or could not read the list. */
@@ -36,12 +37,12 @@ export function revokeMinted(key: MintedKeyTask, phase: Deadline, rounds: Rounds
       const shortened = api.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(api, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
-      if (key.parent === undefined) {
+      if (parent === undefined) {
         // A key that gets 401 is gone. The list would be better proof, but only the parent key could read it.
         if (failure.isServiceStatus(401)) return { failure: undefined };
-        return { failure, isFinal: failure.isPermanent && !key.repeatsRejected };
+        return { failure, isFinal: failure.isPermanent && !repeatsRejected };
       }
-      handover = { parent: key.parent, rejection: failure };
+      handover = { parent, rejection: failure };
     }
     const failure = await captureFailure(revokeByParent(handover));
     // A 401 for both keys may be a fault of the service, so it is retried.
@@ -53,7 +54,7 @@ export function revokeMinted(key: MintedKeyTask, phase: Deadline, rounds: Rounds
     if (!mayBeOurs) {
       // The id may belong to another key by now, which must not be touched. After a 401 the minted key is most likely
       // gone, so this check must succeed. In other cases an unreadable list does not matter.
-      const listed = await isListed(key).catch((error: unknown) => {
+      const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || rejection.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;
       });

@@ -31,7 +31,7 @@ export function searchStrays(
       // The service does not let this key search.
       if (failure.isPermanent) return { failure, isFinal: true };
     }
-    const strays = register.pending.filter((key) => key.isListed && key.id !== except);
+    const strays = register.pending.filter(({ isListed }) => isListed);
     const failures = await mapConcurrently(strays, revoke);
     return { failure: failures.find((one) => one !== undefined) ?? failure };
   }

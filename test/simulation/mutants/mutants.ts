@@ -498,7 +498,7 @@ export const mutants: readonly Mutant[] = [
     name: 'revoked-by-not-found',
     defect: 'the first 404 on a DELETE is believed',
     file: 'src/keys/revocation.ts',
-    replace: 'return this.#outcomeUnlessListed(await isListed(this.#key), error.message, error);',
+    replace: 'return this.#outcomeUnlessListed(await isListed(this.key), error.message, error);',
     by: 'return this.outcome;',
   },
   {
@@ -526,8 +526,8 @@ export const mutants: readonly Mutant[] = [
     name: 'own-401-unchecked',
     defect: 'a 401 for the minted key is believed without a look by the parent',
     file: 'src/modes/post/revoke-minted.ts',
-    replace: 'if (key.parent === undefined) {',
-    by: 'if (key.parent === undefined || failure.isServiceStatus(401)) {',
+    replace: 'if (parent === undefined) {',
+    by: 'if (parent === undefined || failure.isServiceStatus(401)) {',
   },
   {
     name: 'no-second-look',
