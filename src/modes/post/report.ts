@@ -3,7 +3,7 @@ import type { StepReport } from '../../action/publish.js';
 import { RequestError } from '../../http/errors.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
-import { joinFirst, withLastError } from '../../text/sentences.js';
+import { errorMessage, joinFirst, withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
@@ -33,8 +33,7 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
 /** Reports an unexpected error. Keys may still be alive, unless all were confirmed to be gone before it. */
 export function crashReport(error: unknown, state: PostState | undefined, isAllGone: boolean): StepReport {
   if (isAllGone) {
-    const said = error instanceof Error ? error.message : String(error);
-    const warnings = [`The key was revoked, but the post step failed after that: ${said}.`];
+    const warnings = [`The key was revoked, but the post step failed after that: ${errorMessage(error)}.`];
     return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
   if (state === undefined) {
@@ -80,7 +79,6 @@ function unconfirmedMessage(
 
 function describeReason(failure: unknown): string {
   if (failure instanceof DeadlineExceeded) return withLastError('the post step timed out', failure.cause);
-  const said = failure instanceof Error ? failure.message : String(failure);
   const isExpected = [RequestError, NoCredential, UnreadablePostState].some((type) => failure instanceof type);
-  return isExpected ? said : `${said} (a bug in this action)`;
+  return isExpected ? errorMessage(failure) : `${errorMessage(failure)} (a bug in this action)`;
 }

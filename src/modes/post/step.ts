@@ -5,7 +5,7 @@ import { publishLogAndSummary, type StepReport } from '../../action/publish.js';
 import { ControlApi } from '../../api/control-api.js';
 import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';
 import { postStateName } from '../../keys/post-state-name.js';
-import type { World } from '../../process.js';
+import type { Work, World } from '../../process.js';
 import { Deadline } from '../../time/deadline.js';
 import { cleanUp } from './clean-up.js';
 import { cleanUpReport, crashReport } from './report.js';
@@ -15,7 +15,7 @@ import { requestTimeout, totalTimeout } from './schedule.js';
  * The post step. It revokes the keys that main created, and works from the state that main saved. The runner may give it
  * the inputs of another step, and another step can forge the state.
  */
-export class PostStep {
+export class PostStep implements Work {
   #state: PostState | undefined;
   #areAllRevoked = false;
 
@@ -43,6 +43,10 @@ export class PostStep {
   async reportError(error: unknown, world: World): Promise<boolean> {
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
     return this.#publish(crashReport(error, this.#state, this.#areAllRevoked), world);
+  }
+
+  onSignal(): void {
+    // A signal does not stop post: a live key is worse than a job that ends some seconds later.
   }
 
   async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
