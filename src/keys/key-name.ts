@@ -16,12 +16,11 @@ export interface KeyOrigin {
   readonly isKept: boolean;
 }
 
-/** A promise of the contract. */
+// Promises of the contract.
 const maxLength = 64;
-const maxRandom = 12;
-
-/** A promise of the contract. */
 export const maxLabelLength = 20;
+
+const maxRandom = 12;
 /**
  * `<label>-run<id>-<attempt>-<seal>-<random>`: a person can read it, and search for the run. `kept` replaces `run` in
  * the name of a key that is kept on purpose. Only the label may contain hyphens, so the fields after it are
@@ -33,7 +32,8 @@ const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a
 /** Unique for every step of every job: a promise of the contract. */
 export function makeKeyName(label: string, { run, isKept }: KeyOrigin, random: () => number): string {
   const start = `${label}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-`;
-  const unique = randomText(randomLength(start), random);
+  const randomDigit = () => Math.floor(random() * 36).toString(36);
+  const unique = Array.from({ length: randomLength(start) }, randomDigit).join('');
   const seal = (BigInt(Number.parseInt(run.fingerprint, 36)) + hash(start + unique)) % space;
   return `${start}${toBase36(seal)}-${unique}`;
 }
@@ -67,8 +67,4 @@ function toBase36(number: bigint): string {
 
 function randomLength(start: string): number {
   return Math.min(maxRandom, maxLength - start.length - digits - 1);
-}
-
-function randomText(length: number, random: () => number): string {
-  return Array.from({ length }, () => Math.floor(random() * 36).toString(36)).join('');
 }

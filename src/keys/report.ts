@@ -45,10 +45,7 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
   ];
 }
 
-/**
- * A key in the summary. Texts are sanitized, and network addresses left out, because summaries of public repositories
- * are public.
- */
+/** A key in the summary. It leaves out network addresses, because summaries of public repositories are public. */
 export function keyRow(key: Key) {
   return {
     id: key.id,

@@ -64,10 +64,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader:
   };
 }
 
-/**
- * Each request gets 5 attempts; 423 and 429 are retried until the deadline (promises of the contract). Parallel
- * requests share one cooldown.
- */
+/** 5 attempts, after a 423 or 429 until the deadline: promises of the contract. Parallel requests share one cooldown. */
 export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'api'>): RequestPolicy {
   return {
     deadline,

@@ -90,21 +90,10 @@ async function revokeStrayKeys(
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
     if (!isComplete) throw incompleteKeyList();
   } catch (error) {
-    throw error instanceof RequestError ? new KeyLookupFailed(createError, error) : error;
-  }
-}
-
-/**
- * The create may have made a key, and the search for that key failed. A retry could make a second key, so it is not
- * retried. Post searches for the first one.
- */
-class KeyLookupFailed extends RequestError {
-  constructor(createError: RequestError, searchError: RequestError) {
-    super(
-      `${createError.message}. Could not check whether a key was created: ${searchError.message}`,
-      { status: searchError.status, transient: false },
-      { cause: searchError },
-    );
+    if (!(error instanceof RequestError)) throw error;
+    const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
+    // A retry could make a second key. Post searches for the first one.
+    throw new RequestError(message, { status: error.status, transient: false }, { cause: error });
   }
 }
 

@@ -74,15 +74,16 @@ export async function cleanUp(
     });
   }
 
-  const { pending, revoked } = register;
-  const isSearchComplete = !mayHaveStrayKey || register.isComplete;
-  const isMintedPending = pending.some(({ id }) => id === key?.id);
-  const reason = (isMintedPending ? mintedFailure : undefined) ?? searchFailure ?? new NoCredential();
+  const unconfirmed = register.pending.map(({ id }) => id);
+  const isStrayLeft = mayHaveStrayKey && !register.isComplete;
+  const isMintedLeft = key !== undefined && unconfirmed.includes(key.id);
+  const reason = (isMintedLeft ? mintedFailure : undefined) ?? searchFailure ?? new NoCredential();
   const isLate = deadline.isExpired && !(reason instanceof DeadlineExceeded);
+  const failure = isLate ? new DeadlineExceeded(reason) : reason;
   return {
-    revoked,
-    unconfirmed: pending.map(({ id }) => id),
-    mayHaveStrayKey: !isSearchComplete,
-    failure: pending.length === 0 && isSearchComplete ? undefined : isLate ? new DeadlineExceeded(reason) : reason,
+    revoked: register.revoked,
+    unconfirmed,
+    mayHaveStrayKey: isStrayLeft,
+    failure: unconfirmed.length > 0 || isStrayLeft ? failure : undefined,
   };
 }

@@ -60,8 +60,10 @@ export class KeyRegister {
     this.isComplete = isComplete;
     for (const key of keys) {
       if (key.id === except || key.name === undefined) continue;
+      const pending = this.#pending.get(key.id);
       if (key.name === this.#name) this.#addListed(key);
-      else this.#dropReused(key.id);
+      // The service uses the id for another key, which is not touched. Ours is gone.
+      else if (pending !== undefined) this.setGone(pending);
     }
   }
 
@@ -74,11 +76,5 @@ export class KeyRegister {
       this.#log.info(`Key ${key.id} was created by a request that got no usable response: nobody has its secret.`);
     const pending = this.#pending.get(key.id) ?? this.add(key.id, gone?.since ?? fieldTime(key, 'created_at'));
     pending.isListed = true;
-  }
-
-  /** The service uses the id for another key, which is not touched. Ours is gone. */
-  #dropReused(id: string): void {
-    const pending = this.#pending.get(id);
-    if (pending !== undefined) this.setGone(pending);
   }
 }

@@ -10,7 +10,7 @@ export function sweepKeysReport(
   { dryRun }: SweepKeysSettings,
   { timeout }: ReportFacts,
 ): StepReport {
-  const { decisions, revocations, failures } = result;
+  const { decisions, revocations, failures, others } = result;
   const failure = revocationFailure(revocations, timeout);
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   const byOutcome = groupByOutcome(revocations);
@@ -47,7 +47,7 @@ export function sweepKeysReport(
         })),
       }),
     ],
-    details: decisionTable(decisions, byOutcome, dryRun) + untouchedKeys(result),
+    details: `${decisionTable(decisions, byOutcome, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 }
 
@@ -77,8 +77,4 @@ function decisionTable(
   };
   const overFirst = decisions.toSorted((one, other) => Number(other.isOver) - Number(one.isOver));
   return truncatedTable(['', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
-}
-
-function untouchedKeys({ others: { ofOtherRepositories, notOurs } }: SweepResult): string {
-  return `<p>Not touched: keys of other repositories (${ofOtherRepositories}), keys that this action did not create (${notOurs}).</p>\n`;
 }

@@ -41,16 +41,10 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/**
- * Milliseconds, a promise of the contract: a 404 counts only if a second request, at least this much later, gets 404
- * too.
- */
+/** Milliseconds between two requests that must both get 404: a promise of the contract. */
 const untilSecondRequest = 1_000;
 
-/**
- * GitHub gets one request per run, however many keys the run has. A second request checks each 404 that could lead to a
- * revocation.
- */
+/** GitHub gets one request per run, and a second one for each 404 that could lead to a revocation. */
 export class RunLookups {
   readonly failures: RequestError[] = [];
   readonly #own: WorkflowRun;

@@ -27,8 +27,8 @@ export const mutants: readonly Mutant[] = [
     name: 'search-failure-forgotten',
     defect: 'a search that failed lets the create be tried again',
     file: 'src/modes/create-key/create-key.ts',
-    replace: 'throw error instanceof RequestError ? new KeyLookupFailed(createError, error) : error;',
-    by: 'if (!(error instanceof RequestError)) throw error;',
+    replace: 'throw new RequestError(message, { status: error.status, transient: false }, { cause: error });',
+    by: 'log.debug(message);',
   },
   {
     name: 'unclear-forgotten',
@@ -708,7 +708,7 @@ export const mutants: readonly Mutant[] = [
     name: 'reused-id-still-open',
     defect: 'a look that shows the id of the minted key under another name changes nothing',
     file: 'src/modes/post/key-register.ts',
-    replace: 'else this.#dropReused(key.id);',
+    replace: 'else if (pending !== undefined) this.setGone(pending);',
     by: '',
   },
   {
