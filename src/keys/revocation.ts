@@ -22,7 +22,6 @@ type ListCheckResult = boolean | 'unknown';
 
 /** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
 export class Revocation {
-  readonly key: KeyToRevoke;
   /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
   isConfirmed = false;
   /** True if a DELETE of this step may have taken effect. */
@@ -30,9 +29,7 @@ export class Revocation {
   #responseWasLost = false;
   #wasNotFound = false;
 
-  constructor(key: KeyToRevoke) {
-    this.key = key;
-  }
+  constructor(readonly key: KeyToRevoke) {}
 
   /** Resolves only if the key is confirmed as gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {

@@ -60,7 +60,7 @@ export async function cleanUp(
   if (minted !== undefined && key !== undefined) {
     const isSearchedAfter = mayHaveStrayKey && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.retryAfterMs, isSearchedAfter));
-    const access = { api: minted.api, parent, repeatsRejected: mayHaveStrayKey };
+    const access = { minted: minted.api, parent, repeatsRejected: mayHaveStrayKey };
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }

@@ -8,9 +8,7 @@ import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js'
 const minRequestTimeout = 1_000;
 
 interface Access {
-  /** Uses the minted key. */
-  readonly api: ControlApi;
-  /** Undefined unless post has the parent key that main used. */
+  readonly minted: ControlApi;
   readonly parent: ControlApi | undefined;
   /** Whether to repeat even what the service rejects: nothing else is left to do in that time. */
   readonly repeatsRejected: boolean;
@@ -22,7 +20,7 @@ interface Access {
  */
 export function revokeMinted(
   revocation: Revocation,
-  { api, parent, repeatsRejected }: Access,
+  { minted, parent, repeatsRejected }: Access,
   phase: Deadline,
   rounds: Rounds,
 ): Promise<unknown> {
@@ -34,8 +32,8 @@ export function revokeMinted(
   async function attempt(): Promise<Round> {
     if (handover === undefined) {
       // Half of the remaining time, so that one exchange that hangs leaves time for another.
-      const shortened = api.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-      const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(api, phase)));
+      const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
+      const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
       if (parent === undefined) {
         // A key that gets 401 is gone. The list would be better proof, but only the parent key could read it.
