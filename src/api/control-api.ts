@@ -3,7 +3,7 @@ import { type Exchange, type HttpRequest, type HttpResponse, TransportError } fr
 import { type RequestPolicy, withRetries } from '../http/retry.js';
 import { parseDateHeader } from '../http/retry-after.js';
 import { isObject } from '../text/json.js';
-import { sanitizeLine } from '../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
@@ -80,7 +80,7 @@ export class ControlApi {
     return this.#get(path, maxRecordBytes, policy, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // The status of another operation proves nothing about this one.
-      if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeLine(id, 80), operation.id);
+      if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.id);
       return operation;
     });
   }
@@ -190,7 +190,7 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - clock.epochMs();
     if (response.wasResent) logOutcome('hit a closed connection and was retried on a new one');
-    logOutcome(`status ${response.status}, request id ${sanitizeLine(requestId(response) ?? 'unknown', 80)}`);
+    logOutcome(`status ${response.status}, request id ${sanitizeId(requestId(response) ?? 'unknown')}`);
     const result = parseResponse(request, response, clock.epochMs(), decode);
     // A deadline cannot interrupt the parser, so this line checks it afterwards.
     if (deadline.isExpired) throw new DeadlineExceeded();

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
 import { isAbsent, isObject, isText, type Json, NestingTooDeep, parseJson, toText } from '../text/json.js';
-import { sanitizeLine } from '../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { UnexpectedShapeError } from './records.js';
 
 /** Reads the needed fields of a body. Throws `UnexpectedShapeError` if one is missing. */
@@ -104,7 +104,7 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
 
 function requestIdSuffix(response: HttpResponse): string {
   const id = requestId(response) ?? parseRequestId(response);
-  return id === undefined ? '' : ` [request id ${sanitizeLine(id, 80)}]`;
+  return id === undefined ? '' : ` [request id ${sanitizeId(id)}]`;
 }
 
 function parseRequestId({ body }: HttpResponse): string | undefined {

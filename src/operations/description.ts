@@ -1,5 +1,5 @@
 import { fieldText, fieldTime, type Operation } from '../api/records.js';
-import { sanitizeLine } from '../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
 
 export type Phase = 'pending' | 'succeeded' | 'failed';
@@ -30,7 +30,7 @@ export function phaseForStatus(status: string): Phase {
 /** For example `create_branch on br-cool-sun-1 [id]`. A missing branch is left out. */
 export function operationName(operation: Operation): string {
   const branch = operationBranch(operation);
-  return `${operationAction(operation)}${branch === undefined ? '' : ` on ${branch}`} [${sanitizeLine(operation.id, 80)}]`;
+  return `${operationAction(operation)}${branch === undefined ? '' : ` on ${branch}`} [${sanitizeId(operation.id)}]`;
 }
 
 export function operationAction(operation: Operation): string {
@@ -39,7 +39,7 @@ export function operationAction(operation: Operation): string {
 
 export function operationBranch(operation: Operation): string | undefined {
   const branch = fieldText(operation, 'branch_id');
-  return branch === undefined ? undefined : sanitizeLine(branch, 80);
+  return branch === undefined ? undefined : sanitizeId(branch);
 }
 
 export function operationStatus(operation: Operation): string {

@@ -1,6 +1,6 @@
 import { codeHtml } from '../action/markdown.js';
 import type { Operation } from '../api/records.js';
-import { sanitizeLine } from '../text/sanitize-line.js';
+import { sanitizeId } from '../text/sanitize-line.js';
 import {
   operationAction,
   operationBranch,
@@ -26,7 +26,7 @@ export interface OperationRow {
 
 export function operationRow(operation: Operation, nowMs: number): OperationRow {
   return {
-    id: sanitizeLine(operation.id, 80),
+    id: sanitizeId(operation.id),
     phase: phaseForStatus(operation.status),
     action: operationAction(operation),
     branch: operationBranch(operation) ?? '',

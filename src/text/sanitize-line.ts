@@ -16,3 +16,8 @@ export function sanitizeLine(text: string, max = 300): string {
   const line = blankInvisible(start).replace(/\s+/g, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
+
+/** An id of the service for people. Documented ids are far shorter. */
+export function sanitizeId(id: string): string {
+  return sanitizeLine(id, 80);
+}

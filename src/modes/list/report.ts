@@ -4,7 +4,7 @@ import { type ApiRecord, displayTime, fieldText } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
 import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';
 import { type JsonObject, printJson } from '../../text/json.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
 import type { ReportFacts } from '../mode.js';
 import type { ListResult, ListSettings } from './collect.js';
@@ -152,7 +152,7 @@ interface ProjectRow {
 
 function projectRow(project: ApiRecord): ProjectRow {
   return {
-    id: sanitizeLine(project.id, 80),
+    id: sanitizeId(project.id),
     name: sanitizeLine(fieldText(project, 'name') ?? '', 80),
     region: sanitizeLine(fieldText(project, 'region_id') ?? '', 60),
     version: sanitizeLine(fieldText(project, 'pg_version') ?? '', 20),

@@ -8,7 +8,7 @@ import {
   operationStatus,
   phaseForStatus,
 } from '../../operations/description.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { NotFoundError } from './poll-failures.js';
@@ -126,10 +126,7 @@ function timeoutReasons(
     ];
   if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];
   if (unresponsiveProjects.length > 0)
-    return [
-      `The control API never responded for project ${joinFirst(unresponsiveProjects.map((id) => sanitizeLine(id, 80)))}`,
-      advice,
-    ];
+    return [`The control API never responded for project ${joinFirst(unresponsiveProjects.map(sanitizeId))}`, advice];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
   if (unseen > 0) return [`The control API never reported the status of ${unseen} of them`, advice];
   if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
@@ -141,10 +138,7 @@ function timeoutReasons(
 }
 
 function describeProjects({ projectIds }: WaitContext): string {
-  const ids = joinFirst(
-    projectIds.map((id) => sanitizeLine(id, 80)),
-    { max: 5 },
-  );
+  const ids = joinFirst(projectIds.map(sanitizeId), { max: 5 });
   return `${projectIds.length === 1 ? 'project' : 'projects'} ${ids}`;
 }
 
@@ -166,7 +160,7 @@ function describeEnd(timeout: number, cause: WaitResult['cause']): string {
 function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
   const texts = some.map(({ id, projectId, operation }) => {
     const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);
-    return projectIds.length === 1 ? text : `${text} in project ${sanitizeLine(projectId, 80)}`;
+    return projectIds.length === 1 ? text : `${text} in project ${sanitizeId(projectId)}`;
   });
   return joinFirst(texts, messageBounds);
 }

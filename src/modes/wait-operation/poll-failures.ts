@@ -1,5 +1,5 @@
 import type { RequestError } from '../../http/errors.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { ProgressLog } from './progress-log.js';
 
@@ -113,10 +113,10 @@ export class PollFailures {
 }
 
 function notFoundError({ projectId, operationId, wasSeen }: PollTarget, requestError: RequestError): NotFoundError {
-  const project = `Project ${sanitizeLine(projectId, 80)}`;
+  const project = `Project ${sanitizeId(projectId)}`;
   const said = `(${requestError.message})`;
   if (operationId === undefined) return new NotFoundError(`${project} was not found ${said}`, requestError);
-  const id = sanitizeLine(operationId, 80);
+  const id = sanitizeId(operationId);
   return new NotFoundError(
     wasSeen
       ? `${project} no longer has operation ${id} ${said}`

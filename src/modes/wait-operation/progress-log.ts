@@ -8,7 +8,7 @@ import {
   operationStatus,
   phaseForStatus,
 } from '../../operations/description.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
@@ -38,7 +38,7 @@ export class ProgressLog {
     const pending = this.#pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const [id = ''] = projectIds;
-    const where = projectIds.length === 1 ? `project ${sanitizeLine(id, 80)}` : `${projectIds.length} projects`;
+    const where = projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${projectIds.length} projects`;
     if (this.#deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
     else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.#deadline.expiresAt)}).`);
   }
@@ -104,9 +104,7 @@ export class ProgressLog {
     const named = pending
       .slice(0, maxNamed)
       .map(({ id, operation }) =>
-        operation === undefined
-          ? `[${sanitizeLine(id, 80)}]`
-          : `${operationName(operation)} (${operationStatus(operation)})`,
+        operation === undefined ? `[${sanitizeId(id)}]` : `${operationName(operation)} (${operationStatus(operation)})`,
       );
     const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
     const what = named.length === 0 ? 'the list of operations' : `${named.join(', ')}${more}`;

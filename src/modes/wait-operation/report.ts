@@ -4,7 +4,7 @@ import { fieldTime } from '../../api/records.js';
 import type { Phase } from '../../operations/description.js';
 import { type OperationRow, operationCells, operationHeadings, operationRow } from '../../operations/table.js';
 import { type JsonObject, printJson } from '../../text/json.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
@@ -47,7 +47,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, { timeout
 }
 
 function projectsHtml(ids: readonly string[]): string {
-  const shown = joinFirst(ids.map((id) => codeHtml(sanitizeLine(id, 80))));
+  const shown = joinFirst(ids.map((id) => codeHtml(sanitizeId(id))));
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
@@ -74,7 +74,7 @@ interface TrackedOperationRow extends OperationRow {
 function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
   const rows = operations.map((one) => ({
     ...trackedOperationRow(one, nowMs),
-    project: sanitizeLine(one.projectId, 80),
+    project: sanitizeId(one.projectId),
   }));
   const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
   return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
@@ -86,7 +86,7 @@ function trackedOperationRow({ id, operation }: TrackedOperation, nowMs: number)
 
 function unseenOperationRow(id: string): OperationRow {
   return {
-    id: sanitizeLine(id, 80),
+    id: sanitizeId(id),
     phase: 'pending',
     action: '',
     branch: '',
