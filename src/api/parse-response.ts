@@ -12,7 +12,8 @@ export type Decode<T> = (body: Json, response: HttpResponse) => T;
 /** Returns the decoded response, or throws the error that the response is. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { status } = response;
-  const isPage = isHtml(response);
+  const page = describePage(response);
+  const isPage = page !== undefined;
   const toError = (message: string, transient = isTransientStatus(status)) =>
     new RequestError(
       `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(response)}`,
@@ -30,7 +31,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     throw toError(`status ${status}: the redirect ${redirectTarget(request, response)} was not followed`);
   }
   if (status === 206) throw toError('status 206 (partial content), but the whole response was requested', false);
-  if (status < 200 || status >= 300) throw toError(`status ${status}${serviceMessage(request, response)}`);
+  if (status < 200 || status >= 300)
+    throw toError(`status ${status}${page === undefined ? serviceMessage(request, response) : ` with ${page}`}`);
   let body: Json;
   try {
     // The documentation does not describe the response to a DELETE, so an empty body is accepted.
@@ -38,11 +40,9 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   } catch (error) {
     // The error of JSON.parse quotes the text, which may contain a key.
     const isNested = error instanceof NestingTooDeep;
-    const what = isHtml(response)
-      ? describePage(response)
-      : response.body.trim() === ''
-        ? 'an empty body'
-        : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
+    const other =
+      response.body.trim() === '' ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
+    const what = page ?? other;
     throw toError(`status ${status} with ${what}`, !isNested);
   }
   try {
@@ -61,7 +61,6 @@ function hasNoEffect(status: number): boolean {
 
 /** The message and code of an error response. Its format is not documented, so several field names are tried. */
 function serviceMessage({ method }: HttpRequest, response: HttpResponse): string {
-  if (isHtml(response)) return ` with ${describePage(response)}`;
   let body: Json;
   try {
     body = parseJson(response.body);
@@ -82,15 +81,13 @@ function serviceMessage({ method }: HttpRequest, response: HttpResponse): string
   return `${message === undefined ? '' : `: ${sanitizeLine(toText(message))}`}${code === undefined ? '' : ` (code ${sanitizeLine(toText(code), 60)})`}`;
 }
 
-function isHtml(response: HttpResponse): boolean {
-  return (
-    /^\s*<(!doctype|html|head|body|\?xml)/i.test(response.body.slice(0, 1_000)) ||
-    /\bhtml\b/i.test(response.headers['content-type'] ?? '')
-  );
-}
-
-function describePage(response: HttpResponse): string {
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(response.body.slice(0, 20_000))?.[1];
+/** Undefined unless the response is an HTML page. */
+function describePage({ headers, body }: HttpResponse): string | undefined {
+  const isHtml =
+    /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000)) ||
+    /\bhtml\b/i.test(headers['content-type'] ?? '');
+  if (!isHtml) return undefined;
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1];
   return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 

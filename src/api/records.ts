@@ -1,5 +1,6 @@
 import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
+import type { Page } from './paging.js';
 
 /** A record as the service sent it. */
 export interface ApiRecord {
@@ -52,7 +53,7 @@ export const projectFields = [
 ] as const;
 
 /** An id is a string or an integer. Other numbers are rejected, because they may be rounded. */
-export function parseProject(value: Json | undefined, place: string): ApiRecord {
+export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id } = value;
   if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
@@ -92,7 +93,13 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
   return Number.isNaN(time) ? undefined : time;
 }
 
-export function parseList(body: Json, name: string): Json[] {
+/** A page of the list that the body holds under `name`. */
+export function parsePage<T>(body: Json, name: string, parse: (item: Json, place: string) => T): Page<T> {
+  const list = parseList(body, name);
+  return { records: list.map((item, index) => parse(item, `${name}[${index}]`)), cursor: parseCursor(body) };
+}
+
+function parseList(body: Json, name: string): Json[] {
   if (!isObject(body))
     throw new UnexpectedShapeError(
       `\`${name}\` is missing: the body is ${Array.isArray(body) ? 'an array' : 'not an object'}`,

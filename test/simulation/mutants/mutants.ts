@@ -82,9 +82,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'errors-not-cleaned',
     defect: 'a key that the service echoes is printed',
-    file: 'src/api/control-api.ts',
-    replace: 'this.#redactedExchange = redactSecret(access.apiKey, exchange);',
-    by: 'this.#redactedExchange = exchange;',
+    file: 'src/api/request.ts',
+    replace: 'redactResponse(await requestDeadline.race((onCancel) => exchange(request, onCancel)), access.apiKey);',
+    by: 'await requestDeadline.race((onCancel) => exchange(request, onCancel)); void redactResponse;',
   },
   {
     name: 'post-body-quoted',
@@ -96,16 +96,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'debug-tells-key',
     defect: 'the log of an exchange shows its headers',
-    file: 'src/api/control-api.ts',
-    replace: 'const { pathname, search } = request.url;',
-    by: "const pathname = request.url.pathname + request.headers['authorization']; const { search } = request.url;",
+    file: 'src/api/request.ts',
+    replace: 'sanitizeLine(pathname + search)',
+    by: "sanitizeLine(pathname + search + request.headers['authorization'])",
   },
   {
     name: 'redirect-followed',
     defect: 'a redirect is followed, with the key',
-    file: 'src/api/control-api.ts',
-    replace: 'response = await requestDeadline.race((onCancel) => this.#redactedExchange(request, onCancel));',
-    by: 'response = await requestDeadline.race((onCancel) => this.#redactedExchange(request, onCancel)); const { location } = response.headers; if (location !== undefined) response = await requestDeadline.race((onCancel) => this.#redactedExchange({ ...request, url: new URL(location, request.url) }, onCancel));',
+    file: 'src/api/request.ts',
+    replace:
+      'response = redactResponse(await requestDeadline.race((onCancel) => exchange(request, onCancel)), access.apiKey);',
+    by: 'const followed = await requestDeadline.race((onCancel) => exchange(request, onCancel)); const { location } = followed.headers; response = redactResponse(location === undefined ? followed : await requestDeadline.race((onCancel) => exchange({ ...request, url: new URL(location, request.url) }, onCancel)), access.apiKey);',
   },
   {
     name: 'seal-not-checked',
@@ -173,9 +174,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'deadline-not-handed-on',
     defect: 'an exchange knows its own limit only, and not that of the step',
-    file: 'src/api/control-api.ts',
-    replace: 'const requestDeadline = deadline.within(requestTimeout);',
-    by: 'const requestDeadline = deadline.isUnbounded ? deadline.within(requestTimeout) : Object.assign(Object.create(Object.getPrototypeOf(deadline)), { clock: deadline.clock, expiresAt: deadline.clock.now() + requestTimeout, cancellation: deadline.cancellation });',
+    file: 'src/api/request.ts',
+    replace: 'const requestDeadline = deadline.within(access.requestTimeout);',
+    by: 'const requestDeadline = deadline.isUnbounded ? deadline.within(access.requestTimeout) : Object.assign(Object.create(Object.getPrototypeOf(deadline)), { clock: deadline.clock, expiresAt: deadline.clock.now() + access.requestTimeout, cancellation: deadline.cancellation });',
   },
   {
     name: 'sleep-past-deadline',
@@ -485,7 +486,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'a login page is taken for an empty answer',
     file: 'src/api/parse-response.ts',
     replace: "body = request.method === 'DELETE' && response.body.trim() === '' ? null : parseJson(response.body);",
-    by: "body = isHtml(response) ? (request.url.pathname.endsWith('api_keys') ? [] : { operations: [], projects: [] }) : request.method === 'DELETE' && response.body.trim() === '' ? null : parseJson(response.body);",
+    by: "body = isPage ? (request.url.pathname.endsWith('api_keys') ? [] : { operations: [], projects: [] }) : request.method === 'DELETE' && response.body.trim() === '' ? null : parseJson(response.body);",
   },
   {
     name: 'cut-body-is-an-answer',

@@ -1,27 +1,20 @@
-import type { Exchange, HttpResponse } from '../http/exchange.js';
+import type { HttpResponse } from '../http/exchange.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJson, printJson } from '../text/json.js';
 
 /**
- * Removes the secret from responses that echo it, before other code sees them. A shortened message could hold a part of
+ * Removes the secret from a response that echoes it, before other code sees it. A shortened message could hold a part of
  * the secret, which no mask matches.
  */
-export function redactSecret(secret: string, exchange: Exchange): Exchange {
+export function redactResponse(response: HttpResponse, secret: string): HttpResponse {
   const encodings = secretEncodings(secret);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
-  return async (request, onCancel) => {
-    const response = await exchange(request, onCancel);
-    return { ...response, headers: mapHeaders(response.headers, redact), body: redactBody(response.body, redact) };
-  };
-}
-
-function mapHeaders(headers: HttpResponse['headers'], change: (text: string) => string): HttpResponse['headers'] {
-  const result: Record<string, string | undefined> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    if (typeof value === 'string') result[name] = change(value);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    // Node has an array for `set-cookie`. Nothing needs it.
+    if (typeof value === 'string') headers[name] = redact(value);
   }
-  return result;
+  return { ...response, headers, body: redactBody(response.body, redact) };
 }
 
 /** JSON can escape any character. After parsing and printing, the secret appears in its plain form. */
