@@ -11,7 +11,6 @@ import {
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import { NotFoundError } from './poll-failures.js';
 import type { TrackedOperation } from './tracked-operations.js';
 import type { Verdict, WaitResult } from './waiter.js';
 
@@ -98,7 +97,7 @@ const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) =>
       cause?.message ?? '',
       operations.length > 1 &&
         `Before that, ${operations.filter((one) => !isPending(one)).length} of ${plural(operations.length, 'operation')} had ended`,
-      cause !== undefined && adviceFor(cause instanceof NotFoundError ? cause.requestError : cause, true),
+      cause !== undefined && adviceFor(cause, true),
     ),
   }),
 };
@@ -119,11 +118,7 @@ function timeoutReasons(
   { projectIds, timeout }: WaitContext,
 ): string[] {
   const advice = 'Check base-url and the network and proxy of the runner, then run the step again';
-  if (cause !== undefined)
-    return [
-      `Last error: ${cause.message}`,
-      adviceFor(cause instanceof NotFoundError ? cause.requestError : cause, true),
-    ];
+  if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
   if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];
   if (unresponsiveProjects.length > 0)
     return [`The control API never responded for project ${joinFirst(unresponsiveProjects.map(sanitizeId))}`, advice];

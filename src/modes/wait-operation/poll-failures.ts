@@ -1,4 +1,4 @@
-import type { RequestError } from '../../http/errors.js';
+import { RequestError } from '../../http/errors.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { ProgressLog } from './progress-log.js';
@@ -16,12 +16,9 @@ const maxRetryAfter = 60_000;
 const retried = '';
 
 /** A 404 that lasts longer than it is tolerated. */
-export class NotFoundError extends Error {
-  constructor(
-    message: string,
-    readonly requestError: RequestError,
-  ) {
-    super(message, { cause: requestError });
+export class NotFoundError extends RequestError {
+  constructor(message: string, error: RequestError) {
+    super(message, error, { cause: error });
   }
 }
 
@@ -91,36 +88,32 @@ export class PollFailures {
   handleFailure(target: PollTarget, error: RequestError, isLastPoll: boolean): PollFailure | undefined {
     const id = target.operationId ?? target.projectId;
     this.#failures.set(id, error);
-    if (error.isThrottled) return { error, endsAtOnce: true };
-    if (error.status === 404) return this.#handleNotFound(target, error, isLastPoll);
-    if (error.isPermanent) return { error, endsAtOnce: true };
+    const now = this.#deadline.clock.now();
+    if (error.status === 404) {
+      const since = this.#notFoundSince.get(id) ?? now;
+      this.#notFoundSince.set(id, since);
+      if (this.#deadline.isUnbounded || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
+        return { error: notFoundError(target, error), endsAtOnce: false };
+      if (!isLastPoll) this.#progress.requestFailed(error);
+      return undefined;
+    }
+    if (error.isThrottled || error.isPermanent) return { error, endsAtOnce: true };
     if (isLastPoll || !this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
     this.#progress.requestFailed(error);
-    this.#notBefore.set(id, this.#deadline.clock.now() + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
-    return undefined;
-  }
-
-  #handleNotFound(target: PollTarget, error: RequestError, isLastPoll: boolean): PollFailure | undefined {
-    const now = this.#deadline.clock.now();
-    const id = target.operationId ?? target.projectId;
-    const since = this.#notFoundSince.get(id) ?? now;
-    this.#notFoundSince.set(id, since);
-    if (this.#deadline.isUnbounded || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
-      return { error: notFoundError(target, error), endsAtOnce: false };
-    if (!isLastPoll) this.#progress.requestFailed(error);
+    this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
     return undefined;
   }
 }
 
-function notFoundError({ projectId, operationId, wasSeen }: PollTarget, requestError: RequestError): NotFoundError {
+function notFoundError({ projectId, operationId, wasSeen }: PollTarget, error: RequestError): NotFoundError {
   const project = `Project ${sanitizeId(projectId)}`;
-  const said = `(${requestError.message})`;
-  if (operationId === undefined) return new NotFoundError(`${project} was not found ${said}`, requestError);
+  const said = `(${error.message})`;
+  if (operationId === undefined) return new NotFoundError(`${project} was not found ${said}`, error);
   const id = sanitizeId(operationId);
   return new NotFoundError(
     wasSeen
       ? `${project} no longer has operation ${id} ${said}`
       : `${project} has no operation ${id} ${said}. Does it belong to another project?`,
-    requestError,
+    error,
   );
 }

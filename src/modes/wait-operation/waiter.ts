@@ -5,7 +5,7 @@ import { exponentialBackoff, noRetry, type RetryRule } from '../../http/retry.js
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
 import { Pace } from './pace.js';
-import { NotFoundError, type PollFailure, PollFailures } from './poll-failures.js';
+import { type PollFailure, PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
 import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { Throttle } from './throttle.js';
@@ -42,7 +42,7 @@ export interface WaitResult {
   /** Ids of projects that never gave a usable response. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
-  readonly cause: RequestError | NotFoundError | undefined;
+  readonly cause: RequestError | undefined;
   /** Milliseconds. */
   readonly elapsed: number;
 }
@@ -68,9 +68,8 @@ class Waiter {
   readonly #requestCancellation = new Cancellation();
   readonly #pendingRequests = new Set<Promise<void>>();
   /** Settles as soon as the result is known. */
-  readonly #decision: Promise<Verdict>;
-  #decide: (verdict: Verdict) => void = () => undefined;
-  #fail: (error: Error) => void = () => undefined;
+  readonly #decision: Promise<Verdict | Error>;
+  #decide: (end: Verdict | Error) => void = () => undefined;
   /** Ends the wait after the current poll, whose other responses may show a failed operation. */
   #failure: Error | undefined;
   #changes = 0;
@@ -86,9 +85,8 @@ class Waiter {
     this.#throttle = new Throttle(this.#deadline, this.#pace);
     this.#retryUntilResponded = exponentialBackoff(random);
     this.#began = deadline.clock.now();
-    this.#decision = new Promise((resolve, reject) => {
+    this.#decision = new Promise((resolve) => {
       this.#decide = resolve;
-      this.#fail = reject;
     });
     const context = {
       api,
@@ -109,12 +107,13 @@ class Waiter {
       this.#check();
       if (this.#settledVerdict() === undefined) this.#progress.start(this.#settings.projectIds);
       const polling = this.#deadline.isUnbounded ? this.#pollOnce() : this.#pollUntilDecided();
-      return this.#result(await Promise.race([this.#decision, polling]));
+      const end = await Promise.race([this.#decision, polling]);
+      if (!(end instanceof Error)) return this.#result(end);
+      if (!(end instanceof RequestError)) throw end;
+      return this.#result(end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error', end);
     } catch (error) {
       if (error instanceof CancelledError) return this.#result('cancelled');
       if (error instanceof DeadlineExceeded) return await this.#pollFinally();
-      if (error instanceof RetryAfterExceedsDeadline) return this.#result('timeout', error);
-      if (error instanceof RequestError || error instanceof NotFoundError) return this.#result('error', error);
       throw error;
     } finally {
       removeListener();
@@ -123,14 +122,13 @@ class Waiter {
     }
   }
 
-  async #pollOnce(): Promise<Verdict> {
+  async #pollOnce(): Promise<Verdict | Error> {
     const requests = Promise.all(this.#start(() => this.#singlePollPolicy(this.#deadline)));
     await this.#deadline.race(() => requests);
-    if (this.#failure !== undefined) throw this.#failure;
-    return this.#settledVerdict() ?? 'timeout';
+    return this.#failure ?? this.#settledVerdict() ?? 'timeout';
   }
 
-  async #pollUntilDecided(): Promise<never> {
+  async #pollUntilDecided(): Promise<Error> {
     for (;;) {
       await this.#poll();
       if (this.#failure === undefined) {
@@ -138,7 +136,7 @@ class Waiter {
         await this.#deadline.sleep(this.#pause());
       }
       // A request that hung can also fail between two polls.
-      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#failure !== undefined) return this.#failure;
     }
   }
 
@@ -224,7 +222,7 @@ class Waiter {
   }
 
   #recordFailure({ error, endsAtOnce }: PollFailure): void {
-    if (endsAtOnce) this.#fail(error);
+    if (endsAtOnce) this.#decide(error);
     else this.#failure ??= error;
   }
 
