@@ -11,8 +11,10 @@ import {
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import type { TrackedOperation } from './tracked-operations.js';
-import type { Verdict, WaitResult } from './waiter.js';
+import type { ReportFacts } from '../mode.js';
+import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
+import type { WaitResult } from './wait-result.js';
+import type { WaitSettings } from './waiter.js';
 
 interface WaitMessages {
   readonly headline: string;
@@ -24,89 +26,73 @@ interface WaitMessages {
   readonly notice?: string;
 }
 
-interface WaitContext {
-  readonly projectIds: readonly string[];
-  readonly wasGivenIds: boolean;
-  /** Milliseconds. 0 means a single poll. */
-  readonly timeout: number;
-  /** Milliseconds since 1970: now, on the service's clock. */
-  readonly nowMs: number;
-}
+type WaitContext = WaitSettings & ReportFacts;
 
 export function waitMessages(result: WaitResult, context: WaitContext): WaitMessages {
-  return messagesFor[result.verdict](result, context);
+  const { verdict, operations, cause } = result;
+  const failed = operations.filter(isFailed);
+  const pending = operations.filter(isPending);
+  const where = describeProjects(context.projectIds);
+  const ended = `${operations.length - pending.length} of ${plural(operations.length, 'operation')} had ended`;
+  switch (verdict) {
+    case 'finished':
+      return operations.length === 0
+        ? { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) }
+        : { headline: `${plural(operations.length, 'operation')} finished` };
+    case 'empty':
+      return {
+        headline: 'Nothing to wait for',
+        error: sentences(
+          nothingToWaitFor(result, context),
+          'The step fails because of fail-on: empty',
+          'ids' in context.target
+            ? 'Check the step that produced the list of ids'
+            : 'Check project-id and filter, and that the change was made before this step',
+        ),
+      };
+    case 'failed':
+      return {
+        headline: `${describeShare(failed, operations)} failed`,
+        error: sentences(
+          `${describeShare(failed, operations)} in ${where} failed: ${describeOperations(failed, context)}`,
+          pending.length > 0 && `Stopped waiting for: ${describeOperations(pending, context)}`,
+          cause !== undefined && `Last error: ${cause.message}`,
+          'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
+        ),
+      };
+    case 'timeout':
+      return {
+        headline:
+          pending.length === 0
+            ? 'Could not confirm in time that nothing is pending'
+            : `${describeShare(pending, operations)} not finished in time`,
+        error: sentences(
+          describeEnd(context.timeout, cause),
+          pending.length === 0
+            ? `Could not confirm that nothing is pending in ${where}`
+            : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
+          ...timeoutReasons(result, context),
+        ),
+      };
+    case 'cancelled':
+      return { headline: `Cancelled; ${ended}` };
+    case 'error':
+      return {
+        headline: 'Could not determine the outcome',
+        error: sentences(
+          cause?.message ?? '',
+          operations.length > 1 && `Before that, ${ended}`,
+          cause !== undefined && adviceFor(cause, true),
+        ),
+      };
+  }
 }
 
-const messagesFor: Record<Verdict, (result: WaitResult, context: WaitContext) => WaitMessages> = {
-  finished: (result, context) =>
-    result.operations.length === 0
-      ? { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) }
-      : { headline: `${plural(result.operations.length, 'operation')} finished` },
-
-  empty: (result, context) => ({
-    headline: 'Nothing to wait for',
-    error: sentences(
-      nothingToWaitFor(result, context),
-      'The step fails because of fail-on: empty',
-      context.wasGivenIds
-        ? 'Check the step that produced the list of ids'
-        : 'Check project-id and filter, and that the change was made before this step',
-    ),
-  }),
-
-  failed: (result, context) => {
-    const failed = result.operations.filter(isFailed);
-    const pending = result.operations.filter(isPending);
-    return {
-      headline: `${describeShare(failed, result.operations)} failed`,
-      error: sentences(
-        `${describeShare(failed, result.operations)} in ${describeProjects(context)} failed: ${describeOperations(failed, context)}`,
-        pending.length > 0 && `Stopped waiting for: ${describeOperations(pending, context)}`,
-        result.cause !== undefined && `Last error: ${result.cause.message}`,
-        'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
-      ),
-    };
-  },
-
-  timeout: (result, context) => {
-    const { operations, cause } = result;
-    const pending = operations.filter(isPending);
-    const where = describeProjects(context);
-    return {
-      headline:
-        pending.length === 0
-          ? 'Could not confirm in time that nothing is pending'
-          : `${describeShare(pending, operations)} not finished in time`,
-      error: sentences(
-        describeEnd(context.timeout, cause),
-        pending.length === 0
-          ? `Could not confirm that nothing is pending in ${where}`
-          : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
-        ...timeoutReasons(result, context),
-      ),
-    };
-  },
-
-  cancelled: ({ operations }) => ({
-    headline: `Cancelled; ${operations.filter((one) => !isPending(one)).length} of ${plural(operations.length, 'operation')} had ended`,
-  }),
-
-  error: ({ operations, cause }) => ({
-    headline: 'Could not determine the outcome',
-    error: sentences(
-      cause?.message ?? '',
-      operations.length > 1 &&
-        `Before that, ${operations.filter((one) => !isPending(one)).length} of ${plural(operations.length, 'operation')} had ended`,
-      cause !== undefined && adviceFor(cause, true),
-    ),
-  }),
-};
-
 function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: WaitContext): string {
-  if (context.wasGivenIds) return 'The list of operation ids is empty, so there was nothing to wait for.';
+  if ('ids' in context.target) return 'The list of operation ids is empty, so there was nothing to wait for.';
   const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
   return sentences(
-    `Found no unfinished operation to wait for in ${describeProjects(context)}`,
+    `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
     excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
     failed.length > 0 && `Failed in the last 5 minutes: ${joinFirst(failed, messageBounds)}`,
   );
@@ -132,17 +118,9 @@ function timeoutReasons(
   return ['Operations may still finish: check them in the console, or raise timeout'];
 }
 
-function describeProjects({ projectIds }: WaitContext): string {
+function describeProjects(projectIds: readonly string[]): string {
   const ids = joinFirst(projectIds.map(sanitizeId), { max: 5 });
   return `${projectIds.length === 1 ? 'project' : 'projects'} ${ids}`;
-}
-
-export function isPending({ operation }: TrackedOperation): boolean {
-  return operation === undefined || phaseForStatus(operation.status) === 'pending';
-}
-
-export function isFailed({ operation }: TrackedOperation): boolean {
-  return operation !== undefined && phaseForStatus(operation.status) === 'failed';
 }
 
 function describeEnd(timeout: number, cause: WaitResult['cause']): string {

@@ -1,30 +1,26 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/publish.js';
-import { fieldTime } from '../../api/records.js';
 import type { Phase } from '../../operations/description.js';
 import { type OperationRow, operationCells, operationHeadings, operationRow } from '../../operations/table.js';
-import { type JsonObject, printJson } from '../../text/json.js';
+import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
-import { isFailed, isPending, waitMessages } from './messages.js';
+import { waitMessages } from './messages.js';
 import { timeline } from './timeline.js';
-import type { TrackedOperation } from './tracked-operations.js';
-import type { WaitResult, WaitSettings } from './waiter.js';
+import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
+import type { WaitResult } from './wait-result.js';
+import type { WaitSettings } from './waiter.js';
 
-export function waitReport(result: WaitResult, settings: WaitSettings, { timeout, nowMs }: ReportFacts): StepReport {
-  const messages = waitMessages(result, {
-    projectIds: settings.projectIds,
-    wasGivenIds: 'ids' in settings.target,
-    timeout,
-    nowMs,
-  });
-  const ids = trackedIds(result);
-  const records = trackedRecords(result);
-  const rows = operationRows(result, nowMs);
+export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
+  const { projectIds } = settings;
+  const ids = result.operations.map(({ id }) => id);
+  // As last seen.
+  const records = result.operations.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
+  const rows = operationRows(result, facts.nowMs);
   return {
-    ...messages,
+    ...waitMessages(result, { ...settings, ...facts }),
     status: result.verdict,
     succeeded: result.verdict === 'finished',
     outputs: [
@@ -37,12 +33,12 @@ export function waitReport(result: WaitResult, settings: WaitSettings, { timeout
       printJson({
         mode: 'wait-operation',
         status: result.verdict,
-        project_ids: settings.projectIds,
+        project_ids: projectIds,
         operation_ids: ids,
         operations: records,
       }),
     ],
-    details: `<p>${projectsHtml(settings.projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${operationTable(rows, settings.projectIds.length > 1)}\n${timeline(rows)}`,
+    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${operationTable(rows, projectIds.length > 1)}\n${timeline(rows)}`,
   };
 }
 
@@ -72,16 +68,13 @@ interface TrackedOperationRow extends OperationRow {
 
 /** Rows that need attention come first. */
 function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
-  const rows = operations.map((one) => ({
-    ...trackedOperationRow(one, nowMs),
-    project: sanitizeId(one.projectId),
-  }));
   const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
-  return rows.sort((one, other) => urgency[one.phase] - urgency[other.phase]);
-}
-
-function trackedOperationRow({ id, operation }: TrackedOperation, nowMs: number): OperationRow {
-  return operation === undefined ? unseenOperationRow(id) : operationRow(operation, nowMs);
+  return operations
+    .map(({ id, projectId, operation }) => ({
+      ...(operation === undefined ? unseenOperationRow(id) : operationRow(operation, nowMs)),
+      project: sanitizeId(projectId),
+    }))
+    .sort((one, other) => urgency[one.phase] - urgency[other.phase]);
 }
 
 function unseenOperationRow(id: string): OperationRow {
@@ -105,18 +98,6 @@ function decidingId({ verdict, operations }: WaitResult): string | undefined {
 }
 
 function newer(one: TrackedOperation | undefined, other: TrackedOperation): TrackedOperation {
-  return one !== undefined && createdTime(one) >= createdTime(other) ? one : other;
-}
-
-function createdTime({ operation }: TrackedOperation): number {
-  return (operation && fieldTime(operation, 'created_at')) ?? Number.NEGATIVE_INFINITY;
-}
-
-function trackedIds({ operations }: WaitResult): string[] {
-  return operations.map(({ id }) => id);
-}
-
-/** The records as last seen. */
-function trackedRecords({ operations }: WaitResult): JsonObject[] {
-  return operations.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
+  const createdAt = (tracked: TrackedOperation) => creationTime(tracked.operation, Number.NEGATIVE_INFINITY);
+  return one !== undefined && createdAt(one) >= createdAt(other) ? one : other;
 }

@@ -23,13 +23,21 @@ export interface TrackedOperation {
   readonly operation: Operation | undefined;
 }
 
+/** An operation that was never seen is pending. */
+export function isPending({ operation }: TrackedOperation): boolean {
+  return operation === undefined || phaseForStatus(operation.status) === 'pending';
+}
+
+export function isFailed({ operation }: TrackedOperation): boolean {
+  return operation !== undefined && phaseForStatus(operation.status) === 'failed';
+}
+
 /** The operations of one project that a wait tracks, each in its last known state. */
 export class TrackedOperations {
-  readonly #projectId: string;
   readonly #filter: Filter | undefined;
   readonly #all = new Map<string, TrackedOperation>();
   readonly #pending = new Set<string>();
-  readonly #failed = new Set<string>();
+  #hasFailed = false;
   /** Only for `all`: every id that the list has shown. */
   readonly #shown = new Set<string>();
   /** Milliseconds since 1970: the oldest creation that the first poll has shown. */
@@ -41,13 +49,12 @@ export class TrackedOperations {
   readonly #failedBefore = new Map<string, Operation>();
   readonly #excluded = new Set<string>();
 
-  constructor(target: Target, projectId: string) {
-    this.#projectId = projectId;
-    if ('all' in target) {
-      this.#filter = target.all;
-      return;
-    }
-    for (const id of target.ids) {
+  constructor(
+    readonly target: Target,
+    readonly projectId: string,
+  ) {
+    this.#filter = 'all' in target ? target.all : undefined;
+    for (const id of 'ids' in target ? target.ids : []) {
       this.#all.set(id, { id, projectId, operation: undefined });
       this.#pending.add(id);
     }
@@ -71,13 +78,13 @@ export class TrackedOperations {
     return this.#excluded.size;
   }
 
-  /** Ids. An operation that was never seen is pending. */
+  /** The ids of those that `isPending`. A set of its own, because each change asks for it. */
   get pending(): ReadonlySet<string> {
     return this.#pending;
   }
 
-  get failed(): ReadonlySet<string> {
-    return this.#failed;
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   get(id: string): Operation | undefined {
@@ -90,36 +97,33 @@ export class TrackedOperations {
     const before = this.get(id);
     // A terminal status does not change again. Of two parallel requests, the slower one may bring an older status.
     if (before !== undefined && phaseForStatus(before.status) !== 'pending') return false;
-    this.#all.set(id, { id, projectId: this.#projectId, operation });
+    this.#all.set(id, { id, projectId: this.projectId, operation });
     const phase = phaseForStatus(status);
     if (phase === 'pending') this.#pending.add(id);
     else this.#pending.delete(id);
-    if (phase === 'failed') this.#failed.add(id);
+    if (phase === 'failed') this.#hasFailed = true;
     return before?.status !== status;
-  }
-
-  /**
-   * `epochMs`: operations created since then count even if they ended before the first poll. Milliseconds since 1970.
-   */
-  countFrom(epochMs: number): void {
-    this.#countedFrom = epochMs;
   }
 
   startListing(): void {
     this.#excluded.clear();
   }
 
-  /** Must run before `trackIfNew` for the operations of the page. */
-  startPage(page: readonly Operation[]): void {
-    this.#newestAtFirst ??= Math.max(...page.map(creationTime));
+  /**
+   * Must run before `trackIfNew` for the operations of the page. `beganMs`: start of the wait, in milliseconds since 1970 on
+   * the service's clock.
+   */
+  startPage(page: readonly Operation[], beganMs: number): void {
+    this.#newestAtFirst ??= Math.max(...page.map(creationTimeIfNew));
+    if ('all' in this.target && this.target.since !== undefined) this.#countedFrom ??= beganMs - this.target.since;
   }
 
   /**
    * Records that the list shows the operation. Returns true if the filter admits it and it is unfinished, appeared
-   * between two polls, or is recent enough for `since`. `epochMs`: now, on the service's clock.
+   * between two polls, or is recent enough for `since`. `nowMs`: now, on the service's clock.
    */
-  trackIfNew(operation: Operation, epochMs: number): boolean {
-    const createdAt = creationTime(operation);
+  trackIfNew(operation: Operation, nowMs: number): boolean {
+    const createdAt = creationTimeIfNew(operation);
     // A first poll that failed halfway has still shown a page. Operations newer than that page were created later.
     const isNewer =
       createdAt > (this.#firstPoll ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
@@ -127,13 +131,14 @@ export class TrackedOperations {
     this.#shown.add(operation.id);
     if (this.#firstPoll) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, createdAt);
     const phase = phaseForStatus(operation.status);
-    if (!this.#admits(operation)) {
-      if (phase === 'pending' && this.#counts(operation)) this.#excluded.add(operation.id);
+    if (!this.#counts(operation)) return false;
+    if (this.#filter?.admits(operation.record) !== true) {
+      if (phase === 'pending') this.#excluded.add(operation.id);
       return false;
     }
     const isRecentEnough = this.#countedFrom !== undefined && createdAt >= this.#countedFrom;
     if (appeared || phase === 'pending' || isRecentEnough) return true;
-    if (this.#firstPoll && phase === 'failed' && epochMs - (fieldTime(operation, 'updated_at') ?? 0) < recentFailureAge)
+    if (this.#firstPoll && phase === 'failed' && nowMs - (fieldTime(operation, 'updated_at') ?? 0) < recentFailureAge)
       this.#failedBefore.set(operation.id, operation);
     return false;
   }
@@ -147,13 +152,14 @@ export class TrackedOperations {
     this.#firstPoll = false;
   }
 
+  /** True if the list, newest first, has reached operations that were created before `since`. Always true without `since`. */
+  isBeforeSince(page: readonly Operation[]): boolean {
+    return this.#countedFrom === undefined || creationTime(page.at(-1), 0) < this.#countedFrom;
+  }
+
   /** True until the list has been read to its end once. */
   get isFirstPoll(): boolean {
     return this.#firstPoll;
-  }
-
-  #admits(operation: Operation): boolean {
-    return this.#filter?.admits(operation.record) === true && this.#counts(operation);
   }
 
   /**
@@ -164,7 +170,12 @@ export class TrackedOperations {
   }
 }
 
+/** Milliseconds since 1970. `unknown`: the result if the operation or its time of creation is unknown. */
+export function creationTime(operation: Operation | undefined, unknown: number): number {
+  return (operation && fieldTime(operation, 'created_at')) ?? unknown;
+}
+
 /** An operation without a time of creation may be new. */
-function creationTime(operation: Operation): number {
-  return fieldTime(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
+function creationTimeIfNew(operation: Operation): number {
+  return creationTime(operation, Number.POSITIVE_INFINITY);
 }

@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { Operation } from '../../api/records.js';
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { exponentialBackoff, noRetry, type RetryRule } from '../../http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
@@ -9,7 +8,8 @@ import { type PollFailure, PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
 import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { Throttle } from './throttle.js';
-import type { Target, TrackedOperation } from './tracked-operations.js';
+import { isPending, type Target, type TrackedOperation } from './tracked-operations.js';
+import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
 /** A promise of the contract. */
 const maxConcurrentRequests = 12;
@@ -29,22 +29,6 @@ export interface WaitSettings {
   /** Milliseconds between polls. `auto` adapts to the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
-}
-
-export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
-
-export interface WaitResult {
-  readonly verdict: Verdict;
-  readonly operations: readonly TrackedOperation[];
-  readonly failedBefore: readonly Operation[];
-  /** Number of unfinished operations that the filter left out. */
-  readonly excludedCount: number;
-  /** Ids of projects that never gave a usable response. */
-  readonly unresponsiveProjects: readonly string[];
-  /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
-  readonly cause: RequestError | undefined;
-  /** Milliseconds. */
-  readonly elapsed: number;
 }
 
 /** Polls until all operations have ended, one has failed (with `failFast`), or the deadline is reached. */
@@ -105,7 +89,7 @@ class Waiter {
     try {
       // An empty list of ids needs no request.
       this.#check();
-      if (this.#settledVerdict() === undefined) this.#progress.start(this.#settings.projectIds);
+      if (this.#settledVerdict === undefined) this.#progress.start(this.#settings.projectIds);
       const polling = this.#deadline.isUnbounded ? this.#pollOnce() : this.#pollUntilDecided();
       const end = await Promise.race([this.#decision, polling]);
       if (!(end instanceof Error)) return this.#result(end);
@@ -125,7 +109,7 @@ class Waiter {
   async #pollOnce(): Promise<Verdict | Error> {
     const requests = Promise.all(this.#start(() => this.#singlePollPolicy(this.#deadline)));
     await this.#deadline.race(() => requests);
-    return this.#failure ?? this.#settledVerdict() ?? 'timeout';
+    return this.#failure ?? this.#settledVerdict ?? 'timeout';
   }
 
   async #pollUntilDecided(): Promise<Error> {
@@ -165,7 +149,7 @@ class Waiter {
     } catch (error) {
       if (error instanceof CancelledError) return this.#result('cancelled');
     }
-    return this.#result(this.#settledVerdict() ?? 'timeout', this.#failures.lastFailure);
+    return this.#result(this.#settledVerdict ?? 'timeout', this.#failures.lastFailure);
   }
 
   #start(policyFor: (projectId: string) => PollPolicy): Promise<void>[] {
@@ -191,7 +175,7 @@ class Waiter {
   #pause(): number {
     const now = this.#deadline.clock.now();
     const pause = this.#pace.next(this.#elapsed);
-    const trustedAt = Math.max(...this.#projects.map((project) => project.emptyListTrustedAt));
+    const trustedAt = Math.max(...this.#projects.map(({ list }) => list.emptyListTrustedAt));
     const isAhead = trustedAt > this.#polledAt && !this.#pace.isSlowed;
     return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttle.remaining, 0);
   }
@@ -217,7 +201,7 @@ class Waiter {
 
   #check(): void {
     this.#changes++;
-    const verdict = this.#settledVerdict();
+    const verdict = this.#settledVerdict;
     if (verdict !== undefined) this.#decide(verdict);
   }
 
@@ -226,32 +210,20 @@ class Waiter {
     else this.#failure ??= error;
   }
 
-  /** Considers only states that cannot change again. Nothing else makes a wait succeed. */
-  #settledVerdict(): 'finished' | 'empty' | 'failed' | undefined {
-    const { failFast, failOnEmpty } = this.#settings;
-    const hasFailed = this.#projects.some(({ tracked }) => tracked.failed.size > 0);
-    if (hasFailed && failFast) return 'failed';
-    if (!this.#projects.every(({ isSettled }) => isSettled)) return undefined;
-    if (hasFailed) return 'failed';
-    return failOnEmpty && this.#projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
-  }
-
-  #result(verdict: Verdict, cause?: WaitResult['cause']): WaitResult {
-    const hasFailed = this.#projects.some(({ tracked }) => tracked.failed.size > 0);
-    return {
-      // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
-      verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
-      operations: this.#projects.flatMap(({ tracked }) => tracked.all),
-      failedBefore: this.#projects.flatMap(({ tracked }) => tracked.failedBefore),
-      excludedCount: this.#projects.reduce((sum, { tracked }) => sum + tracked.excludedCount, 0),
-      unresponsiveProjects: this.#projects.map(({ id }) => id).filter((id) => !this.#failures.hasResponded(id)),
+  #result(verdict: Verdict, cause?: RequestError): WaitResult {
+    return createWaitResult(verdict, this.#projects, {
+      unresponsiveProjects: this.#settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
       cause,
       elapsed: this.#elapsed,
-    };
+    });
+  }
+
+  get #settledVerdict(): Verdict | undefined {
+    return settledVerdict(this.#projects, this.#settings);
   }
 
   get #pending(): TrackedOperation[] {
-    return this.#projects.flatMap(({ tracked }) => tracked.all.filter(({ id }) => tracked.pending.has(id)));
+    return this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending));
   }
 
   get #elapsed(): number {

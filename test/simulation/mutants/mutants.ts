@@ -259,7 +259,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'fail-fast-inverted',
     defect: 'fail-fast means its contrary',
-    file: 'src/modes/wait-operation/waiter.ts',
+    file: 'src/modes/wait-operation/wait-result.ts',
     replace: "if (hasFailed && failFast) return 'failed';",
     by: "if (hasFailed && !failFast) return 'failed';",
   },
@@ -308,23 +308,24 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'empty-believed-at-once',
     defect: 'the first empty list opens the gate',
-    file: 'src/modes/wait-operation/project-poller.ts',
+    file: 'src/modes/wait-operation/list-reader.ts',
     replace: 'this.#isEmptyListTrusted ||= deadline.isUnbounded || began + 1 > this.#firstReadAt + graceForUnlisted;',
     by: 'this.#isEmptyListTrusted = true;',
   },
   {
     name: 'since-ignored',
     defect: 'what failed before the first poll does not count, though since says so',
-    file: 'src/modes/wait-operation/project-poller.ts',
-    replace: 'this.tracked.countFrom(this.#countedFrom);',
+    file: 'src/modes/wait-operation/tracked-operations.ts',
+    replace:
+      "if ('all' in this.target && this.target.since !== undefined) this.#countedFrom ??= beganMs - this.target.since;",
     by: '',
   },
   {
     name: 'one-idle-project-is-enough',
     defect: 'a wait for several projects ends when one of them is idle',
-    file: 'src/modes/wait-operation/waiter.ts',
-    replace: 'if (!this.#projects.every(({ isSettled }) => isSettled)) return undefined;',
-    by: 'if (!this.#projects.some(({ isSettled }) => isSettled)) return undefined;',
+    file: 'src/modes/wait-operation/wait-result.ts',
+    replace: 'if (!projects.every(({ isSettled }) => isSettled)) return undefined;',
+    by: 'if (!projects.some(({ isSettled }) => isSettled)) return undefined;',
   },
   {
     name: 'poll-waits-for-what-hangs',
@@ -357,16 +358,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'empty-ids-never-fail',
     defect: 'fail-on: empty has no say where the list of ids is empty',
-    file: 'src/modes/wait-operation/waiter.ts',
-    replace: "return failOnEmpty && this.#projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
-    by: "return failOnEmpty && 'all' in this.#settings.target && this.#projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
+    file: 'src/modes/wait-operation/wait-result.ts',
+    replace: "return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
+    by: "return failOnEmpty && projects.every(({ tracked }) => 'all' in tracked.target) && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
   },
   {
     name: 'verdict-from-unread-list',
     defect: 'all is called finished where the list could not be read to its end',
-    file: 'src/modes/wait-operation/project-poller.ts',
-    replace: 'return this.#isListRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);',
-    by: 'return this.#isEmptyListTrusted || !this.tracked.isEmpty;',
+    file: 'src/modes/wait-operation/list-reader.ts',
+    replace: 'return this.#isRead && (this.#isEmptyListTrusted || !this.#tracked.isEmpty);',
+    by: 'return this.#isEmptyListTrusted || !this.#tracked.isEmpty;',
   },
   {
     name: 'first-page-only',

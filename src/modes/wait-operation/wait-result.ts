@@ -1,0 +1,55 @@
+import type { Operation } from '../../api/records.js';
+import type { RequestError } from '../../http/errors.js';
+import type { ProjectPoller } from './project-poller.js';
+import type { TrackedOperation } from './tracked-operations.js';
+import type { WaitSettings } from './waiter.js';
+
+export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
+
+export interface WaitResult {
+  readonly verdict: Verdict;
+  readonly operations: readonly TrackedOperation[];
+  readonly failedBefore: readonly Operation[];
+  /** Number of unfinished operations that the filter left out. */
+  readonly excludedCount: number;
+  /** Ids of projects that never gave a usable response. */
+  readonly unresponsiveProjects: readonly string[];
+  /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
+  readonly cause: RequestError | undefined;
+  /** Milliseconds. */
+  readonly elapsed: number;
+}
+
+type Projects = readonly Pick<ProjectPoller, 'tracked' | 'isSettled'>[];
+
+/** Considers only states that cannot change again. Nothing else makes a wait succeed. */
+export function settledVerdict(
+  projects: Projects,
+  { failFast, failOnEmpty }: WaitSettings,
+): 'finished' | 'empty' | 'failed' | undefined {
+  const hasFailed = hasFailedOperation(projects);
+  if (hasFailed && failFast) return 'failed';
+  if (!projects.every(({ isSettled }) => isSettled)) return undefined;
+  if (hasFailed) return 'failed';
+  return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
+}
+
+/** The result of a wait that ends now. */
+export function createWaitResult(
+  verdict: Verdict,
+  projects: Projects,
+  others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
+): WaitResult {
+  return {
+    // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
+    verdict: verdict !== 'cancelled' && hasFailedOperation(projects) ? 'failed' : verdict,
+    operations: projects.flatMap(({ tracked }) => tracked.all),
+    failedBefore: projects.flatMap(({ tracked }) => tracked.failedBefore),
+    excludedCount: projects.reduce((sum, { tracked }) => sum + tracked.excludedCount, 0),
+    ...others,
+  };
+}
+
+function hasFailedOperation(projects: Projects): boolean {
+  return projects.some(({ tracked }) => tracked.hasFailed);
+}
