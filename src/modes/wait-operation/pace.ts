@@ -1,3 +1,6 @@
+import type { RequestError } from '../../http/errors.js';
+import type { Deadline } from '../../time/deadline.js';
+
 /**
  * Milliseconds, a promise of the contract: `auto` pauses this long at first, and later for a quarter of the time
  * waited.
@@ -33,21 +36,30 @@ const jitter = 0.15;
 const easing = 200;
 
 /**
- * Computes the pause until the next poll from the responses of this wait alone. After a 429 the pause is random, and at
- * least twice the last one (60 s if that is less). So clients that are throttled together do not return together.
+ * Decides when the next poll and the next request may start, from the responses of this wait alone. After a 429 the pause
+ * is random, and at least twice the last one (60 s if that is less). So clients that are throttled together do not
+ * return together.
  */
 export class Pace {
+  readonly #deadline: Deadline;
   readonly #random: () => number;
   readonly #fixed: number | undefined;
+  readonly #began: number;
   #last = 0;
   /** Milliseconds: the interval that throttled responses ask for; 0: none. */
   #throttledInterval = 0;
   #successesSince = 0;
   #wasThrottled = false;
+  /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
+  #slowedUntil = 0;
+  /** Until this time on the step's clock, a 429 holds back all requests. */
+  #heldUntil = 0;
 
-  constructor(random: () => number, interval: number | 'auto') {
+  constructor(deadline: Deadline, random: () => number, interval: number | 'auto') {
+    this.#deadline = deadline;
     this.#random = random;
     this.#fixed = interval === 'auto' ? undefined : interval;
+    this.#began = deadline.clock.now();
   }
 
   /** True while throttled responses slow polling down. */
@@ -55,8 +67,14 @@ export class Pace {
     return this.#throttledInterval > 0;
   }
 
-  /** All in milliseconds. `waited`: since the first poll. */
-  next(waited: number): number {
+  /** Milliseconds until a request may be sent; 0 or less: at once. */
+  get heldFor(): number {
+    return this.#heldUntil - this.#deadline.clock.now();
+  }
+
+  /** Milliseconds until the next poll. */
+  next(): number {
+    const waited = this.#deadline.clock.now() - this.#began;
     const usual = this.#fixed ?? Math.min(maxInterval, Math.max(minInterval, waited / 4));
     if (this.#successesSince > 0 && this.#throttledInterval <= usual) {
       this.#throttledInterval = 0;
@@ -70,7 +88,30 @@ export class Pace {
     return this.#last;
   }
 
-  throttled(retryAfter = 0): void {
+  /** Records a poll. It counts as a success only if no parallel request was throttled meanwhile. */
+  recordPoll(): void {
+    if (this.#throttledInterval === 0 || this.#deadline.clock.now() < this.#slowedUntil) return;
+    this.#successesSince += 1;
+    this.#throttledInterval = Math.min(this.#throttledInterval, crowdInterval) * (1 - this.#successesSince / easing);
+  }
+
+  /**
+   * Returns how long the throttled request waits, in milliseconds. A 423 locks one resource, so other requests do not
+   * wait for it.
+   */
+  slowDown({ status, retryAfterMs = 0 }: RequestError): number {
+    const now = this.#deadline.clock.now();
+    // Only the first of several parallel responses slows polling down: the other requests were sent before it arrived.
+    if (now >= this.#slowedUntil) {
+      this.#raiseInterval(status === 423 ? 0 : retryAfterMs);
+      this.#slowedUntil = now + this.next();
+    }
+    const until = Math.max(this.#slowedUntil, now + retryAfterMs);
+    if (status === 429) this.#heldUntil = Math.max(this.#heldUntil, until);
+    return until - now;
+  }
+
+  #raiseInterval(retryAfter: number): void {
     const previous = this.#last || (this.#fixed ?? minInterval);
     const min = Math.max(Math.min(maxThrottledInterval, 2 * previous), retryAfter);
     // Clients that got the same `Retry-After` would otherwise return together.
@@ -84,9 +125,14 @@ export class Pace {
     this.#successesSince = 0;
   }
 
-  succeeded(): void {
-    if (this.#throttledInterval === 0) return;
-    this.#successesSince += 1;
-    this.#throttledInterval = Math.min(this.#throttledInterval, crowdInterval) * (1 - this.#successesSince / easing);
+  /** Starts the attempt as soon as a request may be sent. */
+  async start<T>(attempt: () => Promise<T>): Promise<T> {
+    let waitedUntil = 0;
+    // Another response may extend the pause meanwhile.
+    while (this.#heldUntil > Math.max(waitedUntil, this.#deadline.clock.now())) {
+      waitedUntil = this.#heldUntil;
+      await this.#deadline.sleep(this.heldFor);
+    }
+    return attempt();
   }
 }

@@ -45,7 +45,7 @@ export class ProjectPoller {
     context: PollContext,
   ) {
     this.tracked = new TrackedOperations(target, id);
-    this.list = new ListReader(this.tracked, context);
+    this.list = new ListReader(id, target, this.tracked, context);
     this.#target = target;
     this.#context = context;
   }

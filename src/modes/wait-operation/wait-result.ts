@@ -20,11 +20,9 @@ export interface WaitResult {
   readonly elapsed: number;
 }
 
-type Projects = readonly Pick<ProjectPoller, 'tracked' | 'isSettled'>[];
-
 /** Considers only states that cannot change again. Nothing else makes a wait succeed. */
 export function settledVerdict(
-  projects: Projects,
+  projects: readonly ProjectPoller[],
   { failFast, failOnEmpty }: WaitSettings,
 ): 'finished' | 'empty' | 'failed' | undefined {
   const hasFailed = hasFailedOperation(projects);
@@ -37,19 +35,19 @@ export function settledVerdict(
 /** The result of a wait that ends now. */
 export function createWaitResult(
   verdict: Verdict,
-  projects: Projects,
+  projects: readonly ProjectPoller[],
   others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
 ): WaitResult {
   return {
     // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailedOperation(projects) ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
-    failedBefore: projects.flatMap(({ tracked }) => tracked.failedBefore),
-    excludedCount: projects.reduce((sum, { tracked }) => sum + tracked.excludedCount, 0),
+    failedBefore: projects.flatMap(({ list }) => list.failedBefore),
+    excludedCount: projects.reduce((sum, { list }) => sum + list.excludedCount, 0),
     ...others,
   };
 }
 
-function hasFailedOperation(projects: Projects): boolean {
+function hasFailedOperation(projects: readonly ProjectPoller[]): boolean {
   return projects.some(({ tracked }) => tracked.hasFailed);
 }

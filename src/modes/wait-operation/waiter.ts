@@ -7,7 +7,6 @@ import { Pace } from './pace.js';
 import { type PollFailure, PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
 import { type PollPolicy, ProjectPoller } from './project-poller.js';
-import { Throttle } from './throttle.js';
 import { isPending, type Target, type TrackedOperation } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
@@ -42,7 +41,6 @@ class Waiter {
   readonly #stepCancellation: Cancellation;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
-  readonly #throttle: Throttle;
   readonly #retryUntilResponded: RetryRule;
   readonly #began: number;
   readonly #failures: PollFailures;
@@ -65,8 +63,7 @@ class Waiter {
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
     this.#progress = new ProgressLog(log, this.#deadline, () => this.#pending);
     this.#failures = new PollFailures(this.#deadline, this.#progress);
-    this.#pace = new Pace(random, settings.pollInterval);
-    this.#throttle = new Throttle(this.#deadline, this.#pace);
+    this.#pace = new Pace(this.#deadline, random, settings.pollInterval);
     this.#retryUntilResponded = exponentialBackoff(random);
     this.#began = deadline.clock.now();
     this.#decision = new Promise((resolve) => {
@@ -116,7 +113,7 @@ class Waiter {
     for (;;) {
       await this.#poll();
       if (this.#failure === undefined) {
-        this.#throttle.recordPoll();
+        this.#pace.recordPoll();
         await this.#deadline.sleep(this.#pause());
       }
       // A request that hung can also fail between two polls.
@@ -131,7 +128,7 @@ class Waiter {
     for (;;) {
       const before = this.#changes;
       if (await this.#settlesWithin(hangsAfter, requests)) return;
-      const isSilent = this.#changes === before && this.#throttle.remaining <= 0;
+      const isSilent = this.#changes === before && this.#pace.heldFor <= 0;
       if (isSilent && this.#projects.some(({ hasWork }) => hasWork)) return;
     }
   }
@@ -174,10 +171,10 @@ class Waiter {
   /** Follows the pace. The poll that confirms an empty list is never late, unless the service throttles. */
   #pause(): number {
     const now = this.#deadline.clock.now();
-    const pause = this.#pace.next(this.#elapsed);
+    const pause = this.#pace.next();
     const trustedAt = Math.max(...this.#projects.map(({ list }) => list.emptyListTrustedAt));
     const isAhead = trustedAt > this.#polledAt && !this.#pace.isSlowed;
-    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttle.remaining, 0);
+    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#pace.heldFor, 0);
   }
 
   #policy(projectId: string): PollPolicy {
@@ -187,11 +184,11 @@ class Waiter {
       // A throttled request is retried until the deadline. A failed one is retried only until the first response of its
       // project. After that, the next poll repeats it.
       retry: (error, errorCount) => {
-        if (error.isThrottled) return this.#throttle.slowDown(error);
+        if (error.isThrottled) return this.#pace.slowDown(error);
         return this.#failures.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
       },
       onRetry: (error) => this.#failures.recordRetry(error),
-      queue: (attempt) => this.#queue(() => this.#throttle.start(attempt)),
+      queue: (attempt) => this.#queue(() => this.#pace.start(attempt)),
     };
   }
 

@@ -210,7 +210,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'wait-ignores-retry-after',
     defect: 'a wait asks again sooner than a 429 allows',
-    file: 'src/modes/wait-operation/throttle.ts',
+    file: 'src/modes/wait-operation/pace.ts',
     replace: 'const until = Math.max(this.#slowedUntil, now + retryAfterMs);',
     by: 'const until = Math.max(now + 500, 0 * retryAfterMs);',
   },
@@ -315,9 +315,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'since-ignored',
     defect: 'what failed before the first poll does not count, though since says so',
-    file: 'src/modes/wait-operation/tracked-operations.ts',
-    replace:
-      "if ('all' in this.target && this.target.since !== undefined) this.#countedFrom ??= beganMs - this.target.since;",
+    file: 'src/modes/wait-operation/list-reader.ts',
+    replace: 'if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;',
     by: '',
   },
   {
@@ -351,7 +350,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'throttled-alone',
     defect: 'a 429 holds back the one request that got it, not those beside it',
-    file: 'src/modes/wait-operation/throttle.ts',
+    file: 'src/modes/wait-operation/pace.ts',
     replace: 'if (status === 429) this.#heldUntil = Math.max(this.#heldUntil, until);',
     by: 'void status;',
   },
@@ -360,7 +359,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'fail-on: empty has no say where the list of ids is empty',
     file: 'src/modes/wait-operation/wait-result.ts',
     replace: "return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
-    by: "return failOnEmpty && projects.every(({ tracked }) => 'all' in tracked.target) && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';",
+    by: "return failOnEmpty && projects.every(({ tracked, list }) => tracked.isEmpty && list.isConclusive) ? 'empty' : 'finished';",
   },
   {
     name: 'verdict-from-unread-list',
