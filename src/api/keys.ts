@@ -21,7 +21,7 @@ export interface MintedKey {
   readonly secret: string;
 }
 
-export const keyFields = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'] as const;
+export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
 /** Accepts only the documented response, because a key that is missing from it counts as gone. */
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {

@@ -13,7 +13,7 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-export const operationFields = [
+export const operationFields: readonly string[] = [
   'id',
   'project_id',
   'branch_id',
@@ -23,10 +23,10 @@ export const operationFields = [
   'failures_count',
   'created_at',
   'updated_at',
-] as const;
+];
 
 /** The actions that the API documents. Services may have more. */
-export const operationActions = [
+export const operationActions: readonly string[] = [
   'apply_config',
   'apply_storage_config',
   'check_availability',
@@ -35,9 +35,9 @@ export const operationActions = [
   'delete_tenant',
   'start_compute',
   'suspend_compute',
-] as const;
+];
 
-export const projectFields = [
+export const projectFields: readonly string[] = [
   'id',
   'name',
   'platform_id',
@@ -50,7 +50,7 @@ export const projectFields = [
   'branch_logical_size_limit',
   'created_at',
   'updated_at',
-] as const;
+];
 
 /** An id is a string or an integer. Other numbers are rejected, because they may be rounded. */
 export function parseProject(value: Json, place: string): ApiRecord {

@@ -1,9 +1,7 @@
-import { type Key, keyFields } from '../../api/keys.js';
+import type { Key } from '../../api/keys.js';
 import { UserError } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
 import { collect, type ListResult, type ListSettings } from './collect.js';
-
-export const keyFilterFields: readonly string[] = keyFields;
 
 export type ListKeysResult = ListResult<Key>;
 

@@ -1,11 +1,6 @@
-import { fieldTime, type Operation, operationFields } from '../../api/records.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy } from '../mode.js';
+import { fieldTime, type Operation } from '../../api/records.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 import { collect, type ListResult, type ListSettings } from './collect.js';
-
-export const operationFilterFields: readonly string[] = operationFields;
-
-export type ListOperationsResult = ListResult<Operation>;
 
 export interface ListOperationsSettings extends ListSettings {
   readonly projectId: string;
@@ -17,7 +12,7 @@ export interface ListOperationsSettings extends ListSettings {
 export async function listOperations(
   { projectId, since, ...wanted }: ListOperationsSettings,
   collaborators: Collaborators,
-): Promise<ListOperationsResult> {
+): Promise<ListResult<Operation>> {
   const { api, deadline } = collaborators;
   const pages = api.operations(projectId, Number.POSITIVE_INFINITY, defaultPolicy(collaborators));
   const recent = since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type ApiRecord, projectFields } from '../../api/records.js';
-import type { Collaborators } from '../mode.js';
-import { defaultPolicy } from '../mode.js';
+import type { ApiRecord } from '../../api/records.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 import { collect, type ListResult, type ListSettings } from './collect.js';
-
-export const projectFilterFields: readonly string[] = projectFields;
 
 /** Shares are counted from 1. */
 export interface Shard {

@@ -1,11 +1,12 @@
 import { parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, type Parse, parseCount } from '../../action/inputs/input-values.js';
+import { keyFields } from '../../api/keys.js';
+import { operationFields, projectFields } from '../../api/records.js';
 import type { ListSettings } from './collect.js';
 import { BadFilter, type Filter, parseFilter } from './filter.js';
-import { keyFilterFields } from './keys.js';
-import { type ListOperationsSettings, operationFilterFields } from './operations.js';
-import { type ListProjectsSettings, projectFilterFields, type Shard } from './projects.js';
+import type { ListOperationsSettings } from './operations.js';
+import type { ListProjectsSettings, Shard } from './projects.js';
 
 export function filterParser(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {
   return (text) => {
@@ -21,11 +22,11 @@ const newestOperations = '100';
 const all = '0';
 
 export function readListKeysSettings(reader: InputReader): ListSettings | undefined {
-  return readListSettings(reader, keyFilterFields, all);
+  return readListSettings(reader, keyFields, all);
 }
 
 export function readListProjectsSettings(reader: InputReader): ListProjectsSettings | undefined {
-  const settings = readListSettings(reader, projectFilterFields, all);
+  const settings = readListSettings(reader, projectFields, all);
   const maxBatches = reader.parse('max-batches', parseMaxBatches);
   const shard = reader.optional('shard', parseShard);
   if (settings === undefined || maxBatches === undefined) return undefined;
@@ -34,7 +35,7 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
 
 export function readListOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
   const project = reader.parse('project-id', parseProjectId);
-  const settings = readListSettings(reader, operationFilterFields, newestOperations);
+  const settings = readListSettings(reader, operationFields, newestOperations);
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
   if (project === undefined || settings === undefined) return undefined;
   return { ...settings, projectId: project, since };

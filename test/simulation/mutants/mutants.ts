@@ -436,8 +436,8 @@ export const mutants: readonly Mutant[] = [
     name: 'ids-as-they-came',
     defect: 'an id that the service sends as a number is one in the outputs',
     file: 'src/modes/list/report.ts',
-    replace: 'fromJSON rounds large ones.\n  const ids = result.records.map(({ id }) => id);',
-    by: "\n  const ids = result.records.map(({ record }) => record['id'] as string);",
+    replace: 'fromJSON rounds large ones.\n  const ids = records.map(({ id }) => id);',
+    by: "\n  const ids = records.map(({ record }) => record['id'] as string);",
   },
   {
     name: 'commands-in-outputs',
