@@ -1,6 +1,8 @@
 import { RequestError } from '../../http/errors.js';
+import { exponentialBackoff, type RequestPolicy, type RetryRule } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
+import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
 /**
@@ -35,10 +37,12 @@ export interface PollFailure {
   readonly endsAtOnce: boolean;
 }
 
-/** Decides how long each failed request is tolerated, and which failure ends the wait. */
+/** Decides which failed requests are retried, how long each is tolerated, and which failure ends the wait. */
 export class PollFailures {
   readonly #deadline: Deadline;
   readonly #progress: ProgressLog;
+  readonly #pace: Pace;
+  readonly #retryUntilResponded: RetryRule;
   readonly #responded = new Set<string>();
   /** When the 404s of an operation or a project began. */
   readonly #notFoundSince = new Map<string, number>();
@@ -47,9 +51,11 @@ export class PollFailures {
   /** When a failed request may be repeated, according to its `Retry-After`. */
   readonly #notBefore = new Map<string, number>();
 
-  constructor(deadline: Deadline, progress: ProgressLog) {
+  constructor(deadline: Deadline, progress: ProgressLog, pace: Pace, random: () => number) {
     this.#deadline = deadline;
     this.#progress = progress;
+    this.#pace = pace;
+    this.#retryUntilResponded = exponentialBackoff(random);
   }
 
   /** True if the project has ever given a usable response. */
@@ -79,9 +85,21 @@ export class PollFailures {
     if (this.#failures.size === 0) this.#progress.serviceRecovered();
   }
 
-  recordRetry(error: RequestError): void {
-    this.#failures.set(retried, error);
-    this.#progress.requestFailed(error);
+  /**
+   * A throttled request is retried until the deadline. A failed one is retried only until the first response of its
+   * project. After that, the next poll repeats it.
+   */
+  retryPolicy(projectId: string): Pick<RequestPolicy, 'retry' | 'onRetry'> {
+    return {
+      retry: (error, errorCount) => {
+        if (error.isThrottled) return this.#pace.slowDown(error);
+        return this.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
+      },
+      onRetry: (error) => {
+        this.#failures.set(retried, error);
+        this.#progress.requestFailed(error);
+      },
+    };
   }
 
   /** Undefined if the next poll repeats the request. */

@@ -10,6 +10,7 @@ import { type Target, TrackedOperations } from './tracked-operations.js';
 
 /** A promise of the contract: a list replaces single requests if more ids than this are pending. */
 const maxPolledSingly = 2;
+
 export interface PollPolicy extends RequestPolicy {
   /** True for the final poll, and for the only poll of `timeout: 0`. */
   readonly isLast: boolean;

@@ -16,8 +16,7 @@ import type { WaitSettings } from './waiter.js';
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { projectIds } = settings;
   const ids = result.operations.map(({ id }) => id);
-  // As last seen.
-  const records = result.operations.flatMap(({ operation }) => (operation === undefined ? [] : [operation.record]));
+  const records = result.operations.flatMap(({ operation }) => operation?.record ?? []);
   const rows = operationRows(result, facts.nowMs);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
@@ -53,12 +52,14 @@ function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects
   return truncatedTable([...operationHeadings, 'Project'], rows, cells, describeRest);
 }
 
+/** In the order of the rows: those that need attention come first. */
+const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
+
 function describeRest(rows: readonly OperationRow[]): string {
-  const named = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
-  const parts = Object.entries(named)
-    .map(([phase, name]) => [rows.filter((row) => row.phase === phase).length, name] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, name]) => `${number} ${name}`);
+  const parts = Object.entries(phaseNames).flatMap(([phase, name]) => {
+    const { length } = rows.filter((row) => row.phase === phase);
+    return length === 0 ? [] : [`${length} ${name}`];
+  });
   return `Not shown: ${parts.join(', ')}.`;
 }
 
@@ -66,34 +67,30 @@ interface TrackedOperationRow extends OperationRow {
   readonly project: string;
 }
 
-/** Rows that need attention come first. */
 function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
-  const urgency: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
+  const order = Object.keys(phaseNames);
   return operations
     .map(({ id, projectId, operation }) => ({
-      ...(operation === undefined ? unseenOperationRow(id) : operationRow(operation, nowMs)),
+      ...(operation === undefined ? { ...unseenOperation, id: sanitizeId(id) } : operationRow(operation, nowMs)),
       project: sanitizeId(projectId),
     }))
-    .sort((one, other) => urgency[one.phase] - urgency[other.phase]);
+    .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
 }
 
-function unseenOperationRow(id: string): OperationRow {
-  return {
-    id: sanitizeId(id),
-    phase: 'pending',
-    action: '',
-    branch: '',
-    status: 'no status yet',
-    duration: '',
-    failures: '',
-    span: undefined,
-  };
-}
+const unseenOperation: Omit<OperationRow, 'id'> = {
+  phase: 'pending',
+  action: '',
+  branch: '',
+  status: 'no status yet',
+  duration: '',
+  failures: '',
+  span: undefined,
+};
 
 /** The operation that decided the result, else the newest. */
 function decidingId({ verdict, operations }: WaitResult): string | undefined {
-  const decided =
-    verdict === 'failed' ? operations.find(isFailed) : verdict === 'finished' ? undefined : operations.find(isPending);
+  // Nothing is pending after `finished`.
+  const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
   return (decided ?? operations.reduce(newer, operations[0]))?.id;
 }
 

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { exponentialBackoff, noRetry, type RetryRule } from '../../http/retry.js';
+import { noRetry } from '../../http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
 import { Pace } from './pace.js';
 import { type PollFailure, PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
 import { type PollPolicy, ProjectPoller } from './project-poller.js';
-import { isPending, type Target, type TrackedOperation } from './tracked-operations.js';
+import { isPending, type Target } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
 /** A promise of the contract. */
@@ -41,7 +41,6 @@ class Waiter {
   readonly #stepCancellation: Cancellation;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
-  readonly #retryUntilResponded: RetryRule;
   readonly #began: number;
   readonly #failures: PollFailures;
   readonly #projects: readonly ProjectPoller[];
@@ -61,10 +60,11 @@ class Waiter {
     this.#settings = settings;
     this.#stepCancellation = deadline.cancellation;
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
-    this.#progress = new ProgressLog(log, this.#deadline, () => this.#pending);
-    this.#failures = new PollFailures(this.#deadline, this.#progress);
+    this.#progress = new ProgressLog(log, this.#deadline, () =>
+      this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
+    );
     this.#pace = new Pace(this.#deadline, random, settings.pollInterval);
-    this.#retryUntilResponded = exponentialBackoff(random);
+    this.#failures = new PollFailures(this.#deadline, this.#progress, this.#pace, random);
     this.#began = deadline.clock.now();
     this.#decision = new Promise((resolve) => {
       this.#decide = resolve;
@@ -87,7 +87,7 @@ class Waiter {
       // An empty list of ids needs no request.
       this.#check();
       if (this.#settledVerdict === undefined) this.#progress.start(this.#settings.projectIds);
-      const polling = this.#deadline.isUnbounded ? this.#pollOnce() : this.#pollUntilDecided();
+      const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
       const end = await Promise.race([this.#decision, polling]);
       if (!(end instanceof Error)) return this.#result(end);
       if (!(end instanceof RequestError)) throw end;
@@ -103,9 +103,10 @@ class Waiter {
     }
   }
 
-  async #pollOnce(): Promise<Verdict | Error> {
-    const requests = Promise.all(this.#start(() => this.#singlePollPolicy(this.#deadline)));
-    await this.#deadline.race(() => requests);
+  /** Sends each request that is due once. */
+  async #pollOnce(deadline: Deadline): Promise<Verdict | Error> {
+    const requests = Promise.all(this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue })));
+    await deadline.race(() => requests);
     return this.#failure ?? this.#settledVerdict ?? 'timeout';
   }
 
@@ -140,9 +141,8 @@ class Waiter {
     this.#failures.clearRetryAfter();
     const { clock } = this.#deadline;
     const deadline = new Deadline(clock, clock.now() + finalPollTimeout, this.#requestCancellation);
-    const requests = Promise.all(this.#start(() => this.#singlePollPolicy(deadline)));
     try {
-      await Promise.race([this.#decision, deadline.race(() => requests)]);
+      await Promise.race([this.#decision, this.#pollOnce(deadline)]);
     } catch (error) {
       if (error instanceof CancelledError) return this.#result('cancelled');
     }
@@ -181,19 +181,9 @@ class Waiter {
     return {
       deadline: this.#deadline,
       isLast: false,
-      // A throttled request is retried until the deadline. A failed one is retried only until the first response of its
-      // project. After that, the next poll repeats it.
-      retry: (error, errorCount) => {
-        if (error.isThrottled) return this.#pace.slowDown(error);
-        return this.#failures.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
-      },
-      onRetry: (error) => this.#failures.recordRetry(error),
+      ...this.#failures.retryPolicy(projectId),
       queue: (attempt) => this.#queue(() => this.#pace.start(attempt)),
     };
-  }
-
-  #singlePollPolicy(deadline: Deadline): PollPolicy {
-    return { deadline, isLast: true, retry: noRetry, queue: this.#queue };
   }
 
   #check(): void {
@@ -211,19 +201,11 @@ class Waiter {
     return createWaitResult(verdict, this.#projects, {
       unresponsiveProjects: this.#settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
       cause,
-      elapsed: this.#elapsed,
+      elapsed: this.#deadline.clock.now() - this.#began,
     });
   }
 
   get #settledVerdict(): Verdict | undefined {
     return settledVerdict(this.#projects, this.#settings);
-  }
-
-  get #pending(): TrackedOperation[] {
-    return this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending));
-  }
-
-  get #elapsed(): number {
-    return this.#deadline.clock.now() - this.#began;
   }
 }

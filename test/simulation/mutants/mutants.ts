@@ -253,8 +253,8 @@ export const mutants: readonly Mutant[] = [
     name: 'no-last-look',
     defect: 'no look is taken at the deadline',
     file: 'src/modes/wait-operation/waiter.ts',
-    replace: 'const requests = Promise.all(this.#start(() => this.#singlePollPolicy(deadline)));',
-    by: 'const requests = Promise.resolve();',
+    replace: 'await Promise.race([this.#decision, this.#pollOnce(deadline)]);',
+    by: '',
   },
   {
     name: 'fail-fast-inverted',
