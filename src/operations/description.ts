@@ -5,26 +5,26 @@ import { formatDuration } from '../time/duration.js';
 export type Phase = 'pending' | 'succeeded' | 'failed';
 
 /** The documented statuses, and others that services of this family use. */
-const phases: Readonly<Record<string, Phase>> = {
-  scheduling: 'pending',
-  running: 'pending',
-  cancelling: 'pending',
-  finished: 'succeeded',
-  skipped: 'succeeded',
-  failed: 'failed',
-  error: 'failed',
-  cancelled: 'failed',
-};
+const phases = new Map<string, Phase>([
+  ['scheduling', 'pending'],
+  ['running', 'pending'],
+  ['cancelling', 'pending'],
+  ['finished', 'succeeded'],
+  ['skipped', 'succeeded'],
+  ['failed', 'failed'],
+  ['error', 'failed'],
+  ['cancelled', 'failed'],
+]);
 
-export const knownStatuses: readonly string[] = Object.keys(phases);
+export const knownStatuses: readonly string[] = [...phases.keys()];
 
 export function isKnownStatus(status: string): boolean {
-  return Object.hasOwn(phases, status);
+  return phases.has(status);
 }
 
 /** An unknown status proves nothing, so the operation counts as pending. */
 export function phaseForStatus(status: string): Phase {
-  return (isKnownStatus(status) && phases[status]) || 'pending';
+  return phases.get(status) ?? 'pending';
 }
 
 /** For example `create_branch on br-cool-sun-1 [id]`. A missing branch is left out. */
@@ -51,11 +51,14 @@ export function operationFailures(operation: Operation): string | undefined {
   return failures === undefined ? undefined : sanitizeLine(failures, 20);
 }
 
-/** Milliseconds since 1970: from the creation to the end, or to `nowMs` if the operation is pending. */
-export function operationSpan(
-  operation: Operation,
-  nowMs: number,
-): { readonly from: number; readonly to: number } | undefined {
+/** Milliseconds since 1970. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** From the creation to the end, or to `nowMs` if the operation is pending. */
+export function operationSpan(operation: Operation, nowMs: number): Span | undefined {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
   // Some services send a zero timestamp if the time is missing.

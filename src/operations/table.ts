@@ -8,23 +8,13 @@ import {
   operationFailures,
   operationSpan,
   operationStatus,
-  type Phase,
   phaseForStatus,
 } from './description.js';
 
-/** An operation in the summary. All texts are sanitized, but not yet escaped. */
-export interface OperationRow {
-  readonly id: string;
-  readonly phase: Phase;
-  readonly action: string;
-  readonly branch: string;
-  readonly status: string;
-  readonly duration: string;
-  readonly failures: string;
-  readonly span: { readonly from: number; readonly to: number } | undefined;
-}
+export type OperationRow = ReturnType<typeof operationRow>;
 
-export function operationRow(operation: Operation, nowMs: number): OperationRow {
+/** An operation in the summary. All texts are sanitized, but not yet escaped. */
+export function operationRow(operation: Operation, nowMs: number) {
   return {
     id: sanitizeId(operation.id),
     phase: phaseForStatus(operation.status),

@@ -46,10 +46,13 @@ export function parseFilter(
   const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
-    const { field, sign, pattern, column } = splitCondition(line);
     const bad = (at: number, why: string) =>
       new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${markColumn(line, at)}`);
-    if (sign === '') throw bad(column, 'expected field=pattern or field!=pattern');
+    const [, name = '', not = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
+    if (rest === undefined) throw bad(line.trimEnd().length, 'expected field=pattern or field!=pattern');
+    const field = name.trim();
+    const pattern = rest.trim();
+    const column = line.length - rest.length;
     if (Object.hasOwn(unsupported, field))
       throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
     if (!fields.includes(field))
@@ -67,9 +70,9 @@ export function parseFilter(
     if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
     if (isUnknownStatus(field, pattern))
       warnings.push(
-        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${sign === '=' ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
+        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${not === '' ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
-    return [{ field, pattern, admits: sign === '=' }];
+    return [{ field, pattern, admits: not === '' }];
   });
   return new Filter(lines, warnings);
 }
@@ -88,18 +91,6 @@ function wordInOtherCase(field: string, pattern: string): string | undefined {
 /** Services often add actions, but rarely statuses. So an unknown status is suspicious, an unknown action is not. */
 function isUnknownStatus(field: string, pattern: string): boolean {
   return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
-}
-
-function splitCondition(line: string): { field: string; sign: '' | '=' | '!='; pattern: string; column: number } {
-  const equals = line.indexOf('=');
-  if (equals < 0) return { field: '', sign: '', pattern: '', column: line.trimEnd().length };
-  const negated = line[equals - 1] === '!';
-  return {
-    field: line.slice(0, negated ? equals - 1 : equals).trim(),
-    sign: negated ? '!=' : '=',
-    pattern: line.slice(equals + 1).trim(),
-    column: equals + 1,
-  };
 }
 
 /** Prints a mark below the error. Long lines are cut to the part around it. */

@@ -15,13 +15,11 @@ import { filterParser } from '../list/settings.js';
 import type { Target } from './tracked-operations.js';
 import type { WaitSettings } from './waiter.js';
 
-/** Fields that `filter` may name in a wait for `all`: the other ones change during the wait. */
-export const waitFilterFields: readonly string[] = operationFields.filter(
-  (name) => !['status', 'failures_count', 'updated_at'].includes(name),
-);
-
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
+
+/** Fields that `filter` may name in a wait for `all`. */
+export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
 export function readWaitSettings(reader: InputReader): WaitSettings | undefined {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
