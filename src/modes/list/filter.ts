@@ -48,10 +48,11 @@ export function parseFilter(
     if (line.trim() === '') return [];
     const bad = (at: number, why: string) =>
       new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${markColumn(line, at)}`);
-    const [, name = '', not = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
+    const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
     if (rest === undefined) throw bad(line.trimEnd().length, 'expected field=pattern or field!=pattern');
     const field = name.trim();
     const pattern = rest.trim();
+    const admits = negation === '';
     const column = line.length - rest.length;
     if (Object.hasOwn(unsupported, field))
       throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
@@ -70,9 +71,9 @@ export function parseFilter(
     if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
     if (isUnknownStatus(field, pattern))
       warnings.push(
-        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${not === '' ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
+        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
-    return [{ field, pattern, admits: not === '' }];
+    return [{ field, pattern, admits }];
   });
   return new Filter(lines, warnings);
 }

@@ -18,11 +18,11 @@ const graceForUnlisted = 5_000;
  * Milliseconds. A slower list counts as hanging, and its operations are requested singly. 200 records take far less
  * time.
  */
-const hangsAfter = 1_000;
+const listHangsAfter = 1_000;
 
 /** Milliseconds, a promise of the contract: the notice of a wait that found nothing names failures this recent. */
 const recentFailureAge = 300_000;
-/** The service starts these by itself. */
+/** The service starts these by itself. They count only if the filter names `action`: a promise of the contract. */
 const automaticActions = ['suspend_compute', 'check_availability'];
 
 /** Reads the list of operations of one project. For `all`, decides which of them count, and when an empty list is trusted. */
@@ -63,7 +63,7 @@ export class ListReader {
 
   get isHanging(): boolean {
     const since = this.#readingSince ?? Number.POSITIVE_INFINITY;
-    return this.#context.deadline.clock.now() - since >= hangsAfter;
+    return this.#context.deadline.clock.now() - since >= listHangsAfter;
   }
 
   /** True if the list shows that there is nothing more to wait for. */
@@ -124,8 +124,8 @@ export class ListReader {
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
       this.#newestAtFirst ??= Math.max(...page.map(createdOrNew));
       for (const operation of page) {
-        const isNew = forAll !== undefined && this.#countsAsNew(operation, forAll.all, nowMs);
-        if (unseen.delete(operation.id) || isNew) update(operation);
+        const shouldTrack = forAll !== undefined && this.#shouldTrack(operation, forAll.all, nowMs);
+        if (unseen.delete(operation.id) || shouldTrack) update(operation);
       }
       const isBeforeSince = creationTime(page.at(-1), 0) < (this.#countedFrom ?? Number.POSITIVE_INFINITY);
       if (forAll === undefined ? unseen.size === 0 : read >= maxRecords && isBeforeSince) break;
@@ -139,7 +139,7 @@ export class ListReader {
    * Records that the list shows the operation. Returns true if the filter admits it and it is unfinished, appeared
    * between two polls, or is recent enough for `since`. `nowMs`: now, on the service's clock.
    */
-  #countsAsNew(operation: Operation, filter: Filter, nowMs: number): boolean {
+  #shouldTrack(operation: Operation, filter: Filter, nowMs: number): boolean {
     const { id, record } = operation;
     const createdAt = createdOrNew(operation);
     const isFirst = this.#firstReadAt === undefined;
@@ -148,7 +148,6 @@ export class ListReader {
     const appeared = isNewer && !this.#shown.has(id);
     this.#shown.add(id);
     if (isFirst) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, createdAt);
-    // A promise of the contract.
     if (!filter.names('action') && automaticActions.includes(fieldText(operation, 'action') ?? '')) return false;
     const phase = phaseForStatus(operation.status);
     if (!filter.admits(record)) {
