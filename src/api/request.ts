@@ -1,10 +1,11 @@
 import { RequestError, requestId } from '../http/errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
+import { secretEncodings } from '../text/encodings.js';
+import { parseJson, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { Log } from './log.js';
-import { redactResponse } from './redact-response.js';
 
 export interface Access {
   readonly baseUrl: URL;
@@ -72,4 +73,34 @@ export async function sendRequest(
 function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): TransportError {
   const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
   return new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
+}
+
+/**
+ * Removes the secret from a response that echoes it, before other code sees it. A shortened message could hold a part of
+ * the secret, which no mask matches.
+ */
+function redactResponse(response: HttpResponse, secret: string): HttpResponse {
+  const encodings = secretEncodings(secret);
+  const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    // Node has an array for `set-cookie`. Nothing needs it.
+    if (typeof value === 'string') headers[name] = redact(value);
+  }
+  return { ...response, headers, body: redactBody(response.body, redact) };
+}
+
+/** JSON can escape any character. After parsing and printing, the secret appears in its plain form. */
+function redactBody(body: string, redact: (text: string) => string): string {
+  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return redact(body);
+  try {
+    return redact(printJson(parseJson(body)));
+  } catch {
+    const unescaped = body
+      .replaceAll('\\/', '/')
+      .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    const redacted = redact(unescaped);
+    // A body that is not JSON is only shown. The prefix keeps it from becoming valid JSON here.
+    return redacted === unescaped ? body : `… ${redacted}`;
+  }
 }
