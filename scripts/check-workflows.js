@@ -21,12 +21,11 @@ rmSync(stage, { recursive: true, force: true });
 mkdirSync(join(stage, '.git'), { recursive: true });
 for (const path of ['action.yml', 'node24', 'dist', '.github']) cpSync(path, join(stage, path), { recursive: true });
 const examples = readdirSync('examples').filter((file) => file.endsWith('.yml'));
-for (const name of examples) {
+// actionlint 1.7 rejects the keywords of parallel steps. test/static compares all examples with GitHub's own schema.
+for (const name of examples.filter((name) => name !== 'gate-while-building.yml')) {
   const example = readFileSync(join('examples', name), 'utf8');
-  writeFileSync(
-    join(stage, '.github/workflows', `example-${name}`),
-    example.replaceAll('uses: org/ctl-action@v1', 'uses: ./'),
-  );
+  const text = example.replaceAll('uses: org/ctl-action@v1', 'uses: ./');
+  writeFileSync(join(stage, '.github/workflows', name), text, { flag: 'wx' });
 }
 run(join(tools, 'actionlint'), ['-shellcheck', join(tools, 'bin/shellcheck'), '-pyflakes', ''], { cwd: stage });
 const audited = ['.github', 'action.yml', 'node24/action.yml', ...examples.map((name) => join('examples', name))];

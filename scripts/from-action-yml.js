@@ -1,5 +1,5 @@
-// Generates the README's tables and node24/action.yml from action.yml. node24/action.yml is the same action without the
-// warning about Node 20. With --check, it only compares both with action.yml.
+// Generates the tables of docs/reference.md and node24/action.yml from action.yml. node24/action.yml is the same action
+// without the warning about Node 20. With --check, it only compares both with action.yml.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -7,13 +7,13 @@ const source = readFileSync('action.yml', 'utf8');
 const { inputs, outputs, runs } = parse(source);
 const read = (path) => readFileSync(path, 'utf8');
 
-const readme = [
+const reference = [
   ['inputs', table(['input', 'modes', 'default', 'meaning'], Object.entries(inputs).map(inputRow))],
   ['outputs', table(['output', 'modes', 'value'], Object.entries(outputs).map(outputRow))],
-].reduce(putTable, read('README.md'));
+].reduce(putTable, read('docs/reference.md'));
 
 for (const [path, fresh] of [
-  ['README.md', readme],
+  ['docs/reference.md', reference],
   ['node24/action.yml', onNode24(source)],
 ]) {
   if (!process.argv.includes('--check')) {
@@ -77,6 +77,6 @@ function table(head, rows) {
 function putTable(text, [name, content]) {
   const [begin, end] = [`<!-- ${name}: written from action.yml by npm run fix -->\n`, `\n<!-- end of ${name} -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`README.md has no place for the table of ${name}`);
+  if (from === -1 || to < from) throw new Error(`docs/reference.md has no place for the table of ${name}`);
   return text.slice(0, from + begin.length) + content + text.slice(to);
 }

@@ -1,15 +1,38 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const readme = readFileSync('README.md', 'utf8');
+const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
-const troubles = readme.slice(readme.indexOf('| it says |'), readme.indexOf('## Security'));
-const quoted = [...troubles.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) =>
-  cell.replaceAll('`', '').split(', '),
+const textOf = (path: string) => documents.find((document) => document.path === path)?.text ?? '';
+
+const links = documents.flatMap(({ path, text }) =>
+  [...text.matchAll(/(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g)].map(
+    ([, file = '', anchor]) => ({
+      from: path,
+      to: file === '' ? path : join(dirname(path), file),
+      anchor,
+    }),
+  ),
 );
 
-test('what the README quotes of errors is what the action says', () => {
+/** As GitHub makes them of headings. */
+const anchorsOf = (path: string) =>
+  [...textOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+const troubleshooting = textOf('docs/troubleshooting.md');
+const quoted = [...troubleshooting.matchAll(/^### (`.+`)$/gm)].flatMap(([, heading = '']) =>
+  heading.replaceAll('`', '').split(', '),
+);
+
+test('each message of the page on troubleshooting is one that the action says', () => {
   const bundles = ['dist/main', 'dist/post'].flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith('.js'))
@@ -21,7 +44,7 @@ test('what the README quotes of errors is what the action says', () => {
   expect(quoted.filter((words) => !isSaid(words))).toEqual([]);
 });
 
-test('all that the action advises about errors of the control API is explained', () => {
+test('each advice about an error of the control API is explained on the page on troubleshooting', () => {
   const advices = [...readFileSync('src/action/advice.ts', 'utf8').matchAll(/'([A-Z][^']+)'/g)].map(
     ([, text = '']) => text,
   );
@@ -29,14 +52,24 @@ test('all that the action advises about errors of the control API is explained',
   expect(advices.filter((advice) => !quoted.some((words) => advice.includes(words)))).toEqual([]);
 });
 
-test('the files that the README points to are there', () => {
-  const targets = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path = '']) => path);
-  expect(targets.length).toBeGreaterThan(10);
-  expect(targets.filter((path) => !existsSync(path))).toEqual([]);
-  const shown = readdirSync('examples').filter((file) => !targets.includes(`examples/${file}`));
-  expect(shown).toEqual([]);
+test('each link of a document leads to a file, and to a heading of it', () => {
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter(({ to }) => !existsSync(to))).toEqual([]);
+  expect(links.filter(({ to, anchor }) => anchor !== undefined && !anchorsOf(to).includes(anchor))).toEqual([]);
 });
 
-test('the README is short', () => {
-  expect(readme.split('\n').length).toBeLessThan(250);
+test('the page on troubleshooting links each of its messages at its beginning', () => {
+  const linked = links.filter(({ from, to }) => from === to && from === 'docs/troubleshooting.md');
+  const messages = anchorsOf('docs/troubleshooting.md').filter((_, index) => index > 0);
+  const groups = [...troubleshooting.matchAll(/^## .*$/gm)].length;
+  expect(new Set(linked.map(({ anchor }) => anchor)).size).toBe(messages.length - groups);
+});
+
+test('the README links every example', () => {
+  const shown = links.filter(({ from }) => from === 'README.md').map(({ to }) => to);
+  expect(readdirSync('examples').filter((name) => !shown.includes(`examples/${name}`))).toEqual([]);
+});
+
+test('the README has at most 220 lines', () => {
+  expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(220);
 });

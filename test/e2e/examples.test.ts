@@ -17,71 +17,110 @@ test('each example with a job that cannot run alone is tried; test/official trie
   expect([...tried].sort()).toEqual(together.sort());
 });
 
-example('deploy-gate.yml', 'deploys when all that the change started has finished', async (file, context) => {
-  const { service, run, script, answering, ranAt, story } = await setStage(context);
-  const began = Date.now();
-  const operations = [400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
+const failsOnce = '#!/bin/sh\ntest -e tried || { touch tried; exit 1; }\n';
 
-  const { succeeded } = await run(file, {
-    files: { 'change-something.sh': answering(operations), 'deploy.sh': script('deploy') },
-  });
+example('deploy-gate.yml', 'deploys when the change has finished, and a connection succeeds', async (file, context) => {
+  const { service, run, script, answerBranch, ranAt, story } = await setStage(context);
+  const began = Date.now();
+  answerBranch([400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs })));
+
+  const { succeeded } = await run(file, { files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') } });
 
   expect(succeeded).toBe(true);
-  expect(story()).toEqual(['get-operation, key 1', 'deploy, key none']);
+  expect(story()).toEqual(['other, key 1', 'get-operation, key 1', 'deploy, key none']);
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
 example('deploy-gate.yml', 'deploys nothing where an operation fails', async (file, context) => {
-  const { service, run, script, answering, story } = await setStage(context);
-  const failing = service.plane.startOperation({ lengthMs: 300, outcome: 'failed' });
+  const { service, run, script, answerBranch, story } = await setStage(context);
+  answerBranch([service.plane.startOperation({ lengthMs: 300, outcome: 'failed' })]);
 
-  const { succeeded, log } = await run(file, {
-    files: { 'change-something.sh': answering([failing]), 'deploy.sh': script('deploy') },
-  });
+  const { succeeded, log } = await run(file, { files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') } });
 
   expect(succeeded).toBe(false);
   expect(log.resultsOf('change')).toEqual(['failure']);
   expect(log.resultsOf('deploy')).toEqual([]);
-  expect(story()).toEqual(['get-operation, key 1']);
+  expect(story()).toEqual(['other, key 1', 'get-operation, key 1']);
 });
 
-example('fan-out-in-batches.yml', 'runs its script for each project', async (file, context) => {
-  const { service, run, script, story } = await setStage(context, { projects: 3 });
+const reusableGate = { '.github/workflows/reusable-gate.yml': readFileSync('examples/reusable-gate.yml', 'utf8') };
 
-  const { succeeded, log } = await run(file, {
+example('gate-on-ids.yml', 'deploys when the called workflow has seen all finish', async (file, context) => {
+  const { service, run, script, answering, ranAt, story } = await setStage(context);
+  const began = Date.now();
+  const operations = [300, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
+
+  const { succeeded } = await run(file, {
     event: 'workflow_dispatch',
-    files: { 'migrate.sh': script('migrate') },
+    files: { ...reusableGate, 'change-something.sh': answering(operations), 'deploy.sh': script('deploy') },
   });
 
   expect(succeeded).toBe(true);
-  expect(log.resultsOf('migrate')).toEqual(['success', 'success', 'success']);
-  const [list, ...migrated] = story();
-  expect(list).toBe('list-projects, key 1');
-  expect(migrated.sort()).toEqual(service.projectIds.map((id) => `migrate ${id}, key none`).sort());
+  expect(story()).toEqual(['get-operation, key 1', 'deploy 2, key none']);
+  expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
-example('fan-out-to-projects.yml', 'gives a job and a key to each project of the region', async (file, context) => {
-  const { service, run, script, story } = await setStage(context, { projects: 4 });
+example('reusable-gate.yml', 'sees all operations to their end, and then is red', async (_, context) => {
+  const { service, run, script, answering, startUntil, story } = await setStage(context);
+  const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
+  const slow = startUntil({ endpoint: 'get-operation', n: 4 });
+
+  const { succeeded, log } = await run('examples/gate-on-ids.yml', {
+    event: 'workflow_dispatch',
+    files: { ...reusableGate, 'change-something.sh': answering([failing, slow]), 'deploy.sh': script('deploy') },
+  });
+
+  expect(succeeded).toBe(false);
+  expect(story()).toEqual(['get-operation, key 1']);
+  expect(log.text).toMatch(new RegExp(`${slow.id}.*finished`));
+});
+
+example('merge-queue.yml', 'holds the queue while something is under way in the branch', async (file, context) => {
+  const { service, run, startUntil, story } = await setStage(context);
+  startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
+  service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
+
+  const { log } = await run(file, { event: 'merge_group' });
+
+  expect(log.resultsOf('ready')).toEqual(['success']);
+  expect(story()).toEqual(['list-operations, key 1']);
+});
+
+example('merge-queue.yml', 'rejects a merge after a failed operation', async (file, context) => {
+  const { service, run } = await setStage(context);
+  service.plane.startOperation({ branchId: 'br-main-1', lengthMs: 0, outcome: 'failed', ageMs: 20 * 60_000 });
+
+  const { log } = await run(file, { event: 'merge_group' });
+
+  expect(log.resultsOf('ready')).toEqual(['failure']);
+});
+
+example('merge-queue.yml', 'is skipped on a pull request', async (file, context) => {
+  const { run, story } = await setStage(context);
+
+  const { succeeded } = await run(file, { event: 'pull_request' });
+
+  expect(succeeded).toBe(true);
+  expect(story()).toEqual([]);
+});
+
+example('fan-out-in-batches.yml', 'runs its script for each project, once it is idle', async (file, context) => {
+  const { service, run, script, ranAt, story } = await setStage(context, { projects: 4 });
   const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
   const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
+  const began = Date.now();
+  for (const projectId of wanted) service.plane.startOperation({ projectId, lengthMs: 4000 });
 
-  const { succeeded, log } = await run(file, {
-    event: 'workflow_dispatch',
-    files: { 'migrate.sh': script('migrate') },
-  });
+  const { succeeded, log } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
 
   expect(succeeded).toBe(true);
   expect(wanted).toHaveLength(2);
   expect(log.resultsOf('migrate')).toEqual(['success', 'success']);
-  const migrations = story().filter((line) => line.startsWith('migrate'));
-  expect(migrations.map((line) => line.replace(/, key [23]$/, ''))).toEqual(
-    expect.arrayContaining(wanted.map((id) => `migrate ${id}`)),
+  const migrated = story().filter((line) => line.startsWith('migrate'));
+  expect(migrated.map((line) => line.replace(/, key [23]$/, '')).sort()).toEqual(
+    wanted.map((id) => `migrate ${id}`).sort(),
   );
-  expect(
-    story()
-      .filter((line) => line.startsWith('revoke'))
-      .sort(),
-  ).toEqual(['revoke-key, key 2', 'revoke-key, key 3']);
+  expect(ranAt('migrate') - began).toBeGreaterThanOrEqual(4000);
   expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
 

@@ -14,6 +14,8 @@ export interface ServiceStage {
   readonly projectId: string;
   /** A script that tells the control plane that it runs, with what argument, and with the key of `DB_API_KEY`. */
   script(name: string): string;
+  /** From now on the API answers to a new branch with these operations, and with something secret. */
+  answerBranch(operations: readonly { readonly id: string }[]): void;
   /** A script that prints an answer of the API with these operations. */
   answering(operations: readonly { readonly id: string }[]): string;
   /** An operation that finishes when that request has come. */
@@ -34,6 +36,8 @@ export async function setServiceStage(
   const service = await startControlPlane(options);
   context.onTestFinished(() => service.close());
   const [projectId = ''] = service.projectIds;
+  const recordsOf = (operations: readonly { readonly id: string }[]) =>
+    operations.map(({ id }) => ({ id, project_id: projectId }));
   const requestOf = (script: string) => {
     const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
     if (!request) throw new Error(`The script ${script} did not run.`);
@@ -47,10 +51,11 @@ echo "It runs with <\${DB_API_KEY:-none}>."
 exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-none}" --output /dev/null \\
   "${service.baseUrl}${scripts}${name}/$1"
 `,
-    answering: (operations) => {
-      const records = operations.map(({ id }) => ({ id, project_id: projectId }));
-      return `#!/bin/sh\necho '${JSON.stringify({ operations: records })}'\n`;
+    answerBranch: (operations) => {
+      const body = JSON.stringify({ connection: 'db://secret', operations: recordsOf(operations) });
+      service.faults.add({ path: '/branches', fault: { kind: 'status', status: 201, body } });
     },
+    answering: (operations) => `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
     startUntil: (awaited, plan) => {
       const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
       service.arrived(awaited).then(

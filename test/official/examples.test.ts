@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
@@ -32,39 +33,32 @@ test('each job of an example that can run alone is tried; test/e2e tries the oth
   expect([...tried].sort()).toEqual(alone.sort());
 });
 
-example(
-  'deploy-gate.yml',
-  'change',
-  'is green when all that the change started has finished',
-  async (place, context) => {
-    const { service, run, answering, story } = await setWorkflowStage(context);
-    const operations = [400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
+example('first-run.yml', 'list', 'shows the projects of the account', async (place, context) => {
+  const { run, projectId } = await setWorkflowStage(context, { projects: 2 });
 
-    const job = await run(...place, { files: { 'change-something.sh': answering(operations) } });
+  const job = await run(...place);
 
-    expect(job.conclusion).toBe('succeeded');
-    expect(story()).toEqual(['get-operation, key 1']);
-    expect(job.steps['wait-operation']?.summary).toMatch(/^### ✅ wait-operation: 2 operations finished/);
-  },
-);
-
-example('deploy-gate.yml', 'change', 'is red where an operation fails, and names it', async (place, context) => {
-  const { service, run, answering, story } = await setWorkflowStage(context);
-  const failing = service.plane.startOperation({ lengthMs: 300, outcome: 'failed' });
-
-  const job = await run(...place, { files: { 'change-something.sh': answering([failing]) } });
-
-  expect(job.conclusion).toBe('failed');
-  expect(story()).toEqual(['get-operation, key 1']);
-  expect(job.steps['wait-operation']?.errors).toEqual([expect.stringContaining(failing.id)]);
+  expect(job.conclusion).toBe('succeeded');
+  expect(job.steps['list-projects']?.summary).toMatch(/^### ✅ list-projects: 2 projects/);
+  expect(job.steps['list-projects']?.summary).toContain(projectId);
 });
 
-example('gate-on-curl.yml', 'branch', 'sends one request, and waits for its operations', async (place, context) => {
-  const { service, projectId, run, story } = await setWorkflowStage(context);
-  const { id } = service.plane.startOperation({ lengthMs: 1000 });
-  // The API's document shows no way to make a branch: this answer stands in.
-  const body = JSON.stringify({ connection: 'db://secret', operations: [{ id, project_id: projectId }] });
-  service.faults.add({ path: '/branches', fault: { kind: 'status', status: 201, body } });
+example('first-run.yml', 'list', 'says that the key is wrong', async (place, context) => {
+  const { run } = await setWorkflowStage(context);
+
+  const job = await run(...place, { secrets: { CTL_API_KEY: 'mistyped-key' } });
+
+  expect(job.conclusion).toBe('failed');
+  expect(job.steps['list-projects']?.errors).toEqual([
+    expect.stringMatching(
+      /^GET \/v2\/projects: status 401.* The API key was rejected: .* Set api-key to a valid key\.$/,
+    ),
+  ]);
+});
+
+example('deploy-gate.yml', 'change', 'sends one request, and waits for its operations', async (place, context) => {
+  const { service, projectId, run, answerBranch, story } = await setWorkflowStage(context);
+  answerBranch([400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs })));
 
   const job = await run(...place);
 
@@ -76,11 +70,11 @@ example('gate-on-curl.yml', 'branch', 'sends one request, and waits for its oper
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
-  expect(job.log).toMatch(/^The branch is there\.$/m);
+  expect(job.steps['wait-operation']?.summary).toMatch(/^### ✅ wait-operation: 2 operations finished/);
   for (const secret of ['db://secret', service.apiKey]) expect(job.sent).not.toContain(secret);
 });
 
-example('gate-on-curl.yml', 'branch', 'stops where the API refuses', async (place, context) => {
+example('deploy-gate.yml', 'change', 'stops where the API refuses', async (place, context) => {
   const { service, run, story } = await setWorkflowStage(context);
   service.faults.add({ path: '/branches', fault: { kind: 'status', status: 422 } });
 
@@ -88,67 +82,92 @@ example('gate-on-curl.yml', 'branch', 'stops where the API refuses', async (plac
 
   expect(job.conclusion).toBe('failed');
   expect(story()).toEqual(['other, key 1']);
-  expect(job.steps['Ask for a branch']?.log).toMatch(/^curl: .*422/m);
+  expect(job.steps['Create a branch']?.log).toMatch(/^curl: .*422/m);
   expect(job.steps['wait-operation']?.conclusion).toBe('skipped');
 });
 
-example('gate-on-ids.yml', 'change', 'sees all operations to their end, and then is red', async (place, context) => {
-  const { service, run, script, answering, startUntil, story } = await setWorkflowStage(context);
-  const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
-  const slow = startUntil({ endpoint: 'get-operation', n: 4 });
+const building = ['gate-while-building.yml', 'deploy'] as const;
+
+example(...building, 'builds while it waits, and deploys when both are done', async (place, context) => {
+  const { run, script, answering, startUntil, story } = await setWorkflowStage(context);
+  const operation = startUntil({ endpoint: 'other' }); // the build
 
   const job = await run(...place, {
-    files: { 'change-something.sh': answering([failing, slow]), 'deploy.sh': script('deploy') },
-  });
-
-  expect(job.conclusion).toBe('failed');
-  expect(story()).toEqual(['get-operation, key 1']);
-  expect(job.steps['wait-operation']?.errors).toEqual([expect.stringContaining(failing.id)]);
-  expect(job.steps['wait-operation']?.log).toMatch(new RegExp(`${slow.id}.*finished`));
-});
-
-example('gate-on-ids.yml', 'change', 'deploys when all have finished', async (place, context) => {
-  const { service, run, script, answering, ranAt, story } = await setWorkflowStage(context);
-  const began = Date.now();
-  const operations = [300, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
-
-  const job = await run(...place, {
-    files: { 'change-something.sh': answering(operations), 'deploy.sh': script('deploy') },
+    files: {
+      'change-something.sh': answering([operation]),
+      'build.sh': script('build'),
+      'deploy.sh': script('deploy'),
+    },
   });
 
   expect(job.conclusion).toBe('succeeded');
-  expect(story()).toEqual(['get-operation, key 1', 'deploy, key none']);
-  expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
+  expect(story().at(-1)).toBe('deploy, key none');
+  expect(story()).toContain('build, key none');
 });
 
-example('gate-on-ids.yml', 'change', 'stops where the script fails', async (place, context) => {
-  const { run, script, story } = await setWorkflowStage(context);
+for (const [promise, change, deployed] of [
+  ['deploys nothing where the gate has failed', undefined, false],
+  ['deploys after a failed gate if its wait is missing, and is red all the same', '      - wait: gate\n', true],
+] as const) {
+  example(...building, promise, async (place, context) => {
+    const { service, run, script, answering, story } = await setWorkflowStage(context);
+    const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
 
-  const job = await run(...place, {
-    files: { 'change-something.sh': exiting3, 'deploy.sh': script('deploy') },
+    const job = await run(...place, {
+      change: (workflow) => workflow.replace(change ?? '', ''),
+      files: {
+        'change-something.sh': answering([failing]),
+        // Ends when the gate has seen the failure.
+        'build.sh': 'until ls "$RUNNER_TEMP"/ctl-wait-operation-*; do sleep 0.1; done',
+        'deploy.sh': script('deploy'),
+      },
+    });
+
+    expect(job.conclusion).toBe('failed');
+    expect(job.steps['gate']?.errors).toEqual([expect.stringContaining(failing.id)]);
+    expect(story().includes('deploy, key none')).toBe(deployed);
   });
+}
+
+example('gate-on-ids.yml', 'change', 'stops where the script fails', async (place, context) => {
+  const { run } = await setWorkflowStage(context);
+
+  const job = await run(...place, { files: { 'change-something.sh': exiting3 } });
 
   expect(job.conclusion).toBe('failed');
-  expect(story()).toEqual([]);
   expect(job.steps['Change something, and keep the ids of its operations']?.errors).toEqual([exitCode3]);
 });
 
-example(
-  'wait-until-idle.yml',
-  'dump',
-  'waits for what is under way in the branch, and for no other',
-  async (place, context) => {
-    const { service, run, script, startUntil, story } = await setWorkflowStage(context);
-    startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
-    service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
+const unknownChange = ['wait-for-a-change.yml', 'deploy'] as const;
 
-    const job = await run(...place, { files: { 'dump.sh': script('dump') } });
+example(...unknownChange, 'deploys when what the tool started has finished', async (place, context) => {
+  const { service, run, script, startUntil, story } = await setWorkflowStage(context);
+  service.plane.startOperation({ action: 'apply_config', branchId: 'br-main-1', lengthMs: 0 });
+  startUntil({ endpoint: 'list-operations', n: 2 }, { action: 'apply_storage_config', branchId: 'br-main-1' });
+  service.plane.startOperation({ action: 'create_branch', branchId: 'br-main-1', lengthMs: Number.POSITIVE_INFINITY });
 
-    expect(job.conclusion).toBe('succeeded');
-    expect(story()).toEqual(['list-operations, key 1', 'dump, key none']);
-    expect(job.steps['wait-operation']?.summary).toMatch(/^### ✅ wait-operation: 1 operation finished/);
-  },
-);
+  const job = await run(...place, { files: { 'apply.sh': script('apply'), 'deploy.sh': script('deploy') } });
+
+  expect(job.conclusion).toBe('succeeded');
+  expect(story()).toEqual(['apply, key none', 'list-operations, key 1', 'deploy, key none']);
+  expect(job.steps['wait-operation']?.summary).toMatch(/^### ✅ wait-operation: 2 operations finished/);
+});
+
+for (const [promise, outcome] of [
+  ['deploys nothing where an operation has failed before the step', 'failed'],
+  ['deploys nothing where the tool has changed nothing', undefined],
+] as const) {
+  example(...unknownChange, promise, async (place, context) => {
+    const { service, run, script, story } = await setWorkflowStage(context);
+    if (outcome) service.plane.startOperation({ action: 'apply_config', branchId: 'br-main-1', lengthMs: 0, outcome });
+
+    const job = await run(...place, { files: { 'apply.sh': script('apply'), 'deploy.sh': script('deploy') } });
+
+    expect(job.conclusion).toBe('failed');
+    expect(job.steps['wait-operation']?.errors).toHaveLength(1);
+    expect(story()).not.toContain('deploy, key none');
+  });
+}
 
 example(
   'key-for-one-job.yml',
@@ -181,57 +200,45 @@ example('key-for-one-job.yml', 'migrate', 'revokes its key also where the script
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-example(
-  'key-for-some-steps.yml',
-  'migrate',
-  'revokes the key before the steps that need none',
-  async (place, context) => {
-    const { service, run, script, statusOf, story } = await setWorkflowStage(context);
-    const left = service.plane.addKey('shop-run7-1-left');
+const rotation = ['rotate-parent-key.yml', 'rotate'] as const;
+
+/** Stands in for GitHub's CLI: notes its arguments and what it reads. */
+const gh = (notes: string, exitCode: number) => `#!/bin/sh
+{ echo "$GH_REPO $*"; if test "$1" = secret; then cat; echo; fi; } >> '${notes}'
+exit ${exitCode}
+`;
+
+for (const [promise, { id, exitCode }, conclusion, alive] of [
+  ['stores a new key, and revokes the old one', { id: '1', exitCode: 0 }, 'succeeded', ['2', '3']],
+  ['revokes nothing where a new key could not be stored', { id: '1', exitCode: 1 }, 'failed', ['1', '2', '3']],
+  ['stores nothing where the id of the old key is wrong', { id: '7', exitCode: 0 }, 'failed', ['1', '2', '3']],
+] as const) {
+  example(...rotation, promise, async (place, context) => {
+    const { service, run } = await setWorkflowStage(context);
+    service.plane.addKey('of somebody else');
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+    context.onTestFinished(() => rmSync(folder, { recursive: true }));
+    const notes = join(folder, 'notes');
+    writeFileSync(notes, '');
+    writeFileSync(join(folder, 'gh'), gh(notes, exitCode), { mode: 0o755 });
 
     const job = await run(...place, {
-      files: { 'migrate.sh': script('migrate'), 'fill.sh': script('fill'), 'test.sh': script('test') },
+      vars: { CTL_API_KEY_ID: id },
+      secrets: { ROTATION_TOKEN: 'token-that-writes-secrets' },
+      runnerEnv: { PATH: `${folder}:${process.env['PATH']}` },
     });
 
-    expect(job.conclusion).toBe('succeeded');
-    expect(story()).toEqual([
-      'create-key, key 1',
-      'migrate, key 3',
-      'fill, key 3',
-      'list-keys, key 1', // for the id
-      'revoke-key, key 1',
-      'list-keys, key 1',
-      'test, key 3',
-      'revoke-key, key 3', // by the post step: 401, which the list confirms
-      'list-keys, key 1',
-    ]);
-    expect(statusOf('test')).toBe(401);
-    expect(service.plane.aliveKeys()).toEqual([expect.objectContaining({ id: '1' }), left]);
-    expect(job.steps['list-keys']?.summary).toMatch(/^### ✅ list-keys: 1 key\b[\s\S]*shop-run7-1-left/);
-    expect(job.sent).not.toContain(service.plane.key('3')?.key);
-  },
-);
+    expect(job.conclusion).toBe(conclusion);
+    expect(service.plane.aliveKeys().map((key) => key.id)).toEqual(alive);
+    const key = service.plane.key('3')?.key ?? '';
+    expect(job.sent).not.toContain(key);
+    const calls = [`acme/shop secret set CTL_API_KEY\n${key}\n`, 'acme/shop variable set CTL_API_KEY_ID --body 3\n'];
+    const made = id === '1' ? calls.slice(0, exitCode === 0 ? 2 : 1) : [];
+    expect(readFileSync(notes, 'utf8')).toBe(made.join(''));
+  });
+}
 
-example('fan-out-in-batches.yml', 'list', 'hands all projects on as an output of the job', async (place, context) => {
-  const { service, run, story } = await setWorkflowStage(context, { projects: 3 });
-
-  const job = await run(...place);
-
-  expect(job.conclusion).toBe('succeeded');
-  expect(JSON.parse(job.outputs['batches'] ?? '')).toEqual(service.projectIds.map((id) => [id]));
-  expect(story()).toEqual(['list-projects, key 1']);
-});
-
-example('fan-out-in-batches.yml', 'list', 'is red where there is no project', async (place, context) => {
-  const { run } = await setWorkflowStage(context, { projects: 0 });
-
-  const job = await run(...place);
-
-  expect(job.conclusion).toBe('failed');
-  expect(job.steps['list']?.errors).toHaveLength(1);
-});
-
-example('fan-out-to-projects.yml', 'list', 'hands the projects of the region on', async (place, context) => {
+example('fan-out-in-batches.yml', 'list', 'hands the projects of the region on', async (place, context) => {
   const { service, run } = await setWorkflowStage(context, { projects: 4 });
   const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
   const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
@@ -239,7 +246,7 @@ example('fan-out-to-projects.yml', 'list', 'hands the projects of the region on'
   const job = await run(...place);
 
   expect(wanted).toHaveLength(2);
-  expect(JSON.parse(job.outputs['project-ids'] ?? '')).toEqual(wanted);
+  expect(JSON.parse(job.outputs['batches'] ?? '')).toEqual(wanted.map((id) => [id]));
 });
 
 example('failed-operations.yml', 'look', 'is red where one has failed, and names it', async (place, context) => {

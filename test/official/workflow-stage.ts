@@ -7,10 +7,15 @@ import type { JobPlan } from './plan.js';
 import type { JobResult } from './result.js';
 import { jobOf, repositoryFolder } from './workflow.js';
 
+interface RunOptions extends Pick<JobPlan, 'vars' | 'secrets' | 'files' | 'apiUrl' | 'runnerEnv'> {
+  /** The workflow with a mistake. */
+  readonly change?: (workflow: string) => string;
+}
+
 /** A control plane, and jobs of workflows that know it by the secret and the variables that the examples name. */
 export interface WorkflowStage extends ServiceStage {
   /** The job of the workflow in this file, with these files in its repository. */
-  run(file: string, jobId: string, options?: Pick<JobPlan, 'vars' | 'files' | 'apiUrl'>): Promise<JobResult>;
+  run(file: string, jobId: string, options?: RunOptions): Promise<JobResult>;
 }
 
 export async function setWorkflowStage(
@@ -21,10 +26,10 @@ export async function setWorkflowStage(
   const { service, projectId } = stage;
   return {
     ...stage,
-    run: async (file, jobId, { vars, files = {}, ...more } = {}) => {
+    run: async (file, jobId, { vars, secrets, files = {}, change = (workflow: string) => workflow, ...more } = {}) => {
       const job = await startJob(context, {
-        ...jobOf(readFileSync(file, 'utf8'), jobId),
-        secrets: { CTL_API_KEY: service.apiKey },
+        ...jobOf(change(readFileSync(file, 'utf8')), jobId),
+        secrets: { CTL_API_KEY: service.apiKey, ...secrets },
         vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId, ...vars },
         files: Object.fromEntries(Object.entries(files).map(([path, text]) => [`${repositoryFolder}/${path}`, text])),
         ...more,

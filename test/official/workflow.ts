@@ -5,6 +5,7 @@ type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar>>;
 
 interface Workflow {
+  readonly on?: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -47,8 +48,8 @@ const keywords = {
   group: ['parallel'],
 };
 
-/** Keywords that need the service itself: other jobs, or several of this one. */
-const keywordsOfService = ['needs', 'strategy', 'uses'];
+/** Keywords that need the service itself: other jobs, several of this one, or a decision whether to run it. */
+const keywordsOfService = ['needs', 'strategy', 'uses', 'if'];
 
 /** Where the files of the repository lie for the stand-in of actions/checkout, seen from the workspace. */
 export const repositoryFolder = '../repository';
@@ -63,9 +64,11 @@ export function jobOf(workflow: string, jobId: string): Pick<JobPlan, 'env' | 'o
   return { env: textsOf(job.env), outputs: textsOf(job.outputs), steps: stepsOf(job.steps) };
 }
 
-/** The jobs that can run in a worker, without a service that starts them one by one. */
+/** The jobs that can run in a worker, without a service that starts them one by one, or calls their workflow. */
 export function jobsAlone(workflow: string): string[] {
-  return Object.entries(read(workflow).jobs)
+  const { on, jobs } = read(workflow);
+  if (JSON.stringify(on)?.includes('workflow_call')) return [];
+  return Object.entries(jobs)
     .filter(([, job]) => !keywordsOfService.some((keyword) => keyword in job))
     .map(([jobId]) => jobId);
 }

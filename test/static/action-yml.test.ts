@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FeatureFlags } from '@actions/expressions/features';
 import { clearCache } from '@actions/languageservice/utils/workflow-cache';
-import { validateAction } from '@actions/languageservice/validate-action';
+import { validate } from '@actions/languageservice/validate';
 import { expect, test } from 'vitest';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { parse } from 'yaml';
@@ -8,10 +10,12 @@ import { parse } from 'yaml';
 const actionYml = readFileSync('action.yml', 'utf8');
 const onNode24 = readFileSync('node24/action.yml', 'utf8');
 
-async function problemsOf(text: string): Promise<unknown[]> {
+async function problemsOf(text: string, name = 'action.yml'): Promise<string[]> {
   // It remembers what it has parsed by its name.
   clearCache();
-  const problems = await validateAction(TextDocument.create('file:///action.yml', 'yaml', 1, text));
+  const problems = await validate(TextDocument.create(`file:///${name}`, 'yaml', 1, text), {
+    featureFlags: new FeatureFlags({ allowBackgroundSteps: true }),
+  });
   return problems.map(({ message, range }) => `line ${range.start.line + 1}: ${message}`);
 }
 
@@ -40,4 +44,27 @@ test.for([
   ['a context that a default may not use', 'github.token', 'secrets.TOKEN'],
 ])('the schema sees %s', async ([, right = '', wrong = '']) => {
   expect(await problemsOf(actionYml.replace(right, wrong))).not.toEqual([]);
+});
+
+test("the workflows and the examples are sound by GitHub's own schema", async () => {
+  const paths = ['.github/workflows', 'examples'].flatMap((folder) =>
+    readdirSync(folder).map((name) => join(folder, name)),
+  );
+  expect(paths.length).toBeGreaterThan(15);
+  for (const path of paths) {
+    const problems = await problemsOf(readFileSync(path, 'utf8'), path);
+    // A workflow that is called is not read, so its outputs are unknown.
+    expect
+      .soft(
+        problems.filter((problem) => !problem.endsWith('Context access might be invalid: count')),
+        path,
+      )
+      .toEqual([]);
+  }
+});
+
+test('the schema knows the keywords of parallel steps', async () => {
+  const example = readFileSync('examples/gate-while-building.yml', 'utf8');
+  expect(await problemsOf(example.replace('wait: gate', 'wait-for: gate'), 'gate.yml')).not.toEqual([]);
+  expect(await problemsOf(example.replace('background: true', 'background: soon'), 'gate.yml')).not.toEqual([]);
 });
