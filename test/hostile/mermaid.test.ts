@@ -26,7 +26,7 @@ const moment = fc.oneof(
 
 /** Lines that are one whole picture, with nothing that the service could have added. */
 const picture =
-  /^```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n(?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,120})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30}```\n*$/;
+  /^```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n(?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,122})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30}```\n*$/;
 
 test('whatever the names and the times, a picture holds a bar for each operation and nothing else', async () => {
   const operation = fc.record({

@@ -35,8 +35,8 @@ test.concurrent('a summary tells the verdict and a row an operation', async (con
   expect(html).toMatch(/Do not deploy on top of this/);
   const gantt = /<pre class="mermaid">([\s\S]*?)<\/pre>/.exec(html)?.[1] ?? '';
   expect(gantt).toMatch(/^gantt\n/);
-  expect(gantt).toMatch(/1 create_branch br-good-1 :done, \d+, \d+/);
-  expect(gantt).toMatch(/2 start_compute br-bad-1 :crit, \d+, \d+/);
+  expect(gantt).toMatch(/1 finished create_branch br-good-1 :done, \d+, \d+/);
+  expect(gantt).toMatch(/2 failed start_compute br-bad-1 :crit, \d+, \d+/);
 });
 
 test.concurrent('one operation needs no picture', async (context) => {

@@ -12,8 +12,9 @@ export function timeline(rows: readonly OperationRow[]): string {
   const last = Math.max(...shown.map(({ to }) => to));
   // Mermaid does not draw a bar of length 0, so each bar gets at least 1 % of the width.
   const shortest = Math.max(1, Math.ceil((last - first) / 100));
-  const lines = shown.map(({ phase, action, branch, from, to }, index) => {
-    const label = `${index + 1} ${mermaidWord(action)} ${mermaidWord(branch)}`.trim();
+  const lines = shown.map(({ phase, status, action, branch, from, to }, index) => {
+    // The status is a word, because colours alone do not tell it to everybody.
+    const label = [index + 1, ...[status, action, branch].map(mermaidWord)].join(' ').trim();
     return `  ${label} :${tags[phase]}${from}, ${Math.max(to, from + shortest)}`;
   });
   return ['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S', ...lines, '```', ''].join('\n');

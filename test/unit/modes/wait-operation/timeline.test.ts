@@ -22,15 +22,15 @@ test('one operation needs no picture, nor do those that nobody saw', () => {
   expect(timeline([row(), row({ span: undefined })])).toBe('');
 });
 
-test('two make a gantt, in order of time, a failed one in red', () => {
+test('two make a gantt, in order of time, that names and colours what has failed', () => {
   const lines = timeline([
-    row({ action: 'start_compute', phase: 'failed', span: { from: 2_000, to: 9_000 } }),
+    row({ action: 'start_compute', status: 'failed', phase: 'failed', span: { from: 2_000, to: 9_000 } }),
     row(),
   ]).split('\n');
   expect(lines.slice(0, 2)).toEqual(['```mermaid', 'gantt']);
   expect(lines.filter((line) => line.includes(' :'))).toEqual([
-    '  1 create_branch br-green-sun-1 :done, 1000, 3000',
-    '  2 start_compute br-green-sun-1 :crit, 2000, 9000',
+    '  1 finished create_branch br-green-sun-1 :done, 1000, 3000',
+    '  2 failed start_compute br-green-sun-1 :crit, 2000, 9000',
   ]);
 });
 
@@ -48,13 +48,16 @@ test('whatever the texts, every line of the picture is one of ours', () => {
     ),
   );
   fc.assert(
-    fc.property(fc.array(fc.record({ action: text, branch: text }), { minLength: 2, maxLength: 4 }), (texts) => {
-      const lines = timeline(texts.map((over) => row(over))).split('\n');
-      expect(lines.slice(0, 4)).toEqual(['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S']);
-      expect(lines.slice(-2)).toEqual(['```', '']);
-      for (const line of lines.slice(4, -2))
-        expect(line).toMatch(/^ {2}\d+[A-Za-z0-9_. -]* :(done|crit|active), \d+, \d+$/);
-    }),
+    fc.property(
+      fc.array(fc.record({ status: text, action: text, branch: text }), { minLength: 2, maxLength: 4 }),
+      (texts) => {
+        const lines = timeline(texts.map((over) => row(over))).split('\n');
+        expect(lines.slice(0, 4)).toEqual(['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S']);
+        expect(lines.slice(-2)).toEqual(['```', '']);
+        for (const line of lines.slice(4, -2))
+          expect(line).toMatch(/^ {2}\d+[A-Za-z0-9_. -]* :(done|crit|active), \d+, \d+$/);
+      },
+    ),
   );
 });
 
