@@ -105,7 +105,7 @@ example('merge-queue.yml', 'is skipped on a pull request', async (file, context)
 });
 
 example('fan-out-in-batches.yml', 'runs its script for each project, once it is idle', async (file, context) => {
-  const { service, run, script, ranAt, story } = await setStage(context, { projects: 4 });
+  const { service, run, script, ranAt, story } = await setStage(context, { projects: 12 });
   const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
   const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
   const began = Date.now();
@@ -114,10 +114,10 @@ example('fan-out-in-batches.yml', 'runs its script for each project, once it is 
   const { succeeded, log } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
 
   expect(succeeded).toBe(true);
-  expect(wanted).toHaveLength(2);
-  expect(log.resultsOf('migrate')).toEqual(['success', 'success']);
+  expect(wanted).toHaveLength(5);
+  expect(log.resultsOf('migrate')).toEqual(['success', 'success', 'success']);
   const migrated = story().filter((line) => line.startsWith('migrate'));
-  expect(migrated.map((line) => line.replace(/, key [23]$/, '')).sort()).toEqual(
+  expect(migrated.map((line) => line.replace(/, key [234]$/, '')).sort()).toEqual(
     wanted.map((id) => `migrate ${id}`).sort(),
   );
   expect(ranAt('migrate') - began).toBeGreaterThanOrEqual(4000);

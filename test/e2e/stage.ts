@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../control-plane/index.js';
 import { type ActOptions, type ActRun, runAct } from './act.js';
@@ -22,9 +21,4 @@ export async function setStage(context: TestContext, options: ServedControlPlane
         ...options,
       }),
   };
-}
-
-/** Path of a workflow of these tests. */
-export function workflow(name: string): string {
-  return join('test', 'e2e', 'workflows', name);
 }
