@@ -27,7 +27,7 @@ example('deploy-gate.yml', 'deploys when the change has finished, and a connecti
   const { succeeded } = await run(file, { files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') } });
 
   expect(succeeded).toBe(true);
-  expect(story()).toEqual(['other, key 1', 'get-operation, key 1', 'deploy, key none']);
+  expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1', 'deploy, key none']);
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
@@ -40,7 +40,7 @@ example('deploy-gate.yml', 'deploys nothing where an operation fails', async (fi
   expect(succeeded).toBe(false);
   expect(log.resultsOf('change')).toEqual(['failure']);
   expect(log.resultsOf('deploy')).toEqual([]);
-  expect(story()).toEqual(['other, key 1', 'get-operation, key 1']);
+  expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1']);
 });
 
 const reusableGate = { '.github/workflows/reusable-gate.yml': readFileSync('examples/reusable-gate.yml', 'utf8') };

@@ -63,7 +63,7 @@ example('deploy-gate.yml', 'change', 'sends one request, and waits for its opera
   const job = await run(...place);
 
   expect(job.conclusion).toBe('succeeded');
-  expect(story()).toEqual(['other, key 1', 'get-operation, key 1']);
+  expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1']);
   expect(service.requests[0]).toMatchObject({
     method: 'POST',
     path: `/v2/projects/${projectId}/branches`,
@@ -81,7 +81,7 @@ example('deploy-gate.yml', 'change', 'stops where the API refuses', async (place
   const job = await run(...place);
 
   expect(job.conclusion).toBe('failed');
-  expect(story()).toEqual(['other, key 1']);
+  expect(story()).toEqual(['create-branch, key 1']);
   expect(job.steps['Create a branch']?.log).toMatch(/^curl: .*422/m);
   expect(job.steps['wait-operation']?.conclusion).toBe('skipped');
 });
