@@ -24,9 +24,10 @@ export interface Exchange {
   endedAt: number | undefined;
 }
 
-/** Which exchange to wait for: the n-th (the first, if not given) of the endpoint (any, if not given). */
+/** Which exchange to wait for: the n-th (the first, if not given) of the endpoint (any, if not given) whose path holds the text. */
 export interface Awaited {
   readonly endpoint?: Endpoint | 'other' | 'any';
+  readonly path?: string;
   readonly n?: number;
 }
 
@@ -34,7 +35,7 @@ type Stage = 'arrived' | 'ended';
 
 interface Waiter {
   readonly stage: Stage;
-  readonly endpoint: Endpoint | 'other' | 'any';
+  readonly awaited: Awaited;
   left: number;
   readonly resolve: (exchange: Exchange) => void;
   readonly reject: (reason: Error) => void;
@@ -56,12 +57,13 @@ export class ExchangeLog {
   }
 
   /** Resolves when so many have come to that stage; at once, if they had before. */
-  wait(stage: Stage, { endpoint = 'any', n = 1 }: Awaited = {}): Promise<Exchange> {
-    const past = this.exchanges.filter((exchange) => hasReached(exchange, stage) && isOf(exchange, endpoint));
+  wait(stage: Stage, awaited: Awaited = {}): Promise<Exchange> {
+    const { n = 1 } = awaited;
+    const past = this.exchanges.filter((exchange) => hasReached(exchange, stage) && isAwaited(exchange, awaited));
     const nth = past[n - 1];
     if (nth) return Promise.resolve(nth);
     const waiting = new Promise<Exchange>((resolve, reject) => {
-      this.#waiters.add({ stage, endpoint, left: n - past.length, resolve, reject });
+      this.#waiters.add({ stage, awaited, left: n - past.length, resolve, reject });
     });
     // A test may have lost interest by the time all is closed; that must not count as an unhandled rejection.
     waiting.catch(() => {});
@@ -69,14 +71,13 @@ export class ExchangeLog {
   }
 
   close(): void {
-    for (const waiter of this.#waiters)
-      waiter.reject(new Error('The control plane was closed before that request came.'));
+    for (const { reject } of this.#waiters) reject(new Error('The service was closed before that request came.'));
     this.#waiters.clear();
   }
 
   #tell(stage: Stage, exchange: Exchange): void {
     for (const waiter of this.#waiters) {
-      if (waiter.stage !== stage || !isOf(exchange, waiter.endpoint) || --waiter.left > 0) continue;
+      if (waiter.stage !== stage || !isAwaited(exchange, waiter.awaited) || --waiter.left > 0) continue;
       this.#waiters.delete(waiter);
       waiter.resolve(exchange);
     }
@@ -87,6 +88,6 @@ function hasReached(exchange: Exchange, stage: Stage): boolean {
   return stage === 'arrived' || exchange.endedAt !== undefined;
 }
 
-function isOf(exchange: Exchange, endpoint: Endpoint | 'other' | 'any'): boolean {
-  return endpoint === 'any' || exchange.endpoint === endpoint;
+function isAwaited(exchange: Exchange, { endpoint = 'any', path = '' }: Awaited): boolean {
+  return (endpoint === 'any' || exchange.endpoint === endpoint) && exchange.path.includes(path);
 }

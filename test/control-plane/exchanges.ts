@@ -1,9 +1,20 @@
+import type { Clock } from './clock.js';
 import { type Exchange, ExchangeLog } from './exchange-log.js';
 import { replacingAnswer, whenDone } from './fault-answer.js';
-import type { FaultPlan } from './faults.js';
-import type { ControlPlane, PlaneRequest } from './plane.js';
+import type { Fault, FaultPlan } from './faults.js';
+import type { PlaneAnswer, PlaneRequest } from './plane.js';
 import { endpointOf } from './routes.js';
 import { type WireStep, wireScript } from './wire-script.js';
+
+/** What answers: the control plane, or GitHub. */
+export interface Service {
+  readonly clock: Clock;
+  handle(request: PlaneRequest): PlaneAnswer;
+  errorAnswer(status: number, code: string, message: string, headers: PlaneAnswer['headers']): PlaneAnswer;
+  /** Those that every answer has. */
+  commonHeaders(): PlaneAnswer['headers'];
+  keyOf?(headers: PlaneRequest['headers']): { readonly id: string } | undefined;
+}
 
 export interface Reception {
   readonly exchange: Exchange;
@@ -14,36 +25,48 @@ export interface Reception {
   readonly over: () => void;
 }
 
-/** Takes requests in, whatever network brings them: decides on a fault, has the plane carry it out, and keeps the log. */
-export class Exchanges {
+/** The answer is undefined where nothing was carried out. */
+type OnEnd = (exchange: Exchange, answer: PlaneAnswer | undefined) => void;
+
+/** Takes requests in, whatever network brings them: decides on a fault, has the service carry it out, and keeps the log. */
+export class Exchanges<F = Fault> {
   readonly log = new ExchangeLog();
-  readonly #plane: ControlPlane;
-  readonly #faults: FaultPlan;
-  readonly #onEnd: (exchange: Exchange) => void;
+  readonly #service: Service;
+  readonly #faults: FaultPlan<F>;
+  readonly #toFault: (fault: F, request: PlaneRequest) => Fault;
+  readonly #onEnd: OnEnd;
   readonly #lateWork = new Set<() => void>();
 
-  constructor(plane: ControlPlane, faults: FaultPlan, onEnd: (exchange: Exchange) => void = () => {}) {
-    this.#plane = plane;
+  constructor(
+    service: Service,
+    faults: FaultPlan<F>,
+    toFault: (fault: F, request: PlaneRequest) => Fault,
+    onEnd: OnEnd = () => {},
+  ) {
+    this.#service = service;
+    this.#toFault = toFault;
     this.#faults = faults;
     this.#onEnd = onEnd;
   }
 
   receive(request: PlaneRequest): Reception {
     const endpoint = endpointOf(request.method, request.target);
-    const fault = this.#faults.decide({ endpoint, target: request.target });
+    const decided = this.#faults.decide({ endpoint, target: request.target });
+    const fault = decided && this.#toFault(decided, request);
     const exchange = this.#record(request, endpoint, fault?.kind);
     const done = whenDone(fault);
-    const carriedOut = done === 'now' ? this.#plane.handle(request) : undefined;
+    const carriedOut = done === 'now' ? this.#service.handle(request) : undefined;
+    const answer = replacingAnswer(fault, this.#service) ?? carriedOut;
     return {
       exchange,
-      script: wireScript(fault, replacingAnswer(fault, this.#plane) ?? carriedOut),
+      script: wireScript(fault, answer),
       headSent: (status) => {
         exchange.status = status;
       },
       over: () => {
         if (exchange.endedAt !== undefined) return;
         if (typeof done === 'object') this.#carryOutLater(request, done.msAfterGivenUp);
-        this.#end(exchange);
+        this.#end(exchange, answer);
       },
     };
   }
@@ -51,7 +74,7 @@ export class Exchanges {
   /** A request on a connection that the server had given up. */
   receiveInVain(request: PlaneRequest): void {
     const endpoint = endpointOf(request.method, request.target);
-    this.#end(this.#record(request, endpoint, 'closed-on-arrival'));
+    this.#end(this.#record(request, endpoint, 'closed-on-arrival'), undefined);
   }
 
   /** Nothing is carried out any more, and who waits is told so. */
@@ -69,8 +92,8 @@ export class Exchanges {
       path: request.target,
       headers: request.headers,
       body: request.body,
-      keyId: this.#plane.keyOf(request.headers)?.id,
-      at: this.#plane.clock.now(),
+      keyId: this.#service.keyOf?.(request.headers)?.id,
+      at: this.#service.clock.now(),
       fault,
       status: undefined,
       endedAt: undefined,
@@ -79,15 +102,15 @@ export class Exchanges {
     return exchange;
   }
 
-  #end(exchange: Exchange): void {
-    this.log.end(exchange, this.#plane.clock.now());
-    this.#onEnd(exchange);
+  #end(exchange: Exchange, answer: PlaneAnswer | undefined): void {
+    this.log.end(exchange, this.#service.clock.now());
+    this.#onEnd(exchange, answer);
   }
 
   #carryOutLater(request: PlaneRequest, ms: number): void {
-    const cancel = this.#plane.clock.schedule(ms, () => {
+    const cancel = this.#service.clock.schedule(ms, () => {
       this.#lateWork.delete(cancel);
-      this.#plane.handle(request);
+      this.#service.handle(request);
     });
     this.#lateWork.add(cancel);
   }

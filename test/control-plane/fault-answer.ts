@@ -1,5 +1,6 @@
+import type { Service } from './exchanges.js';
 import type { Done, Fault, RetryAfter } from './faults.js';
-import type { ControlPlane, PlaneAnswer } from './plane.js';
+import type { PlaneAnswer } from './plane.js';
 import { httpDate } from './timestamp.js';
 
 export function whenDone(fault: Fault | undefined): Done {
@@ -17,19 +18,19 @@ export function whenDone(fault: Fault | undefined): Done {
 }
 
 /** What a fault says in place of the API, if it does. */
-export function replacingAnswer(fault: Fault | undefined, plane: ControlPlane): PlaneAnswer | undefined {
+export function replacingAnswer(fault: Fault | undefined, service: Service): PlaneAnswer | undefined {
   switch (fault?.kind) {
     case 'status': {
-      const headers = { ...retryAfterHeader(fault.retryAfter, plane.clock.now()), ...fault.headers };
-      const answer = plane.errorAnswer(fault.status, 'FAULT', `The service says ${fault.status}.`, headers);
+      const headers = { ...retryAfterHeader(fault.retryAfter, service.clock.now()), ...fault.headers };
+      const answer = service.errorAnswer(fault.status, 'FAULT', `The service says ${fault.status}.`, headers);
       return fault.body === undefined ? answer : { ...answer, body: fault.body };
     }
     case 'html': {
-      const headers = { ...plane.commonHeaders(), 'content-type': 'text/html; charset=utf-8' };
+      const headers = { ...service.commonHeaders(), 'content-type': 'text/html; charset=utf-8' };
       return { status: fault.status ?? 200, headers, body: fault.body ?? signInPage };
     }
     case 'redirect': {
-      const headers = { ...plane.commonHeaders(), location: fault.location };
+      const headers = { ...service.commonHeaders(), location: fault.location };
       return { status: fault.status ?? 302, headers, body: '' };
     }
     default:

@@ -49,8 +49,8 @@ export type Framing = 'length' | 'chunked';
 
 export type Fault = LostFault | ReplacingFault | DamagingFault;
 
-export interface FaultRule {
-  readonly fault: Fault;
+export interface FaultRule<F = Fault> {
+  readonly fault: F;
   /** All when not given, also what is no endpoint. */
   readonly endpoint?: Endpoint | 'any';
   /** Only requests whose path and query hold this text, for instance the id of one operation. */
@@ -72,26 +72,26 @@ export interface ExchangeFacts {
   readonly target: string;
 }
 
-interface ActiveRule {
-  readonly rule: FaultRule;
+interface ActiveRule<F> {
+  readonly rule: FaultRule<F>;
   readonly random: Random;
   matched: number;
   struck: number;
 }
 
 /** Decides which exchange meets which fault. Knows nothing of how a fault is brought about. */
-export class FaultPlan {
+export class FaultPlan<F = Fault> {
   readonly #seed: number;
-  #rules: readonly ActiveRule[] = [];
+  #rules: readonly ActiveRule<F>[] = [];
   #added = 0;
 
-  constructor(seed: number, rules: readonly FaultRule[] = []) {
+  constructor(seed: number, rules: readonly FaultRule<F>[] = []) {
     this.#seed = seed;
     for (const rule of rules) this.add(rule);
   }
 
   /** What is returned takes the rule away again. */
-  add(rule: FaultRule): () => void {
+  add(rule: FaultRule<F>): () => void {
     // A generator for each rule: one rule's chances do not hang on which other rules there are.
     const active = { rule, random: seededRandom(this.#seed + 7919 * ++this.#added), matched: 0, struck: 0 };
     this.#rules = [...this.#rules, active];
@@ -105,8 +105,8 @@ export class FaultPlan {
   }
 
   /** Every rule counts every exchange; the first that strikes wins. */
-  decide(exchange: ExchangeFacts): Fault | undefined {
-    let decided: Fault | undefined;
+  decide(exchange: ExchangeFacts): F | undefined {
+    let decided: F | undefined;
     for (const active of this.#rules) {
       if (!matches(active.rule, exchange)) continue;
       active.matched++;
@@ -118,11 +118,11 @@ export class FaultPlan {
   }
 }
 
-function matches({ endpoint = 'any', path = '' }: FaultRule, exchange: ExchangeFacts): boolean {
+function matches({ endpoint = 'any', path = '' }: FaultRule<unknown>, exchange: ExchangeFacts): boolean {
   return (endpoint === 'any' || endpoint === exchange.endpoint) && exchange.target.includes(path);
 }
 
-function strikes({ rule, random, matched, struck }: ActiveRule): boolean {
+function strikes({ rule, random, matched, struck }: ActiveRule<unknown>): boolean {
   const { nth, from = 1, every = 1, probability = 1, count = Number.POSITIVE_INFINITY } = rule;
   if (nth !== undefined) return matched === nth;
   if (matched < from || (matched - from) % every !== 0 || struck >= count) return false;

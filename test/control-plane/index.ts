@@ -22,8 +22,9 @@ import type { Awaited, Exchange } from './exchange-log.js';
 import { Exchanges } from './exchanges.js';
 import { FaultPlan, type FaultRule } from './faults.js';
 import { type NotShown, plainest } from './not-shown.js';
-import { ControlPlane } from './plane.js';
-import { startServer } from './server.js';
+import { ControlPlane, type NewOperations, type PlaneAnswer } from './plane.js';
+import { basePath } from './routes.js';
+import { type ServerOptions, startServer } from './server.js';
 
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type { Awaited, Exchange } from './exchange-log.js';
@@ -52,18 +53,14 @@ export interface ControlPlaneOptions {
   /** Ids count up from here; as a bigint or in digits it may be beyond 2^53. */
   readonly firstKeyId?: number | bigint | string;
   readonly notShown?: Partial<NotShown>;
+  /** Of the operations that a request starts. */
+  readonly newOperations?: NewOperations;
   readonly faults?: readonly FaultRule[];
   /** Called when an exchange is over. */
-  readonly onExchange?: (exchange: Exchange) => void;
+  readonly onExchange?: (exchange: Exchange, answer: PlaneAnswer | undefined) => void;
 }
 
-export interface ServedControlPlaneOptions extends ControlPlaneOptions {
-  readonly host?: string;
-  /** 0: one that is free. */
-  readonly port?: number;
-  /** PEM; with it the server speaks TLS. */
-  readonly tls?: { readonly key: string; readonly cert: string };
-}
+export interface ServedControlPlaneOptions extends ControlPlaneOptions, ServerOptions {}
 
 export interface CreatedControlPlane {
   readonly plane: ControlPlane;
@@ -99,17 +96,17 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     apiKey: options.apiKey,
     firstKeyId: BigInt(options.firstKeyId ?? 1),
     notShown: { ...plainest, ...options.notShown },
+    newOperations: options.newOperations ?? {},
   });
   const faults = new FaultPlan(seed, options.faults);
-  return { plane, faults, exchanges: new Exchanges(plane, faults, options.onExchange) };
+  return { plane, faults, exchanges: new Exchanges(plane, faults, (fault) => fault, options.onExchange) };
 }
 
 export async function startControlPlane(options: ServedControlPlaneOptions = {}): Promise<RunningControlPlane> {
   const { plane, faults, exchanges } = createControlPlane(options);
-  const { host = '127.0.0.1', port = 0, tls } = options;
-  const server = await startServer(exchanges, plane.clock, { host, port, tls });
+  const server = await startServer(exchanges, plane.clock, options);
   return {
-    baseUrl: server.baseUrl,
+    baseUrl: server.origin + basePath,
     apiKey: plane.apiKey,
     projectIds: plane.projectIds,
     plane,

@@ -2,7 +2,7 @@ import { Account, type AccountOptions } from './account.js';
 import { readKeyName } from './key-request.js';
 import type { ApiKey } from './keys.js';
 import type { NotShown } from './not-shown.js';
-import { isVisible, operationJson } from './operation.js';
+import { isVisible, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
 import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
 import { type Endpoint, findRoute, queryOf } from './routes.js';
@@ -26,6 +26,9 @@ export interface PlaneAnswer {
   readonly body: string;
 }
 
+/** How operations go that a request starts. */
+export type NewOperations = Pick<OperationPlan, 'lengthMs' | 'outcome'>;
+
 interface Call {
   readonly request: PlaneRequest;
   readonly parameters: readonly string[];
@@ -34,11 +37,13 @@ interface Call {
 /** The API as a state machine: a request in, its answer out, at once. Only the clock moves it besides. */
 export class ControlPlane extends Account {
   readonly notShown: NotShown;
+  readonly #newOperations: NewOperations;
   #requests = 0;
 
-  constructor(options: AccountOptions & { readonly notShown: NotShown }) {
+  constructor(options: AccountOptions & { readonly notShown: NotShown; readonly newOperations: NewOperations }) {
     super(options);
     this.notShown = options.notShown;
+    this.#newOperations = options.newOperations;
   }
 
   handle(request: PlaneRequest): PlaneAnswer {
@@ -145,6 +150,14 @@ export class ControlPlane extends Account {
       const operation = this.operation(projectId, id.toLowerCase());
       if (!operation) throw notFound('There is no such operation.');
       return `{"operation":${operationJson(operation, this.clock.now())}}`;
+    },
+
+    'create-branch': ({ parameters: [projectId = ''] }) => {
+      if (!this.hasProject(projectId)) throw notFound('There is no such project.');
+      const branch = this.startOperation({ projectId, ...this.#newOperations });
+      const compute = { projectId, branchId: branch.branchId, action: 'start_compute', ...this.#newOperations };
+      const operations = [branch, this.startOperation(compute)].map((item) => operationJson(item, this.clock.now()));
+      return `{"branch":${JSON.stringify({ id: branch.branchId, project_id: projectId })},"operations":[${operations}]}`;
     },
   };
 

@@ -5,6 +5,7 @@ export const endpoints = [
   'list-projects',
   'list-operations',
   'get-operation',
+  'create-branch',
 ] as const;
 
 export type Endpoint = (typeof endpoints)[number];
@@ -17,6 +18,7 @@ const paths: readonly { readonly segments: readonly string[]; readonly methods: 
     { segments: ['api_keys'], methods: { GET: 'list-keys', POST: 'create-key' } },
     { segments: ['api_keys', '*'], methods: { DELETE: 'revoke-key' } },
     { segments: ['projects'], methods: { GET: 'list-projects' } },
+    { segments: ['projects', '*', 'branches'], methods: { POST: 'create-branch' } },
     { segments: ['projects', '*', 'operations'], methods: { GET: 'list-operations' } },
     { segments: ['projects', '*', 'operations', '*'], methods: { GET: 'get-operation' } },
   ];

@@ -2,28 +2,38 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from './clock.js';
-import type { Exchanges } from './exchanges.js';
+import type { Reception } from './exchanges.js';
 import type { CutBy } from './faults.js';
-import type { PlaneRequest } from './plane.js';
+import type { PlaneAnswer, PlaneRequest } from './plane.js';
 import { playScript } from './play-script.js';
-import { basePath } from './routes.js';
 
 export interface ServerOptions {
-  readonly host: string;
+  readonly host?: string;
   /** 0: one that is free. */
-  readonly port: number;
+  readonly port?: number;
   /** PEM; with it the server speaks TLS. */
-  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Answers what lies beside the API on the same port; undefined leaves a request to the API. */
+  readonly beside?: (request: PlaneRequest) => PlaneAnswer | undefined;
 }
 
 export interface RunningServer {
-  readonly baseUrl: string;
+  readonly origin: string;
   /** Cuts every connection at once. */
   close(): Promise<void>;
 }
 
+interface Receiver {
+  receive(request: PlaneRequest): Reception;
+  receiveInVain(request: PlaneRequest): void;
+}
+
 /** Serves what the exchanges decide over real sockets. */
-export async function startServer(exchanges: Exchanges, clock: Clock, options: ServerOptions): Promise<RunningServer> {
+export async function startServer(
+  exchanges: Receiver,
+  clock: Clock,
+  options: ServerOptions = {},
+): Promise<RunningServer> {
   const sockets = new Set<Socket>();
   const givenUpSockets = new WeakSet<Socket>();
 
@@ -34,7 +44,13 @@ export async function startServer(exchanges: Exchanges, clock: Clock, options: S
       return;
     }
     readBody(message, (body) => {
-      const reception = exchanges.receive(requestOf(message, body));
+      const request = requestOf(message, body);
+      const answer = options.beside?.(request);
+      if (answer) {
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+        return;
+      }
+      const reception = exchanges.receive(request);
       playScript(reception, response, clock, {
         cut: (by) => cut(message.socket, by, sockets),
         closeOnNextRequest: () => givenUpSockets.add(message.socket),
@@ -50,7 +66,7 @@ export async function startServer(exchanges: Exchanges, clock: Clock, options: S
 
   await listen(server, options);
   return {
-    baseUrl: `${options.tls ? 'https' : 'http'}://${authority(server)}${basePath}`,
+    origin: `${options.tls ? 'https' : 'http'}://${authority(server)}`,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
@@ -88,7 +104,7 @@ function requestOf(message: IncomingMessage, body: string): PlaneRequest {
   return { method, target, headers, body, from: socket.remoteAddress ?? '' };
 }
 
-function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+function listen(server: Server, { host = '127.0.0.1', port = 0 }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

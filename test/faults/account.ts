@@ -1,5 +1,4 @@
 import type { ApiKey, Exchange } from '../control-plane/index.js';
-import type { LoggedRequest } from '../github/index.js';
 import type { StepResult } from '../runner/step.js';
 import type { Cell } from './cell.js';
 import type { Setting, Subject } from './subject.js';
@@ -40,7 +39,7 @@ export interface Account {
   readonly harmed: readonly string[];
   readonly parentKey: string;
   readonly secretsOfOthers: readonly string[];
-  readonly askedOfGitHub: readonly LoggedRequest[];
+  readonly askedOfGitHub: readonly Exchange[];
 }
 
 export function processesOf({ main, post }: Account): Ran[] {

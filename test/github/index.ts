@@ -13,16 +13,22 @@
  * - It is also found by its id, `/repositories/{id}/actions/runs/{run_id}`, where GitHub sends those who use an old name.
  * - A request without a User-Agent is refused, as by GitHub.
  */
-import { type Clock, systemClock } from '../control-plane/index.js';
+import {
+  type Awaited,
+  type Clock,
+  type Exchange,
+  Exchanges,
+  FaultPlan,
+  type FaultRule,
+  systemClock,
+} from '../control-plane/index.js';
+import { startServer } from '../control-plane/server.js';
 import { GitHubApi } from './api.js';
-import { FaultPlan, type FaultRule } from './faults.js';
+import type { Fault } from './faults.js';
 import { Repository, type Run } from './repository.js';
-import { type Awaited, type LoggedRequest, RequestLog } from './request-log.js';
-import { startServer } from './server.js';
 
-export type { Fault, FaultPlan, FaultRule } from './faults.js';
+export type { Fault } from './faults.js';
 export type { Run } from './repository.js';
-export type { Awaited, LoggedRequest } from './request-log.js';
 
 export interface GitHubOptions {
   readonly token: string;
@@ -32,23 +38,23 @@ export interface GitHubOptions {
   readonly repositoryId: number | string;
   /** `/api/v3`, as on GitHub Enterprise; empty when not given. */
   readonly basePath?: string;
-  readonly faults?: readonly FaultRule[];
+  readonly faults?: readonly FaultRule<Fault>[];
   /** For delays, and for what answers say of time. */
   readonly clock?: Clock;
 }
 
 export interface RunningGitHub {
   readonly url: string;
-  readonly faults: FaultPlan;
+  readonly faults: FaultPlan<Fault>;
   /** All so far, in order of arrival. */
-  readonly requests: readonly LoggedRequest[];
+  readonly requests: readonly Exchange[];
   /** In progress, at its first attempt, and made now, when not told otherwise. */
   addRun(fields: Partial<Run> & { readonly id: string }): Run;
   /** To be changed as one likes; throws when there is none. */
   run(id: string): Run;
   removeRun(id: string): void;
   /** Resolves when that request has arrived, also if it had before; rejects when GitHub is closed first. */
-  arrived(awaited?: Awaited): Promise<LoggedRequest>;
+  arrived(awaited?: Awaited): Promise<Exchange>;
   /** Cuts all connections and drops all that was still to be done. */
   close(): Promise<void>;
 }
@@ -57,13 +63,13 @@ export async function startGitHub(options: GitHubOptions): Promise<RunningGitHub
   const { token, basePath = '', clock = systemClock } = options;
   const repository = new Repository(options.repository, String(options.repositoryId));
   const api = new GitHubApi({ token, repository, basePath, clock });
-  const faults = new FaultPlan(options.faults);
-  const log = new RequestLog();
-  const server = await startServer({ api, faults, log, clock });
+  const faults = new FaultPlan(1, options.faults);
+  const exchanges = new Exchanges(api, faults, (fault, request) => api.toFault(fault, request));
+  const server = await startServer(exchanges, clock);
   return {
     url: server.origin + basePath,
     faults,
-    requests: log.requests,
+    requests: exchanges.log.exchanges,
     addRun: (fields) => repository.addRun(fields, clock.now()),
     run: (id) => {
       const run = repository.run(id);
@@ -71,9 +77,9 @@ export async function startGitHub(options: GitHubOptions): Promise<RunningGitHub
       return run;
     },
     removeRun: (id) => repository.removeRun(id),
-    arrived: (awaited) => log.arrived(awaited),
+    arrived: (awaited) => exchanges.log.wait('arrived', awaited),
     close: async () => {
-      log.close();
+      exchanges.close();
       await server.close();
     },
   };

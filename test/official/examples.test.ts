@@ -304,7 +304,7 @@ example('sweep-keys.yml', 'sweep', 'revokes the keys of runs that are over, and 
     `/v2/api_keys/${gone?.id}`,
   ]);
   expect(api.requests.length).toBeGreaterThan(0);
-  expect(api.requests.every(({ headers }) => headers.authorization?.endsWith(token))).toBe(true);
+  expect(api.requests.every(({ headers }) => headers['authorization']?.endsWith(token))).toBe(true);
   expect(job.steps['sweep-keys']).toMatchObject({ errors: [], warnings: [] });
 });
 

@@ -397,7 +397,7 @@ test.concurrent('one question a run, however many keys it has, and two more if i
   expect(stage.service.requests).toHaveLength(1 + revoked.length);
   for (const { method, path, headers } of stage.github.requests) {
     expect(`${method} ${path}`).toMatch(/^GET \/repos\/acme\/shop\/actions\/runs\/\d+$/);
-    expect(headers.authorization).toBe(`token ${token}`);
+    expect(headers['authorization']).toBe(`token ${token}`);
     expect(JSON.stringify(headers)).not.toContain(stage.service.apiKey);
   }
 });

@@ -16,7 +16,7 @@ export function secrets(account: Account): string[] {
       allowed.has(headers['authorization'] ?? '') ? [] : [`request ${n} bears another key than its own`],
     ),
     ...askedOfGitHub.flatMap(({ path, headers }) =>
-      headers.authorization === `token ${token}` ? [] : [`GitHub was sent another token for ${path}`],
+      headers['authorization'] === `token ${token}` ? [] : [`GitHub was sent another token for ${path}`],
     ),
   ];
 }

@@ -14,7 +14,7 @@ function struck(plan: FaultPlan, exchanges = 10): number[] {
 }
 
 function struckBy(rule: Omit<FaultRule, 'fault'>, seed = 1): number[] {
-  return struck(new FaultPlan(seed, [{ ...rule, fault: cut }]));
+  return struck(new FaultPlan<Fault>(seed, [{ ...rule, fault: cut }]));
 }
 
 describe('when a fault strikes', () => {
@@ -40,7 +40,7 @@ describe('when a fault strikes', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const alone = struckBy({ probability: 0.5 }, seed);
-        const plan = new FaultPlan(seed, [{ fault: cut, probability: 0.5 }]);
+        const plan = new FaultPlan<Fault>(seed, [{ fault: cut, probability: 0.5 }]);
         plan.add({ fault: hang, endpoint: 'list-keys', probability: 0.5 });
         expect(struck(plan)).toEqual(alone);
       }),
@@ -49,7 +49,7 @@ describe('when a fault strikes', () => {
   });
 
   it('counts from when the rule was added, and can be taken away', () => {
-    const plan = new FaultPlan(1);
+    const plan = new FaultPlan<Fault>(1);
     expect(struck(plan)).toEqual([]);
     const remove = plan.add({ fault: cut, from: 2 });
     expect(struck(plan, 3)).toEqual([2, 3]);
@@ -61,7 +61,7 @@ describe('when a fault strikes', () => {
   });
 
   it('lets the first rule win, and the others count on', () => {
-    const plan = new FaultPlan(1, [
+    const plan = new FaultPlan<Fault>(1, [
       { fault: cut, nth: 1 },
       { fault: hang, nth: 2 },
     ]);

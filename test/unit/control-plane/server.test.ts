@@ -298,6 +298,7 @@ describe('waiting for exchanges', () => {
     for (const path of ['/api_keys', '/projects', '/nothing', '/api_keys']) await get(service, path);
     expect((await second).n).toBe(4);
     expect((await service.arrived({ n: 3 })).endpoint).toBe('other');
+    expect((await service.arrived({ path: 'proj' })).n).toBe(2);
     expect((await service.ended({ endpoint: 'list-projects' })).n).toBe(2);
   });
 });
