@@ -1,6 +1,14 @@
 import type { Clock } from './clock.js';
 import { type ApiKey, KeyRing } from './keys.js';
-import { courseOf, endedCourse, isVisible, type Operation, type OperationPlan, stepAt } from './operation.js';
+import {
+  courseOf,
+  endedCourse,
+  failuresFor,
+  isVisible,
+  type Operation,
+  type OperationPlan,
+  stepAt,
+} from './operation.js';
 import { integerBelow, type Random, seededRandom, uuid } from './random.js';
 import { hasEndpoint, inventName, inventPast, inventProject, type ProjectRecord } from './seed.js';
 import { Timeline } from './timeline.js';
@@ -149,6 +157,7 @@ export class Account {
   /** Ends it now, whatever its plan was. */
   endOperation(operation: Operation, status = 'finished'): void {
     operation.course = endedCourse(operation, this.clock.now(), status);
+    operation.failuresCount = failuresFor(status);
   }
 
   removeOperation(operation: Operation): void {
@@ -215,7 +224,7 @@ export class Account {
       action,
       createdMicros: timeline.freeMoment(Math.round((now - (plan.ageMs ?? 0)) * 1000)),
       course: courseOf(plan),
-      failuresCount: plan.failuresCount ?? (outcome === 'failed' || outcome === 'error' ? 1 : 0),
+      failuresCount: plan.failuresCount ?? failuresFor(outcome),
       appearsAfterMs: plan.appearsAfterMs ?? 0,
       vanishesAfterMs: plan.vanishesAfterMs ?? Number.POSITIVE_INFINITY,
       fields: plan.fields ?? {},

@@ -1,91 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { parseArgs } from 'node:util';
-import { faultNotation, parseFault } from './fault-notation.js';
-import type { FaultRule } from './faults.js';
+import { oneOf, outcomes, parseSeconds } from './control.js';
+import { parseFault } from './fault-notation.js';
+import type { ServedControlPlaneOptions } from './index.js';
 
-export interface CliOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly apiKey: string | undefined;
-  readonly projects: number;
-  readonly operations: number;
-  readonly seed: number;
-  readonly operationSeconds: readonly number[];
-  readonly fail: number;
-  readonly faults: readonly FaultRule[];
-}
-
-export const help = `A control API to try workflows against. The first line on stdout is a JSON object with base_url, api_key and
-project_ids; each request is a line on stderr.
+export const help = `A control API to test workflows with; docs/control-plane.md describes it. The first line on stdout is JSON with the
+addresses and the key; each request is a line on stderr.
 
   --host ADDRESS             where to listen (127.0.0.1)
   --port N                   0: any that is free (0)
+  --tls-key FILE             PEM; with --tls-cert, the service speaks TLS
+  --tls-cert FILE            PEM
   --api-key KEY              the key to accept (made from the seed)
-  --projects N               how many projects (3)
-  --operations N             how many past operations each project has (20)
-  --seed N                   the same seed, the same data and chances (1)
-  --operation-seconds S,…    start an operation of each length in the first project; the JSON line gets operation_ids
-  --fail N                   so many of these end as failed, the first ones (0)
-  --fault RULE               can be repeated; RULE is ${faultNotation}
+  --projects N               number of projects (3)
+  --operations N             number of past operations in each project (20)
+  --page-size N              most operations in one response (100)
+  --operation-seconds N      how long an operation takes (5)
+  --operation-outcome WORD   how an operation ends: ${outcomes.join(' or ')} (finished)
+  --fault RULE               a fault from the start; can be repeated
+  --seed N                   the same seed gives the same data and the same chances (1)
   --help
 `;
 
 /** Undefined when help is asked for; throws an Error that says what is wrong. */
-export function parseCliOptions(argv: readonly string[]): CliOptions | undefined {
+export function parseCliOptions(argv: readonly string[]): ServedControlPlaneOptions | undefined {
   const { values } = parseArgs({
     args: [...argv],
     allowPositionals: false,
     options: {
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '0' },
+      'tls-key': { type: 'string' },
+      'tls-cert': { type: 'string' },
       'api-key': { type: 'string' },
       projects: { type: 'string', default: '3' },
       operations: { type: 'string', default: '20' },
-      seed: { type: 'string', default: '1' },
-      'operation-seconds': { type: 'string', default: '' },
-      fail: { type: 'string', default: '0' },
+      'page-size': { type: 'string', default: '100' },
+      'operation-seconds': { type: 'string', default: '5' },
+      'operation-outcome': { type: 'string', default: 'finished' },
       fault: { type: 'string', multiple: true, default: [] },
+      seed: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return undefined;
-  const options: CliOptions = {
+  const pageSize = wholeNumber('--page-size', values['page-size'], 1, 1000);
+  return {
     host: values.host,
-    port: wholeNumber('port', values.port, 65_535),
-    apiKey: printableKey(values['api-key']),
-    projects: wholeNumber('projects', values.projects, 1_000_000),
-    operations: wholeNumber('operations', values.operations, 1_000_000),
-    seed: wholeNumber('seed', values.seed, 2 ** 32 - 1),
-    operationSeconds: secondsList(values['operation-seconds']),
-    fail: wholeNumber('fail', values.fail, 1_000_000),
-    faults: values.fault.map(parseFault),
+    port: wholeNumber('--port', values.port, 0, 65_535),
+    ...readTls(values['tls-key'], values['tls-cert']),
+    ...readApiKey(values['api-key']),
+    projects: wholeNumber('--projects', values.projects, 0, 100_000),
+    operations: wholeNumber('--operations', values.operations, 0, 100_000),
+    seed: wholeNumber('--seed', values.seed, 0, 2 ** 32 - 1),
+    notShown: { defaultPageSize: pageSize, maximumPageSize: pageSize, overMaximum: 'clamp' },
+    newOperations: {
+      lengthMs: parseSeconds('--operation-seconds', values['operation-seconds']) * 1000,
+      outcome: oneOf('--operation-outcome', outcomes, values['operation-outcome']),
+    },
+    faults: values.fault.map((rule) => explained('--fault', () => parseFault(rule))),
   };
-  if (options.fail > options.operationSeconds.length) {
-    throw new Error('--fail asks for more operations than --operation-seconds starts.');
-  }
-  if (options.operationSeconds.length > 0 && options.projects === 0) {
-    throw new Error('--operation-seconds needs a project.');
-  }
-  return options;
 }
 
-function wholeNumber(flag: string, text: string, most: number): number {
+function wholeNumber(option: string, text: string, least: number, most: number): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number <= most)) throw new Error(`--${flag} must be a whole number up to ${most}, not '${text}'.`);
+  if (!(least <= number && number <= most))
+    throw new Error(`${option} must be a whole number from ${least} to ${most}, not '${text}'.`);
   return number;
 }
 
-function secondsList(text: string): number[] {
-  if (text === '') return [];
-  return text.split(',').map((part) => {
-    if (!/^\d+(\.\d+)?$/.test(part)) throw new Error(`--operation-seconds must be numbers with commas, not '${text}'.`);
-    return Number(part);
-  });
+/** The action rejects a shorter key, and no header can carry other characters. */
+function readApiKey(apiKey: string | undefined): { readonly apiKey?: string } {
+  if (apiKey === undefined) return {};
+  if (!/^[!-~]{8,}$/.test(apiKey))
+    throw new Error('--api-key must be 8 or more printable ASCII characters without spaces.');
+  return { apiKey };
 }
 
-/** A key that no header can carry would only ever give 401. */
-function printableKey(key: string | undefined): string | undefined {
-  if (key !== undefined && !/^[!-~]+$/.test(key)) {
-    throw new Error('--api-key must be printable ASCII without spaces.');
+function readTls(keyFile: string | undefined, certFile: string | undefined): Pick<ServedControlPlaneOptions, 'tls'> {
+  if (keyFile === undefined && certFile === undefined) return {};
+  if (keyFile === undefined || certFile === undefined) throw new Error('--tls-key and --tls-cert need each other.');
+  const key = explained('--tls-key', () => readFileSync(keyFile, 'utf8'));
+  const cert = explained('--tls-cert', () => readFileSync(certFile, 'utf8'));
+  explained('--tls-key and --tls-cert', () => createSecureContext({ key, cert }));
+  return { tls: { key, cert } };
+}
+
+function explained<T>(option: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new Error(`${option}: ${messageOf(error)}`);
   }
-  return key;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

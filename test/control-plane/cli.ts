@@ -1,62 +1,65 @@
-import { type CliOptions, help, parseCliOptions } from './cli-options.js';
-import { type Exchange, type RunningControlPlane, startControlPlane } from './index.js';
+import { GitHubApi } from '../github/api.js';
+import { Repository } from '../github/repository.js';
+import { help, messageOf, parseCliOptions } from './cli-options.js';
+import { answerControl, controlPath } from './control.js';
+import {
+  type PlaneAnswer,
+  type PlaneRequest,
+  type RunningControlPlane,
+  type ServedControlPlaneOptions,
+  startControlPlane,
+  systemClock,
+} from './index.js';
+import { requestLine } from './request-line.js';
 
-const wrongUse = 2;
+const gitHubPath = '/github';
 
-function readOptions(): CliOptions | 'help' | { readonly wrong: string } {
-  try {
-    return parseCliOptions(process.argv.slice(2)) ?? 'help';
-  } catch (error) {
-    return { wrong: messageOf(error) };
-  }
-}
-
-async function serve(options: CliOptions): Promise<void> {
-  const { apiKey, ...rest } = options;
-  const service = await startControlPlane({
-    ...rest,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    onExchange: logLine,
+async function serve(options: ServedControlPlaneOptions): Promise<void> {
+  const runs = new Repository(undefined, '1');
+  const github = new GitHubApi({ token: undefined, repository: runs, basePath: gitHubPath, clock: systemClock });
+  const beside = (request: PlaneRequest): PlaneAnswer | undefined => {
+    const { method, target: path } = request;
+    const answer = path.startsWith(`${controlPath}/`)
+      ? answerControl({ ...service, runs, newOperations: options.newOperations ?? {} }, request)
+      : path.startsWith(`${gitHubPath}/`) && github.handle(request);
+    if (!answer) return undefined;
+    process.stderr.write(requestLine({ at: Date.now(), method, path, ...answer }));
+    return answer;
+  };
+  const service: RunningControlPlane = await startControlPlane({
+    ...options,
+    beside,
+    onExchange: (exchange, answer) => process.stderr.write(requestLine({ ...exchange, body: answer?.body })),
+  }).catch((error: unknown) => {
+    throw new Error(`Cannot listen: ${messageOf(error)}. Choose another --host or --port.`);
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void service.close());
-  const operationIds = startOperations(service, options);
+  const { baseUrl, apiKey, projectIds } = service;
+  const { origin } = new URL(baseUrl);
   const started = {
-    base_url: service.baseUrl,
-    api_key: service.apiKey,
-    project_ids: service.projectIds,
-    ...(operationIds.length > 0 ? { operation_ids: operationIds } : {}),
+    base_url: baseUrl,
+    api_key: apiKey,
+    project_ids: projectIds,
+    control_url: origin + controlPath,
+    github_api_url: origin + gitHubPath,
   };
   process.stdout.write(`${JSON.stringify(started)}\n`);
 }
 
-function startOperations(service: RunningControlPlane, { operationSeconds, fail }: CliOptions): string[] {
-  return operationSeconds.map((seconds, index) => {
-    const outcome = index < fail ? 'failed' : 'finished';
-    return service.plane.startOperation({ lengthMs: seconds * 1000, outcome }).id;
-  });
-}
-
-function logLine({ at, method, path, status, endedAt = at, fault }: Exchange): void {
-  const columns = [new Date(at).toISOString(), method, path, status ?? '-', `${endedAt - at}ms`, fault ?? ''];
-  process.stderr.write(`${columns.join(' ').trimEnd()}\n`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** One error, and how the process ends. */
+function fail(error: unknown, exitCode: number): void {
+  const [message] = messageOf(error).split('\n');
+  process.stderr.write(`control-plane: ${message}\n`);
+  process.exitCode = exitCode;
 }
 
 // Whoever read the first line and closed the pipe still wants the service.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-const options = readOptions();
-if (options === 'help') {
-  process.stdout.write(help);
-} else if ('wrong' in options) {
-  process.stderr.write(`control-plane: ${options.wrong}\nTry --help.\n`);
-  process.exitCode = wrongUse;
-} else {
-  serve(options).catch((error: unknown) => {
-    process.stderr.write(`control-plane: ${messageOf(error)}\n`);
-    process.exitCode = 1;
-  });
+try {
+  const options = parseCliOptions(process.argv.slice(2));
+  if (options) serve(options).catch((error: unknown) => fail(error, 1));
+  else process.stdout.write(help);
+} catch (error) {
+  fail(error, 2);
 }

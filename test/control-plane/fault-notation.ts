@@ -1,24 +1,26 @@
 import type { Fault, FaultRule } from './faults.js';
 import { type Endpoint, endpoints } from './routes.js';
 
-export const faultNotation = `ENDPOINT:WHEN:WHAT
-  ENDPOINT   ${endpoints.join(', ')} or any
-  WHEN       3 (the third), 3+ (from the third on), 2-4, * (each) or 10% (by chance)
-  WHAT       a status, 429=5 with Retry-After: 5, or one of
-             hang, hang-mid-body, cut, cut-mid-body, reset, delay=MS, drip=MS, bad-json, empty-body,
-             html, redirect=URL, endless-body, close-on-next-request,
-             not-done (the connection is lost before the request is carried out),
-             done-later=MS (it is carried out so long after the connection was lost)`;
+const whats =
+  `hang, hang-mid-body, cut, cut-mid-body, reset, delay=MS, drip=MS, bad-json, empty-body, html, redirect=URL,
+             endless-body, close-on-next-request, not-done, done-later=MS`.replaceAll(/\s+/g, ' ');
 
 /** A rule as it is written on a command line; throws an Error that says what is wrong with it. */
 export function parseFault(text: string): FaultRule {
-  const [, endpoint = '', when = '', what = ''] = /^([^:]*):([^:]*):(.+)$/.exec(text) ?? [];
+  const [, endpoint, when, what] = /^([^:]*):([^:]*):(.+)$/.exec(text) ?? [];
+  if (endpoint === undefined || when === undefined || what === undefined)
+    throw wrong(text, 'expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503');
+  if (!isEndpoint(endpoint)) throw wrong(text, `'${endpoint}' is none of ${endpoints.join(', ')} and any`);
+  const occasion = parseWhen(when);
+  if (!occasion) throw wrong(text, `'${when}' is not of the form 3, 3+, 2-4, * or 10%`);
   const [, word = '', value] = /^([^=]*)(?:=(.*))?$/.exec(what) ?? [];
   const fault = parseWhat(word, value);
-  const occasion = parseWhen(when);
-  if (!isEndpoint(endpoint) || !occasion || !fault)
-    throw new Error(`'${text}' is no fault; wanted is ${faultNotation}`);
+  if (!fault) throw wrong(text, `'${what}' is neither a status nor one of ${whats}`);
   return { endpoint, ...occasion, fault };
+}
+
+function wrong(text: string, why: string): Error {
+  return new Error(`'${text}' is not a rule for a fault: ${why}.`);
 }
 
 function isEndpoint(word: string): word is Endpoint | 'any' {

@@ -15,9 +15,9 @@ export interface Operation {
   readonly endpointId: string | undefined;
   readonly action: string;
   readonly createdMicros: Micros;
-  /** In order of time. Replaced when the operation is ended by hand. */
+  /** In order of time. This and the count are replaced when the operation is ended by hand. */
   course: Course;
-  readonly failuresCount: number;
+  failuresCount: number;
   readonly appearsAfterMs: number;
   readonly vanishesAfterMs: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -62,6 +62,11 @@ export function courseOf(plan: OperationPlan): Course {
     { afterMs: schedulingMs, status: 'running' },
     { afterMs: lengthMs, status: outcome },
   ];
+}
+
+/** As many as an end with that status needs. */
+export function failuresFor(status: string): number {
+  return status === 'failed' || status === 'error' ? 1 : 0;
 }
 
 /** The course cut off now, with one last status. */

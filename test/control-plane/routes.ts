@@ -63,7 +63,7 @@ function matchSegments(pattern: readonly string[], segments: readonly string[]):
   return parameters;
 }
 
-function pathOf(target: string): string {
+export function pathOf(target: string): string {
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);
 }

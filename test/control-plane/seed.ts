@@ -26,6 +26,8 @@ const frequentActions = [
   'apply_config',
 ] as const;
 
+export const documentedActions = Object.keys(actions);
+
 export function hasEndpoint(action: string): boolean {
   return Object.entries(actions).some(([name, concerned]) => name === action && concerned);
 }

@@ -11,20 +11,23 @@ export interface Run {
   updatedAt: number;
 }
 
-/** The one repository that the token can read, with its runs. */
+/** The repository that the token can read, with its runs. */
 export class Repository {
   readonly fullName: string;
   /** In digits. */
   readonly id: string;
+  readonly #hasAnyName: boolean;
   readonly #runs = new Map<string, Run>();
 
-  constructor(fullName: string, id: string) {
-    this.fullName = fullName;
+  /** Without a name, it is found by any. */
+  constructor(fullName: string | undefined, id: string) {
+    this.fullName = fullName ?? 'any/repository';
+    this.#hasAnyName = fullName === undefined;
     this.id = checkedId(id);
   }
 
   isNamed(fullName: string): boolean {
-    return fullName.toLowerCase() === this.fullName.toLowerCase();
+    return this.#hasAnyName || fullName.toLowerCase() === this.fullName.toLowerCase();
   }
 
   /** Takes the place of a run with the same id. */

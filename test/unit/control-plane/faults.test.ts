@@ -115,7 +115,7 @@ describe('a rule on the command line', () => {
   it.each(['', 'any', 'any:1', 'other:1:503', 'any:0:503', 'any:4-2:503', 'any:1:99', 'any:1:delay', 'any:1:cut=1'])(
     'is refused: %s',
     (text) => {
-      expect(() => parseFault(text)).toThrow(`'${text}' is no fault; wanted is ENDPOINT:WHEN:WHAT`);
+      expect(() => parseFault(text)).toThrow(`'${text}' is not a rule for a fault: `);
     },
   );
 });

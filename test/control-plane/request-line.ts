@@ -1,0 +1,50 @@
+export interface LoggedRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number | undefined;
+  readonly body: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly fault?: string | undefined;
+}
+
+/** A request as a line of the log: time, method, path, status, and what the response means. No secret of a key is in it. */
+export function requestLine({ at, method, path, status, body, keyId, fault }: LoggedRequest): string {
+  const notes = [keyId && `key ${keyId}`, body && gist(body), fault && `fault ${fault}`].filter(Boolean);
+  return `${new Date(at).toISOString().slice(11)} ${method} ${path} ${status ?? 'no response'}: ${notes.join(', ')}\n`;
+}
+
+/** The bodies of the control plane, its control endpoints and GitHub; one field tells them apart. */
+interface Body {
+  readonly message?: string;
+  readonly operation?: { readonly action: string; readonly status: string };
+  readonly operations?: readonly unknown[];
+  readonly projects?: readonly unknown[];
+  readonly revoked?: boolean;
+  readonly key?: string;
+  readonly id?: number;
+  readonly status?: string;
+  readonly faults?: readonly string[];
+}
+
+function gist(text: string): string {
+  const body = parse(text);
+  if (body === undefined) return 'not JSON';
+  if (Array.isArray(body)) return `${body.length} keys`;
+  const { message, operation, operations, projects, revoked, key, id, status, faults } = body;
+  if (message !== undefined) return message;
+  if (operation) return `${operation.action} is ${operation.status}`;
+  if (operations) return `${operations.length} operations`;
+  if (projects) return `${projects.length} projects`;
+  if (faults) return `faults: ${faults.join(' ') || 'none'}`;
+  if (revoked) return `revoked key ${id}`;
+  return key === undefined ? `run ${id} is ${status}` : `created key ${id}`;
+}
+
+function parse(text: string): Body | unknown[] | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,315 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fetchRaw } from '../unit/control-plane/asking.js';
+import { type Command, startCommand } from './command.js';
+import { examplesOf, shape } from './console.js';
+
+const page = readFileSync('docs/control-plane.md', 'utf8');
+const key = 'local-test-key';
+let temporary: string;
+const commands: Command[] = [];
+
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'control-plane-'));
+  await promisify(execFile)('npm', ['run', '-s', 'compile']);
+}, 60_000);
+
+afterEach(() => {
+  for (const command of commands.splice(0)) command.signal('SIGKILL');
+});
+
+afterAll(() => rm(temporary, { recursive: true }));
+
+function start(line: string): Command {
+  const command = startCommand(line, temporary);
+  commands.push(command);
+  return command;
+}
+
+interface Plane {
+  readonly command: Command;
+  readonly base_url: string;
+  readonly project_ids: readonly string[];
+  readonly control_url: string;
+  readonly github_api_url: string;
+}
+
+async function startPlane(line: string): Promise<Plane> {
+  const command = start(line);
+  await command.printed('\n');
+  return { command, ...JSON.parse(command.stdout) };
+}
+
+function plane(options = ''): Promise<Plane> {
+  return startPlane(`exec node build/test/control-plane/cli.js --api-key ${key} ${options}`);
+}
+
+async function ask({ base_url }: Plane, path: string, options: Parameters<typeof fetchRaw>[1] = {}) {
+  const { status, body } = await fetchRaw(base_url + path, { key, ...options });
+  return { status, body: JSON.parse(body || '{}') };
+}
+
+async function control({ control_url }: Plane, path: string, form = '', method = 'POST') {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const { status, body } = await fetchRaw(control_url + path, { method, headers, body: form });
+  return { status, body: JSON.parse(body) };
+}
+
+/** A control plane of the page, which here gets a free port. */
+async function startPlaneOfPage(line: string) {
+  const [, port = ''] = /--port (\d+)/.exec(line) ?? [];
+  const started = await startPlane(line.replace(port, '0').replace('npm run', 'npm run --ignore-scripts'));
+  const own = new URL(started.base_url).host;
+  const here = (text: string) => text.replaceAll(`127.0.0.1:${port}`, own);
+  const there = (text: string) => text.replaceAll(own, `127.0.0.1:${port}`);
+  return { ...started, here, there };
+}
+
+describe('the commands of the page', () => {
+  it('wait for an operation that fails, and sweep a key, with the output that the page shows', async () => {
+    const [server, begin, fault, wait, end, ...others] = examplesOf(page, 'Walk-through');
+    if (!server || !begin || !fault || !wait || !end) throw new Error('A command is missing.');
+    expect(others).toEqual([]);
+    const service = await startPlaneOfPage(server.command);
+    expect(service.there(service.command.stdout)).toBe(server.output);
+    const run = async (line: string) => {
+      const command = start(service.here(line));
+      await command.ended;
+      return command.stdout;
+    };
+    expect(shape(await run(begin.command))).toBe(shape(begin.output));
+    expect(await run(fault.command)).toBe(fault.output);
+    const newest = () => ask(service, '/projects/quiet-bay-52744703/operations?limit=1');
+    while ((await newest()).body.operations[0].status !== 'running') {
+      // A person types for longer than the operation is scheduling.
+    }
+    const waiting = start(service.here(wait.command.replace(/ &$/, '')));
+    await waiting.printed('responds again.\n');
+    const printed = waiting.stdout;
+    expect(shape(printed).replace(/req-\d+/, 'req-2')).toBe(shape(wait.output));
+    const answer = await run(end.command);
+    expect(await waiting.ended).toBe(1);
+    expect(shape(answer + waiting.stdout.slice(printed.length))).toBe(shape(end.output));
+
+    for (const { command, output } of examplesOf(page, 'Sweep keys')) {
+      expect(shape(await run(command))).toBe(shape(output));
+    }
+
+    service.command.signal('SIGINT');
+    await service.command.ended;
+    expect(service.command.stderr).not.toContain(key);
+    const log = service.command.stderr.split('\n').filter((line) => /^\d/.test(line));
+    expect(log.filter((line) => !/^\d\d:\d\d:\d\d\.\d{3}Z (?:GET|POST|DELETE) \/\S+ \d{3}: .+$/.test(line))).toEqual(
+      [],
+    );
+    expect(log.map((line) => line.slice('00:00:00.000Z '.length))).toEqual(
+      expect.arrayContaining([
+        'POST /control/projects/quiet-bay-52744703/operations 200: start_compute is scheduling',
+        'POST /control/faults 200: faults: get-operation:2:503',
+        expect.stringMatching(/^GET \/v2\/projects\/\S+ 503: key 1, The service says 503\., fault status$/),
+        'POST /v2/api_keys 200: key 1, created key 2',
+        'GET /v2/api_keys 200: key 1, 2 keys',
+        'GET /github/repos/acme/shop/actions/runs/7 200: run 7 is completed',
+        'DELETE /v2/api_keys/2 200: key 1, revoked key 2',
+      ]),
+    );
+  });
+
+  it('make a certificate that the action trusts', async () => {
+    const [certificate, server, step] = examplesOf(page, 'TLS');
+    if (!certificate || !server || !step) throw new Error('A command is missing.');
+    expect(await start(certificate.command).ended).toBe(0);
+    const service = await startPlaneOfPage(server.command);
+    expect(service.there(service.command.stdout)).toBe(server.output);
+    const listing = start(service.here(step.command));
+    expect(await listing.ended).toBe(0);
+    expect(shape(listing.stdout)).toBe(shape(step.output));
+  });
+
+  it('show all options', async () => {
+    const [help] = examplesOf(page, 'Options');
+    const command = start((help?.command ?? '').replace('npm run', 'npm run --ignore-scripts'));
+    expect([await command.ended, command.stdout]).toEqual([0, help?.output]);
+  });
+});
+
+describe('the control plane as a command', () => {
+  it('takes its data and its page size from options', async () => {
+    const service = await plane('--host localhost --projects 2 --operations 5 --page-size 3 --seed 9');
+    expect(service.project_ids).toHaveLength(2);
+    expect(service.project_ids).not.toContain('quiet-bay-52744703');
+    const path = `/projects/${service.project_ids[1]}/operations`;
+    const first = (await ask(service, `${path}?limit=100`)).body;
+    expect(first.operations).toHaveLength(3);
+    const cursor = encodeURIComponent(first.pagination.cursor);
+    expect((await ask(service, `${path}?cursor=${cursor}`)).body.operations).toHaveLength(2);
+    expect((await ask(service, '/projects', { key: 'another-key' })).status).toBe(401);
+  });
+
+  it('starts two operations with a branch, as long and with the end that the options say', async () => {
+    const service = await plane('--operation-seconds 0 --operation-outcome failed');
+    const project = `/projects/${service.project_ids[0]}`;
+    const { body } = await ask(service, `${project}/branches`, { method: 'POST' });
+    const fields = {
+      project_id: service.project_ids[0],
+      branch_id: body.branch.id,
+      status: 'failed',
+      failures_count: 1,
+    };
+    expect(body.operations).toMatchObject([
+      { action: 'create_branch', ...fields },
+      { action: 'start_compute', ...fields },
+    ]);
+    const started = await control(service, `${project}/operations`);
+    expect(started.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
+    expect((await ask(service, '/projects/none/branches', { method: 'POST' })).status).toBe(404);
+    await service.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
+  });
+
+  it('starts each documented action with each outcome, and ends it once', async () => {
+    const service = await plane();
+    const [, actions = ''] = /- `action`: (.*?)\.\n/s.exec(page) ?? [];
+    const words = [...actions.matchAll(/`(\w+)`/g)].map(([, word]) => word);
+    expect(words).toHaveLength(8);
+    const path = `/projects/${service.project_ids[0]}/operations`;
+    for (const [index, action] of words.entries()) {
+      const outcome = index % 2 === 0 ? 'finished' : 'failed';
+      const { body } = await control(service, path, `action=${action}&seconds=0&outcome=${outcome}`);
+      expect(body.operation).toMatchObject({ action, status: outcome });
+    }
+    const { body } = await control(service, path, 'seconds=600.5');
+    const own = `${path}/${body.operation.id}`;
+    expect((await control(service, own)).body.operation.status).toBe('finished');
+    expect(await control(service, own, 'outcome=failed')).toEqual({
+      status: 409,
+      body: { message: 'The operation is already finished.' },
+    });
+    expect((await ask(service, own)).body.operation.status).toBe('finished');
+  });
+
+  it('has faults from the start or from a request on, until they are removed', async () => {
+    const service = await plane('--fault list-keys:*:500 --fault list-projects:1:429=7');
+    const status = async (path: string) => (await fetchRaw(service.base_url + path, { key })).status;
+    expect([await status('/api_keys'), await status('/projects'), await status('/projects')]).toEqual([500, 429, 200]);
+    await control(service, '/faults', `rule=${encodeURIComponent('list-projects:2+:html')}`);
+    expect([await status('/projects'), await status('/projects')]).toEqual([200, 200]);
+    await service.command.printed('GET /v2/projects 200: key 1, not JSON, fault html\n');
+    expect((await control(service, '/faults', '', 'DELETE')).body).toEqual({ faults: [] });
+    await control(service, '/faults', 'rule=list-projects:1:cut');
+    expect([await status('/api_keys'), await status('/projects')]).toEqual([200, undefined]);
+    await service.command.printed('GET /v2/projects no response: key 1, 3 projects, fault cut-before-headers\n');
+    expect(await status('/projects')).toBe(200);
+  });
+
+  it('knows the runs that were created, for any repository and token', async () => {
+    const service = await plane();
+    const get = async (id: string, authorization: string | undefined = 'token any') => {
+      const headers = { 'user-agent': 'test', authorization };
+      const { status, body } = await fetchRaw(`${service.github_api_url}/repos/a/b/actions/runs/${id}`, { headers });
+      return { status, body: JSON.parse(body) };
+    };
+    expect((await get('7')).status).toBe(404);
+    await control(service, '/runs/7');
+    expect((await get('7')).body).toMatchObject({ id: 7, status: 'in_progress', run_attempt: 1 });
+    await control(service, '/runs/7', 'status=completed&attempt=2');
+    expect((await get('7')).body).toMatchObject({ id: 7, status: 'completed', run_attempt: 2 });
+    expect((await get('7', '')).status).toBe(401);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s although a request hangs', async (signal) => {
+    const service = await plane('--fault any:*:hang');
+    const hanging = fetchRaw(`${service.base_url}/projects`, { key });
+    const free = await control(service, '/runs/1');
+    expect(free.status).toBe(200);
+    service.command.signal(signal);
+    expect(await service.command.ended).toBe(0);
+    expect((await hanging).error).toBeDefined();
+  });
+});
+
+describe('bad input gets one error that names it', () => {
+  it.each([
+    ['--nonsense', "Unknown option '--nonsense'"],
+    ['projects', "Unexpected argument 'projects'. This command does not take positional arguments"],
+    ['--port 70000', "--port must be a whole number from 0 to 65535, not '70000'."],
+    ['--projects many', "--projects must be a whole number from 0 to 100000, not 'many'."],
+    ['--operations -1', "Option '--operations' argument is ambiguous."],
+    ['--page-size 0', "--page-size must be a whole number from 1 to 1000, not '0'."],
+    ['--seed x', "--seed must be a whole number from 0 to 4294967295, not 'x'."],
+    ['--operation-seconds 5m', "--operation-seconds must be a number up to 999999, not '5m'."],
+    ['--operation-outcome green', "--operation-outcome must be one of finished, failed, not 'green'."],
+    ['--api-key short', '--api-key must be 8 or more printable ASCII characters without spaces.'],
+    ['--tls-key key.pem', '--tls-key and --tls-cert need each other.'],
+    ['--tls-key none.pem --tls-cert none.pem', "--tls-key: ENOENT: no such file or directory, open 'none.pem'"],
+    ['--tls-key package.json --tls-cert package.json', /^--tls-key and --tls-cert: .*PEM/],
+    [
+      '--fault 503',
+      "--fault: '503' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.",
+    ],
+    [
+      '--fault keys:1:503',
+      /^--fault: 'keys:1:503' is not a rule for a fault: 'keys' is none of create-key, .* and any\.$/,
+    ],
+    [
+      '--fault any:0:503',
+      "--fault: 'any:0:503' is not a rule for a fault: '0' is not of the form 3, 3+, 2-4, * or 10%.",
+    ],
+    [
+      '--fault any:1:hung',
+      /^--fault: 'any:1:hung' is not a rule for a fault: 'hung' is neither a status nor one of hang, /,
+    ],
+    ['--host 192.0.2.1', /^Cannot listen: .*192\.0\.2\.1.* Choose another --host or --port\.$/],
+  ])('%s', async (options, message) => {
+    const command = start(`node build/test/control-plane/cli.js ${options}`);
+    expect(await command.ended).toBeGreaterThan(0);
+    expect([command.stdout, command.stderr]).toEqual(['', expect.stringMatching(/^control-plane: .+\n$/)]);
+    const said = command.stderr.slice('control-plane: '.length, -1);
+    if (typeof message === 'string') expect(said).toBe(message);
+    else expect(said).toMatch(message);
+  });
+
+  it('also in requests', async () => {
+    const service = await plane();
+    const project = `/projects/${service.project_ids[0]}`;
+    const refused = async (path: string, form: string, method?: string) => {
+      const { status, body } = await control(service, path, form, method);
+      return `${status} ${body.message}`;
+    };
+    expect([
+      await refused(`${project}/operations`, 'acton=x'),
+      await refused(`${project}/operations`, 'action=x'),
+      await refused(`${project}/operations`, 'seconds=-1'),
+      await refused(`${project}/operations`, 'outcome=green'),
+      await refused('/projects/none/operations', ''),
+      await refused(`${project}/operations/none`, ''),
+      await refused('/faults', 'rule=x'),
+      await refused('/runs/7', 'status=done'),
+      await refused('/runs/7', 'attempt=0'),
+      await refused('/runs/x', ''),
+      await refused('/runs', '', 'GET'),
+    ]).toEqual([
+      "400 There is no field 'acton'; known are: action, seconds, outcome.",
+      expect.stringMatching(/^400 action must be one of apply_config, .*, not 'x'\.$/),
+      "400 seconds must be a number up to 999999, not '-1'.",
+      "400 outcome must be one of finished, failed, not 'green'.",
+      "404 There is no project 'none'.",
+      `404 Project '${service.project_ids[0]}' has no operation 'none'.`,
+      "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.",
+      "400 status must be one of queued, in_progress, completed, not 'done'.",
+      "400 attempt must be a number from 1 to 999, not '0'.",
+      '400 An id is digits, not "x".',
+      '404 There is no GET /control/runs. docs/control-plane.md lists what there is.',
+    ]);
+    const json = await fetchRaw(`${service.control_url}/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(json).toMatchObject({ status: 415, body: expect.stringContaining('must be a form, as curl sends it') });
+  });
+});
