@@ -1,64 +1,81 @@
 /** `npm run demo`: the bundle at work against the embedded control plane, as a runner would run it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
-import { startControlPlane } from '../control-plane/index.js';
+import { type OperationPlan, startControlPlane } from '../control-plane/index.js';
 import { startGitHub } from '../github/index.js';
-import { presentStep, wantsColours } from '../runner/present.js';
-import { runPost, runStep, type StepResult } from '../runner/step.js';
+import { Job } from '../runner/job.js';
+import { headline, presentStep, wantsColours } from '../runner/present.js';
+import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';
 import { summaryPage } from '../runner/summary-page.js';
 
-const folder = resolve('build/demo');
+const folder = 'build/demo';
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
 const service = await startControlPlane({ projects: 1, operations: 8 });
-const projectId = service.projectIds[0] ?? '';
+const [projectId = ''] = service.projectIds;
 const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
+const colours = wantsColours(process.stdout);
+const onPurpose = '(fails on purpose)';
 
-/** What a change of the project sets off: an answer of the API as `curl -o` would leave it. */
-function change(...operations: Parameters<typeof service.plane.startOperation>[0][]): string {
-  const file = join(folder, 'answer.json');
-  const started = operations.map((operation) => service.plane.startOperation({ projectId, ...operation }));
-  writeFileSync(file, JSON.stringify({ operations: started.map(({ id }) => ({ id, project_id: projectId })) }));
-  return file;
+interface Part {
+  readonly title: string;
+  readonly about: string;
 }
 
-function show(title: string, step: StepResult): void {
-  const page = join(folder, `${title.replaceAll(/\W+/g, '-').toLowerCase()}.html`);
+/** Prints what is to be seen before the step runs, and the step when it has ended. */
+async function show({ title, about }: Part, run: () => Promise<StepResult>): Promise<StepResult> {
+  console.log(`${headline(title, colours)}\n  ${about}\n`);
+  const step = await run();
+  const withoutFolder = (text: string) => text.replaceAll(step.job.temp, '$RUNNER_TEMP');
+  const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
+  console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }, { colours }));
+  const page = join(folder, `${title.replace(` ${onPurpose}`, '').replaceAll(/\W+/g, '-').toLowerCase()}.html`);
   writeFileSync(page, summaryPage(step.summary, title));
-  const given = Object.entries(step.options.inputs ?? {}).map(
-    ([name, value]) => `    ${name}: ${step.job.masker.mask(String(value))}`,
-  );
-  const preface = ['  Run org/ctl-action@v1 with', ...given];
-  console.log(presentStep(step, { title, colours: wantsColours(process.stdout), preface }));
-  console.log(`  Job summary: ${pathToFileURL(page)}\n`);
+  console.log(`  Job summary: ${page}\n`);
+  return step;
 }
 
-async function gate(title: string, own: Record<string, string>): Promise<void> {
-  const step = await runStep({ inputs: { mode: 'wait-operation', ...access, 'project-id': projectId, ...own } });
-  show(title, step);
-  step.dispose();
+function showStep(part: Part, inputs: Readonly<Record<string, string>>, more: StepOptions = {}): Promise<StepResult> {
+  const given = Object.entries(inputs).map(([name, value]) => `\n    ${name}: ${value}`);
+  const about = `${part.about}\n\n  Run org/ctl-action@v1 with${given.join('')}`;
+  return show({ ...part, about }, () => runStep({ inputs: { ...access, ...inputs }, ...more }));
+}
+
+/** A wait for what a change of the project sets off, with the response of the API as `curl -o` would leave it. */
+async function gate(part: Part, plans: readonly OperationPlan[], more: Readonly<Record<string, string>> = {}) {
+  const job = new Job();
+  const operations = plans.map((plan) => service.plane.startOperation(plan));
+  const response = { operations: operations.map(({ id }) => ({ id, project_id: projectId })) };
+  writeFileSync(join(job.workspace, 'response.json'), JSON.stringify(response));
+  const inputs = { mode: 'wait-operation', 'project-id': projectId, 'response-file': 'response.json', ...more };
+  (await showStep(part, inputs, { job })).dispose();
 }
 
 async function lifeOfAKey(): Promise<string> {
-  const made = await runStep({ inputs: { mode: 'create-key', ...access, 'export-env': 'DB_API_KEY' } });
-  show('A key for this job', made);
+  const made = await showStep(
+    { title: 'A key for this job', about: 'A new API key for later steps, which the end of the job revokes.' },
+    { mode: 'create-key', 'export-env': 'DB_API_KEY' },
+  );
   const { key = '', 'key-name': name = '' } = made.outputs;
-  console.log('━━ A later step prints it by mistake: the runner shows');
+  console.log(`${headline('A later step prints the key by mistake', colours)}\n  The runner shows:\n`);
   console.log(`  ${made.job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
-  const listed = await runStep({ job: made.job, inputs: { mode: 'list-keys', ...access, filter: `name=${name}` } });
-  show('The key is there', listed);
-  show('The job ends: the post step', await runPost(made));
-  console.log(`  Keys of that name that are alive now: ${service.plane.aliveKeys(name).length}\n`);
+  await showStep(
+    { title: 'The key is in the list', about: 'Keys are found by their names.' },
+    { mode: 'list-keys', filter: `name=${name}` },
+    { job: made.job },
+  );
+  const end = { title: 'The job ends', about: 'The post step of create-key runs, and revokes the key.' };
+  await show(end, () => runPost(made));
   made.dispose();
   return name;
 }
 
 /** As on a schedule, after two runs were shut down with their runner, and while a third goes on. */
 async function sweep(name: string): Promise<void> {
-  const github = await startGitHub({ token: 'token-of-the-demo', repository: 'acme/shop', repositoryId: 123456789 });
+  const token = 'token-of-the-demo';
+  const github = await startGitHub({ token, repository: 'acme/shop', repositoryId: 123456789 });
   const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
   const states = { '9876543001': 'completed', '9876543002': 'gone', '9876543003': 'in_progress' };
   for (const [id, status] of Object.entries(states)) {
@@ -67,60 +84,55 @@ async function sweep(name: string): Promise<void> {
     if (status !== 'gone') github.addRun({ id, status });
   }
   github.addRun({ id: '9876543210' });
-  const step = await runStep({
-    inputs: { mode: 'sweep-keys', ...access },
-    token: 'token-of-the-demo',
-    env: { GITHUB_API_URL: github.url },
-  });
-  show('A sweep', step);
-  step.dispose();
+  const about = 'Three runs left keys: one run is completed, one is gone, and one goes on, so its key stays.';
+  const more = { token, env: { GITHUB_API_URL: github.url } };
+  (await showStep({ title: 'A sweep', about }, { mode: 'sweep-keys' }, more)).dispose();
   await github.close();
 }
 
 /** A list, and the jobs that a matrix makes of it. */
 async function fanOut(): Promise<void> {
   for (let left = 5; left > 0; left--) service.plane.addProject();
-  const step = await runStep({ inputs: { mode: 'list-projects', ...access, filter: 'id!=none' } });
-  show('Projects for a matrix', step);
-  console.log('━━ The jobs of a matrix of its batches');
+  const step = await showStep(
+    { title: 'Projects for a matrix', about: 'Six projects become three jobs.' },
+    { mode: 'list-projects', 'max-batches': '3' },
+  );
   const batches: string[][] = JSON.parse(step.outputs['batches'] ?? '[]');
-  for (const [index, ids] of batches.entries()) console.log(`  job ${index + 1}: ${ids.join(' ')}`);
+  for (const [index, ids] of batches.entries()) console.log(`  Job ${index + 1}: ${ids.join(' ')}`);
   console.log();
   step.dispose();
-  const check = await runStep({
-    inputs: {
-      mode: 'list-operations',
-      ...access,
-      'project-id': projectId,
-      filter: 'status=failed',
-      'fail-on': 'match',
-    },
-  });
-  show('A check for failed operations', check);
-  check.dispose();
 }
 
+console.log(`The action runs ten steps against a control plane on this machine, as a GitHub runner would: it waits for operations,
+lists projects, and creates, lists, revokes and sweeps API keys. It takes about ten seconds. Four steps fail on purpose.
+Each step also gets the inputs api-key and base-url.
+`);
 try {
-  await gate('A gate that opens', {
-    'response-file': change(
-      { action: 'create_branch', lengthMs: 1_500 },
-      { action: 'start_compute', lengthMs: 2_500 },
-      { action: 'apply_config', lengthMs: 3_000 },
-    ),
-  });
-  await gate('A gate that stays shut', {
-    'response-file': change(
-      { action: 'create_branch', lengthMs: 800 },
-      { action: 'start_compute', lengthMs: 1_600, outcome: 'failed' },
-    ),
-  });
-  await gate('A deadline', {
-    'response-file': change({ action: 'apply_storage_config', lengthMs: 60_000 }),
-    timeout: '2s',
-  });
-  await gate('An input that is empty by mistake', { 'operation-id': '' });
+  await gate({ title: 'A gate that opens', about: 'A change of a project started three operations. All finish.' }, [
+    { action: 'create_branch', lengthMs: 1_000 },
+    { action: 'start_compute', lengthMs: 1_500 },
+    { action: 'apply_config', lengthMs: 2_000 },
+  ]);
+  await gate({ title: `A gate that stays shut ${onPurpose}`, about: 'One of two operations fails.' }, [
+    { action: 'create_branch', lengthMs: 800 },
+    { action: 'start_compute', lengthMs: 1_300, outcome: 'failed' },
+  ]);
+  await gate(
+    { title: `A timeout ${onPurpose}`, about: 'An operation takes longer than the step may.' },
+    [{ action: 'apply_storage_config', lengthMs: 60_000 }],
+    { timeout: '1s' },
+  );
+  const typo = { title: `An empty input ${onPurpose}`, about: 'A mistyped expression opens no gate.' };
+  (await showStep(typo, { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' })).dispose();
+  const check = { title: `A check for failed operations ${onPurpose}`, about: 'It finds the one that failed above.' };
+  const inputs = { 'project-id': projectId, filter: 'status=failed', since: '1m', 'fail-on': 'match' };
+  (await showStep(check, { mode: 'list-operations', ...inputs })).dispose();
   await fanOut();
   await sweep(await lifeOfAKey());
 } finally {
   await service.close();
 }
+console.log(`That was all. Next:
+  - README.md shows how to set the action up in your repository.
+  - docs/control-plane.md shows how to test your own workflow against this control plane.
+  - The job summaries are in ${folder}: open them in a browser.`);

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../control-plane/random.js';
-import { presentStep } from '../runner/present.js';
+import { headline, presentStep } from '../runner/present.js';
 import { processesOf } from './account.js';
 import { runCampaign } from './campaign.js';
 import { lists } from './lists.js';
@@ -81,7 +81,7 @@ async function runOne(wanted: string): Promise<number> {
   const outcome = cell === undefined ? clean : await outcomeOf(subject, cell);
   if (outcome.account !== undefined) {
     for (const { stage, result, exchanges } of processesOf(outcome.account)) {
-      console.log(presentStep(result, { title: stage, colours: false, preface: [] }));
+      console.log(`${headline(stage)}\n${presentStep(result)}`);
       const begin = exchanges[0]?.at ?? 0;
       for (const { n, at, endedAt, method, path, keyId, fault, status } of exchanges) {
         const end = endedAt === undefined ? 'open' : `${endedAt - at} ms`;

@@ -6,10 +6,7 @@ export interface Shown extends Pick<StepResult, 'log' | 'outputs' | 'conclusion'
 }
 
 export interface PresentOptions {
-  readonly title?: string | undefined;
   readonly colours?: boolean | undefined;
-  /** Lines between the title and the log. */
-  readonly preface?: readonly string[];
   /** Longer values of outputs are cut to it. */
   readonly width?: number | undefined;
 }
@@ -33,12 +30,17 @@ export function wantsColours(
   return stream.isTTY === true && !env['NO_COLOR'];
 }
 
+/** The first line of a step. */
+export function headline(title: string, colours = false): string {
+  const line = `━━ ${title} ${'━'.repeat(Math.max(3, 74 - title.length))}`;
+  return colours ? `\u001b[${CODES.bold}m${line}\u001b[0m` : line;
+}
+
 /** A finished step for a terminal: its masked log, its outputs, its end. Outputs are shown masked too. */
 export function presentStep(step: Shown, options: PresentOptions = {}): string {
-  const { title, preface = [], colours = false, width = 100 } = options;
+  const { colours = false, width = 100 } = options;
   const paint = (colour: Colour, text: string): string => (colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text);
-  const lines = title === undefined ? [] : [paint('bold', `━━ ${title} ${'━'.repeat(Math.max(3, 74 - title.length))}`)];
-  lines.push(...preface, ...logLines(step.log, paint));
+  const lines = logLines(step.log, paint);
 
   const outputs = Object.entries(step.outputs).filter(([, value]) => value !== '');
   const column = Math.max(0, ...outputs.map(([name]) => name.length));

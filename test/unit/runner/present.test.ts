@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Masker } from '../../runner/masker.js';
-import { presentStep, type Shown, wantsColours } from '../../runner/present.js';
+import { headline, presentStep, type Shown, wantsColours } from '../../runner/present.js';
 
 function step(overrides: Partial<Shown> = {}): Shown {
   const masker = new Masker();
@@ -28,8 +28,9 @@ Outputs
 
 test('colours come only where they are asked for', () => {
   const shown = step({ log: 'Error: it broke\n', outputs: { a: 'b' } });
-  expect(presentStep(shown, { title: 'A wait' })).not.toContain('\u001b');
-  const coloured = presentStep(shown, { title: 'A wait', colours: true });
+  expect(headline('A wait') + presentStep(shown)).not.toContain('\u001b');
+  const coloured = headline('A wait', true) + presentStep(shown, { colours: true });
+  expect(coloured).toContain('\u001b[1m━━ A wait ━');
   expect(coloured).toContain('\u001b[31mError: it broke\u001b[0m');
   expect(coloured).toContain('\u001b[32m✓ success\u001b[0m');
 });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -311,5 +311,34 @@ describe('bad input gets one error that names it', () => {
       body: '{}',
     });
     expect(json).toMatchObject({ status: 415, body: expect.stringContaining('must be a form, as curl sends it') });
+  });
+});
+
+describe('the demo', () => {
+  it('says what is to be seen, what fails on purpose and where to go next', async () => {
+    const demo = start('npm run -s --ignore-scripts demo');
+    expect(await demo.ended).toBe(0);
+    const { stdout } = demo;
+    expect(stdout).toMatch(/^The action runs ten steps against a control plane on this machine/);
+    const parts = stdout.split(/^━━ /m).slice(1);
+    const failed = parts.filter((part) => part.includes('✗ failure'));
+    expect(failed).toHaveLength(4);
+    expect(parts.filter((part) => part.includes('(fails on purpose)'))).toEqual(failed);
+    expect(parts.filter((part) => part.includes('✓ success'))).toHaveLength(6);
+    expect([stdout.includes(process.cwd()), stdout.includes(tmpdir())]).toEqual([false, false]);
+    const named = [...stdout.matchAll(/(?:build|docs)\/[\w./-]+\w|README\.md/g)].map(([path]) => path);
+    expect(named).toHaveLength(13);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+    expect(stdout).toMatch(/\nThat was all\. Next:\n(?: {2}- .+\n){3}$/);
+  });
+
+  it('says before an installation what to do', async () => {
+    const folder = join(temporary, 'clone');
+    for (const part of ['package.json', 'scripts']) await cp(part, join(folder, part), { recursive: true });
+    const demo = start(`cd ${folder} && npm run -s demo`);
+    expect(await demo.ended).toBe(1);
+    expect(demo.stdout + demo.stderr.replaceAll(/^npm warn .*\n/gm, '')).toBe(
+      'The packages are not installed: run `npm ci` first.\n',
+    );
   });
 });
