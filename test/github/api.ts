@@ -1,7 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock, PlaneAnswer, Fault as PlaneFault, PlaneRequest } from '../control-plane/index.js';
-import type { Fault } from './faults.js';
 import type { Repository, Run } from './repository.js';
+
+export type Fault =
+  | Exclude<PlaneFault, { kind: 'redirect' }>
+  /** The token lacks `actions: read`. */
+  | { readonly kind: 'no-permission' }
+  | { readonly kind: 'rate-limit'; readonly status?: 403 | 429; readonly resetInSeconds?: number }
+  | { readonly kind: 'secondary-rate-limit'; readonly status?: 403 | 429; readonly retryAfterSeconds?: number }
+  /**
+   * To the same thing by the repository's id, when no location is given, as from the old name of a renamed repository. A rule
+   * with the path `/repos/` does not strike the request that follows.
+   */
+  | { readonly kind: 'redirect'; readonly status?: number; readonly location?: string };
 
 export interface ApiOptions {
   /** Any, when undefined. */

@@ -23,11 +23,10 @@ import {
   systemClock,
 } from '../control-plane/index.js';
 import { startServer } from '../control-plane/server.js';
-import { GitHubApi } from './api.js';
-import type { Fault } from './faults.js';
+import { type Fault, GitHubApi } from './api.js';
 import { Repository, type Run } from './repository.js';
 
-export type { Fault } from './faults.js';
+export type { Fault } from './api.js';
 export type { Run } from './repository.js';
 
 export interface GitHubOptions {

@@ -11,6 +11,7 @@ function fileOf(name: string): string {
 
 /** For `NODE_EXTRA_CA_CERTS`. */
 export const authorityFile = fileOf('authority');
+export const authority = pem('authority');
 
 const key = pem('key');
 
