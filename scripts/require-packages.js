@@ -1,4 +1,4 @@
-// What compiles needs the packages; without them, one sentence says what to do.
+// The demo and the control plane are what people try first, maybe before an installation.
 import { existsSync } from 'node:fs';
 
 if (!existsSync('node_modules/typescript')) {

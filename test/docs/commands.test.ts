@@ -16,8 +16,8 @@ const commands: Command[] = [];
 
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'control-plane-'));
-  await promisify(execFile)('npm', ['run', '-s', 'compile']);
-}, 60_000);
+  await promisify(execFile)('npm', ['run', '-s', 'compile:tools']);
+});
 
 afterEach(() => {
   for (const command of commands.splice(0)) command.signal('SIGKILL');
