@@ -20,7 +20,7 @@ async function serve(options: ServedControlPlaneOptions): Promise<void> {
   const beside = (request: PlaneRequest): PlaneAnswer | undefined => {
     const { method, target: path } = request;
     const answer = path.startsWith(`${controlPath}/`)
-      ? answerControl({ ...service, runs, newOperations: options.newOperations ?? {} }, request)
+      ? answerControl({ ...service, runs }, request)
       : path.startsWith(`${gitHubPath}/`) && github.handle(request);
     if (!answer) return undefined;
     process.stderr.write(requestLine({ at: Date.now(), method, path, ...answer }));

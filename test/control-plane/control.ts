@@ -2,7 +2,7 @@ import type { Repository } from '../github/repository.js';
 import { parseFault } from './fault-notation.js';
 import type { FaultPlan } from './faults.js';
 import { type Operation, operationJson } from './operation.js';
-import type { ControlPlane, NewOperations, PlaneAnswer, PlaneRequest } from './plane.js';
+import type { ControlPlane, PlaneAnswer, PlaneRequest } from './plane.js';
 import { badRequest, notFound, Refusal } from './refusal.js';
 import { pathOf } from './routes.js';
 import { documentedActions } from './seed.js';
@@ -12,7 +12,6 @@ export interface Controlled {
   readonly plane: ControlPlane;
   readonly faults: FaultPlan;
   readonly runs: Repository;
-  readonly newOperations: NewOperations;
 }
 
 export const controlPath = '/control';
@@ -32,16 +31,15 @@ const commands: readonly Command[] = [
     method: 'POST',
     path: /^\/projects\/([^/]+)\/operations$/,
     fields: ['action', 'seconds', 'outcome'],
-    carryOut({ plane, newOperations }, fields, [projectId = '']) {
+    carryOut({ plane }, { action, seconds, outcome }, [projectId = '']) {
       if (!plane.hasProject(projectId)) throw notFound(`There is no project '${projectId}'.`);
-      const { action = 'create_branch', seconds, outcome = newOperations.outcome ?? 'finished' } = fields;
-      const lengthMs = seconds === undefined ? newOperations.lengthMs : parseSeconds('seconds', seconds) * 1000;
-      const plan = {
-        action: oneOf('action', documentedActions, action),
-        outcome: oneOf('outcome', outcomes, outcome),
-        ...(lengthMs === undefined ? {} : { lengthMs }),
-      };
-      const operation = plane.startOperation({ projectId, ...plan });
+      const operation = plane.startOperation({
+        projectId,
+        ...plane.newOperations,
+        ...(action !== undefined && { action: oneOf('action', documentedActions, action) }),
+        ...(seconds !== undefined && { lengthMs: parseSeconds('seconds', seconds) * 1000 }),
+        ...(outcome !== undefined && { outcome: oneOf('outcome', outcomes, outcome) }),
+      });
       return shown(plane, operation);
     },
   },

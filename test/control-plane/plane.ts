@@ -37,13 +37,13 @@ interface Call {
 /** The API as a state machine: a request in, its answer out, at once. Only the clock moves it besides. */
 export class ControlPlane extends Account {
   readonly notShown: NotShown;
-  readonly #newOperations: NewOperations;
+  readonly newOperations: NewOperations;
   #requests = 0;
 
   constructor(options: AccountOptions & { readonly notShown: NotShown; readonly newOperations: NewOperations }) {
     super(options);
     this.notShown = options.notShown;
-    this.#newOperations = options.newOperations;
+    this.newOperations = options.newOperations;
   }
 
   handle(request: PlaneRequest): PlaneAnswer {
@@ -154,8 +154,8 @@ export class ControlPlane extends Account {
 
     'create-branch': ({ parameters: [projectId = ''] }) => {
       if (!this.hasProject(projectId)) throw notFound('There is no such project.');
-      const branch = this.startOperation({ projectId, ...this.#newOperations });
-      const compute = { projectId, branchId: branch.branchId, action: 'start_compute', ...this.#newOperations };
+      const branch = this.startOperation({ projectId, ...this.newOperations });
+      const compute = { projectId, branchId: branch.branchId, action: 'start_compute', ...this.newOperations };
       const operations = [branch, this.startOperation(compute)].map((item) => operationJson(item, this.clock.now()));
       return `{"branch":${JSON.stringify({ id: branch.branchId, project_id: projectId })},"operations":[${operations}]}`;
     },
