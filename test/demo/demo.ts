@@ -103,9 +103,9 @@ async function fanOut(): Promise<void> {
   step.dispose();
 }
 
-console.log(`The action runs ten steps against a control plane on this machine, as a GitHub runner would: it waits for operations,
-lists projects, and creates, lists, revokes and sweeps API keys. It takes about ten seconds. Four steps fail on purpose.
-Each step also gets the inputs api-key and base-url.
+console.log(`Ten steps of the action run against a control plane on this machine, as on a GitHub runner: they wait for operations, list
+projects, and create, list, revoke and sweep API keys. This takes about ten seconds. Four steps fail on purpose. Each step
+also gets the inputs api-key and base-url.
 `);
 try {
   await gate({ title: 'A gate that opens', about: 'A change of a project started three operations. All finish.' }, [
