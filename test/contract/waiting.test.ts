@@ -212,6 +212,16 @@ describe('the pace of polling', () => {
     }
   });
 
+  test('a long Retry-After does not slow down the polls after it', async (context) => {
+    for (const seed of seeds) {
+      const faults = [{ nth: 3, fault: status(429, 600) }];
+      const { times } = await waitForOne(context, forever, { timeout: '1h' }, { seed, faults });
+      expect(gaps(times)[2]).toBeGreaterThanOrEqual(600 * second);
+      expect(gaps(times)[3]).toBeLessThanOrEqual(minute);
+      expect(gaps(times)[4]).toBeLessThanOrEqual(25 * second);
+    }
+  });
+
   test('a wait that is throttled once learns of the end within 10 s', async (context) => {
     for (const seed of seeds) {
       const random = seededRandom(seed);
@@ -291,6 +301,14 @@ describe('failures before the first successful response', () => {
     );
     expect(result.outputs['status']).toBe('finished');
     expect(times[1]).toBeGreaterThanOrEqual(90 * second);
+  });
+
+  test('a retried request that succeeds is not named as the last error', async (context) => {
+    const faults: FaultRule[] = [{ nth: 1, fault: status(503) }];
+    const { result } = await waitForOne(context, forever, { timeout: '1m' }, { faults });
+    expect(result.outputs['status']).toBe('timeout');
+    expect(result.log.match(/The service responds again/g)).toHaveLength(1);
+    expect(errorOf(result)).not.toMatch(/Last error/);
   });
 });
 
@@ -592,6 +610,20 @@ describe('several operations', () => {
     expect(result.outputs['status']).toBe('finished');
     expect(tookOf(result)).toBe(0);
     expect(endpoints(stage).sort()).toEqual(['get-operation', 'get-operation', 'get-operation', 'list-operations']);
+  });
+
+  test('a list whose pages never end falls back to single requests', async (context) => {
+    const id = (n: number) => unknownId.replace(/.$/, String(n));
+    const record = (n: number) => ({ id: id(n), status: 'finished' });
+    const stage = await setStage(context, {
+      respond: (path, n) =>
+        path.includes('?')
+          ? JSON.stringify({ operations: [record(9)], pagination: { cursor: `c${n}` } })
+          : JSON.stringify({ operation: record(Number(path.at(-1))) }),
+    });
+    const result = await stage.run({ 'operation-id': [1, 2, 3].map(id).join() });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
+    expect(result.log).not.toMatch(/will retry/);
   });
 
   test('a list that hangs is replaced by single requests', async (context) => {

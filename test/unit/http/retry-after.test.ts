@@ -13,6 +13,7 @@ describe('Retry-After', () => {
     ['a date', 'Mon, 01 Jan 2024 12:00:09 GMT', 9_000],
     ['a date that is past', 'Mon, 01 Jan 2024 11:00:00 GMT', 0],
     ['a date in the oldest form, which is not local time', 'Mon Jan  1 12:00:09 2024', 9_000],
+    ['a date in the oldest form, with a day of two digits', 'Tue Jan 16 12:00:09 2024', 15 * 86_400_000 + 9_000],
     ['nothing', '', undefined],
     ['no header', undefined, undefined],
     ['a word', 'soon', undefined],
