@@ -45,18 +45,21 @@ export class VirtualProcess {
     });
     const stopLimit = clock.schedule(this.startedAt + limitMs, () => this.#end('hung'));
     this.ended.then(stopLimit);
-    work.run(this.#world).then(
-      (succeeded) => this.#finish(succeeded),
-      (error: unknown) => this.#report(error),
-    );
+    // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
+    Promise.resolve()
+      .then(() => work.run(this.#world))
+      .then(
+        (succeeded) => this.#finish(succeeded),
+        (error: unknown) => this.#report(error),
+      );
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  kill(): void {
-    this.#end('killed');
+  kill(exit: 'killed' | 'hung' = 'killed'): void {
+    this.#end(exit);
   }
 
   /** A signal waits for its turn, as in Node. */

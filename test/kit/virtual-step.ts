@@ -73,7 +73,7 @@ export function spawnVirtual(
   };
 }
 
-function mainWork(runs: WorkflowRuns): Work {
+export function mainWork(runs: WorkflowRuns): Work {
   return {
     run: (world) => runStep(world, async () => () => runs),
     reportError,
@@ -81,7 +81,7 @@ function mainWork(runs: WorkflowRuns): Work {
   };
 }
 
-function postWork(env: ChildOptions['env']): Work {
+export function postWork(env: ChildOptions['env']): Work {
   const saved = env[`STATE_${postStateName}`] ?? '';
   const step = new PostStep();
   return {

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from '../control-plane/random.js';
 
-/** All that is left to chance in one run, from its seed alone. */
+/** Everything random in one run, from its seed. */
 export class Chance {
   readonly random: Random;
 
@@ -18,24 +18,24 @@ export class Chance {
     return Math.floor(this.random() * end);
   }
 
-  from(least: number, most: number): number {
-    return least + this.below(most - least + 1);
+  from(min: number, max: number): number {
+    return min + this.below(max - min + 1);
   }
 
   pick<T>(choices: readonly [T, ...T[]]): T {
     return choices[this.below(choices.length)] ?? choices[0];
   }
 
-  /** Small numbers often, large ones sometimes: what happens early and what happens late are both of interest. */
-  upTo(most: number): number {
-    return Math.floor(most * this.random() ** 3);
+  /** Small numbers are more frequent than large ones. */
+  upTo(max: number): number {
+    return Math.floor(max * this.random() ** 3);
   }
 
   times<T>(number: number, make: (index: number) => T): T[] {
     return Array.from({ length: number }, (_, index) => make(index));
   }
 
-  /** A chance of its own, so that what is drawn here later does not change what is drawn there. */
+  /** A separate source, so that more draws from it do not change the rest of the plan. */
   apart(): Chance {
     return new Chance(this.below(2 ** 31));
   }

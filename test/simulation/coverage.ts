@@ -1,8 +1,7 @@
-import { alarms } from './invariants/status-agrees-with-exit.js';
-import { type ProcessRecord, processesOf, type Run, type Sent, type StepRecord } from './record.js';
-import { bodyOf, isPage, statusWord } from './truth.js';
+import { type ProcessRecord, processesOf, type Run, type SentRequest, type StepRecord } from './record.js';
+import { alarms, bodyOf, isRejection, statusOf } from './truth.js';
 
-/** How often each fault met each mode, in which phase, and how that ended: a simulation that idles is seen. */
+/** Counts how often each fault hit each phase of each mode, and how the process ended. */
 export class Coverage {
   readonly #cells: Map<string, number>;
 
@@ -11,8 +10,8 @@ export class Coverage {
   }
 
   count(run: Run): void {
-    const met = new Set(run.steps.flatMap((step) => processesOf(step).flatMap((process) => cellsOf(step, process))));
-    for (const cell of met) this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + 1);
+    const cells = new Set(run.steps.flatMap((step) => processesOf(step).flatMap((process) => cellsOf(step, process))));
+    for (const cell of cells) this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + 1);
   }
 
   add(other: Iterable<readonly [string, number]>): void {
@@ -23,12 +22,12 @@ export class Coverage {
     return [...this.#cells];
   }
 
-  /** Cells that can be reached, but were less often than that. */
-  thinnerThan(least: number): string[] {
-    return reachable().filter((cell) => (this.#cells.get(cell) ?? 0) < least);
+  /** Reachable cells with a smaller count. */
+  below(min: number): string[] {
+    return reachable().filter((cell) => (this.#cells.get(cell) ?? 0) < min);
   }
 
-  /** A line a phase, a column a fault; in each cell how often each ending came. */
+  /** A row for each phase, a column for each fault. Each cell counts the endings. */
   table(): string {
     const rows = Object.entries(phases).map(([phase, endings]) => {
       const columns = faults.map((fault) =>
@@ -55,19 +54,36 @@ const faults = [
   'garbled',
   'page',
   'redirect',
-  'patience',
+  'throttled',
   'failure',
-  'refusal',
+  'rejection',
   'outage',
 ] as const;
 type FaultGroup = (typeof faults)[number];
+
+const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, FaultGroup>> = {
+  'close-on-next-request': 'none',
+  'hang-before-headers': 'hang',
+  'hang-mid-body': 'hang',
+  'cut-before-headers': 'cut',
+  'cut-mid-body': 'cut',
+  'closed-on-arrival': 'cut',
+  delay: 'slow',
+  drip: 'slow',
+  'bad-json': 'garbled',
+  'empty-body': 'garbled',
+  'endless-body': 'garbled',
+  html: 'page',
+  redirect: 'redirect',
+  outage: 'outage',
+};
 
 const common = ['green', 'red', 'cancelled', 'killed'];
 const ofWait = ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'];
 const ofPost = ['green', 'alarm', 'killed'];
 const phases: Readonly<Record<string, readonly string[]>> = {
-  'wait-operation, first look': ofWait,
-  'wait-operation, later look': ofWait,
+  'wait-operation, first poll': ofWait,
+  'wait-operation, later poll': ofWait,
   'list-operations, first page': common,
   'list-operations, later page': common,
   'list-projects, first page': common,
@@ -75,8 +91,8 @@ const phases: Readonly<Record<string, readonly string[]>> = {
   'list-keys, list': common,
   'create-key, create': common,
   'create-key, search': common,
-  'create-key, clean-up of a create': common,
-  'post, look': ofPost,
+  'create-key, revocation': common,
+  'post, search': ofPost,
   'post, revocation': ofPost,
   'revoke-key, list': common,
   'revoke-key, revocation': common,
@@ -90,10 +106,10 @@ function cellName(phase: string, fault: FaultGroup, ending: string): string {
 
 function cellsOf(step: StepRecord, process: ProcessRecord): string[] {
   const ending = endingOf(step, process);
-  let hasAnswer = false;
+  let hasResponse = false;
   return process.sent.map((sent) => {
-    const cell = cellName(phaseOf(step, process, sent, hasAnswer), faultOf(sent), ending);
-    hasAnswer ||= bodyOf(sent) !== undefined;
+    const cell = cellName(phaseOf(step, process, sent, hasResponse), faultOf(sent), ending);
+    hasResponse ||= bodyOf(sent) !== undefined;
     return cell;
   });
 }
@@ -101,17 +117,22 @@ function cellsOf(step: StepRecord, process: ProcessRecord): string[] {
 function endingOf({ plan }: StepRecord, process: ProcessRecord): string {
   if (process.exit === 'killed') return 'killed';
   if (process.part === 'post') return alarms(process).length > 0 ? 'alarm' : 'green';
-  const status = statusWord(process) ?? 'red';
+  const status = statusOf(process);
   if (status === 'cancelled') return status;
   if (plan.mode !== 'wait-operation') return process.exit === 0 ? 'green' : 'red';
   return ofWait.includes(status) ? status : 'error';
 }
 
-function phaseOf({ plan: { mode } }: StepRecord, { part }: ProcessRecord, sent: Sent, hasAnswer: boolean): string {
-  if (part === 'post') return sent.method === 'GET' ? 'post, look' : 'post, revocation';
+function phaseOf(
+  { plan: { mode } }: StepRecord,
+  { part }: ProcessRecord,
+  sent: SentRequest,
+  hasResponse: boolean,
+): string {
+  if (part === 'post') return sent.method === 'GET' ? 'post, search' : 'post, revocation';
   switch (mode) {
     case 'wait-operation':
-      return `${mode}, ${hasAnswer ? 'later' : 'first'} look`;
+      return `${mode}, ${hasResponse ? 'later' : 'first'} poll`;
     case 'list-operations':
     case 'list-projects':
       return `${mode}, ${sent.path.includes('cursor=') ? 'later' : 'first'} page`;
@@ -122,49 +143,24 @@ function phaseOf({ plan: { mode } }: StepRecord, { part }: ProcessRecord, sent: 
         ? 'create-key, create'
         : sent.method === 'GET'
           ? 'create-key, search'
-          : 'create-key, clean-up of a create';
+          : 'create-key, revocation';
     default:
       return sent.method === 'GET' ? `${mode}, list` : `${mode}, revocation`;
   }
 }
 
-function faultOf(sent: Sent): FaultGroup {
-  const { fault, answer } = sent;
-  switch (fault) {
-    case undefined:
-    case 'close-on-next-request':
-      return 'none';
-    case 'hang-before-headers':
-    case 'hang-mid-body':
-      return 'hang';
-    case 'cut-before-headers':
-    case 'cut-mid-body':
-    case 'closed-on-arrival':
-      return 'cut';
-    case 'delay':
-    case 'drip':
-      return 'slow';
-    case 'bad-json':
-    case 'empty-body':
-    case 'endless-body':
-      return 'garbled';
-    case 'html':
-      return 'page';
-    case 'redirect':
-      return 'redirect';
-    case 'outage':
-      return 'outage';
-    case 'status': {
-      const status = answer?.status ?? 0;
-      if (status < 300) return 'garbled';
-      if (status === 423 || status === 429) return 'patience';
-      return status >= 400 && status < 500 && status !== 408 && status !== 425 && !isPage(sent) ? 'refusal' : 'failure';
-    }
+function faultOf(sent: SentRequest): FaultGroup {
+  const { fault, response } = sent;
+  if (fault === 'status') {
+    const status = response?.status ?? 0;
+    if (status < 300) return 'garbled';
+    return status === 423 || status === 429 ? 'throttled' : isRejection(sent) ? 'rejection' : 'failure';
   }
+  return fault === undefined ? 'none' : groupOf[fault];
 }
 
-/** What is final where it is met: the step has ended with it before anything can stop it, and never ends well. */
-const final: readonly FaultGroup[] = ['refusal', 'redirect'];
+/** These end the step at once, so it can neither succeed nor be interrupted. */
+const final: readonly FaultGroup[] = ['rejection', 'redirect'];
 
 function reachable(): string[] {
   return Object.entries(phases).flatMap(([phase, endings]) =>
@@ -176,10 +172,10 @@ function reachable(): string[] {
 
 function canBe(phase: string, fault: FaultGroup, ending: string): boolean {
   if (!final.includes(fault)) return true;
-  // The other credential may do it still, and that takes time.
-  if (phase.startsWith('post')) return fault !== 'refusal' || ending !== 'killed';
-  // A wait for one operation is at its end; for several it has seen the others.
-  return phase === 'wait-operation, first look' ? ending === 'error' : ending === 'red' || ending === 'error';
+  // The other credential may still succeed, and that takes time.
+  if (phase.startsWith('post')) return fault !== 'rejection' || ending !== 'killed';
+  // A later poll may come after a failure of another operation.
+  return phase === 'wait-operation, first poll' ? ending === 'error' : ending === 'red' || ending === 'error';
 }
 
 function short(number: number): string {

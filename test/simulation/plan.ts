@@ -1,6 +1,6 @@
+import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-lookups.js';
 import type { FaultRule } from '../control-plane/index.js';
 import type { Stage } from './stage.js';
-import type { Known } from './virtual-github.js';
 
 export const modes = [
   'wait-operation',
@@ -13,11 +13,11 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
-/** When something strikes a process: so long after its start, or with the n-th thing that it does or that comes to it. */
+/** When a process is interrupted: so long after its start, or at its n-th request, response or message to the runner. */
 export type Moment =
   | { readonly on: 'time'; readonly ms: number }
-  | { readonly on: 'request' | 'answer' | 'word'; readonly nth: number }
-  /** So long after the n-th request that meets a fault has arrived. */
+  | { readonly on: 'request' | 'response' | 'message'; readonly nth: number }
+  /** So long after the n-th request with a fault has arrived. */
   | { readonly on: 'fault'; readonly nth: number; readonly ms: number };
 
 export interface Interruption {
@@ -25,13 +25,13 @@ export interface Interruption {
   readonly moment: Moment;
 }
 
-/** What the runner does not take, from the n-th time on. */
+/** From the n-th time on the runner does not accept such a message. */
 export interface RunnerFault {
-  readonly word: 'output' | 'state' | 'variable' | 'summary' | 'result-file';
+  readonly kind: 'output' | 'state' | 'variable' | 'summary' | 'result-file';
   readonly from: number;
 }
 
-/** The network between the process and the service, for a time or for ever; milliseconds of the run. */
+/** The network fails. Milliseconds of the run. */
 export interface Outage {
   readonly from: number;
   readonly to: number;
@@ -60,7 +60,7 @@ export interface StepPlan {
   readonly startsAtMs: number;
   readonly inputs: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds; 0: look once. */
+  /** Milliseconds. 0: the step polls once. */
   readonly timeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly interruption: Interruption | undefined;
@@ -71,65 +71,70 @@ export interface StepPlan {
   readonly expects: Expectation;
 }
 
-/** What the step was asked for, in the words of the one who drew it: the invariants do not read inputs again. */
+export type RecordFilter = (record: Readonly<Record<string, unknown>>) => boolean;
+
+interface List<M extends Mode> {
+  readonly mode: M;
+  readonly limit: number;
+  readonly isLimitSet: boolean;
+  readonly filter: RecordFilter;
+  readonly failOn: string;
+}
+
+/** The task of the step, as its drawer knows it. The invariants do not parse inputs. */
 export type Expectation =
   | {
       readonly mode: 'wait-operation';
       readonly ids: readonly string[] | 'all';
-      /** With ids: one. */
+      /** One, if ids are given. */
       readonly projectIds: readonly string[];
       readonly failFast: boolean;
-      readonly filter: Wish;
-      /** Of a wait for all. */
+      readonly filter: RecordFilter;
+      /** Only in a wait for all. */
       readonly sinceMs: number | undefined;
       readonly failOnEmpty: boolean;
     }
-  | {
-      readonly mode: 'list-operations';
+  | (List<'list-operations'> & {
       readonly projectId: string;
-      readonly limit: number;
-      readonly isLimitSet: boolean;
       /** Whether each operation has an id that can be used. */
       readonly areIdsUsable: boolean;
       readonly sinceMs: number | undefined;
-      readonly filter: Wish;
-      readonly failOn: string;
-    }
-  | {
-      readonly mode: 'list-projects';
-      readonly limit: number;
-      readonly isLimitSet: boolean;
-      readonly maxBatches: number;
-      readonly shard: string;
-      readonly filter: Wish;
-      readonly failOn: string;
-    }
-  | {
-      readonly mode: 'list-keys';
-      readonly limit: number;
-      readonly isLimitSet: boolean;
-      readonly filter: Wish;
-      readonly failOn: string;
-    }
+    })
+  | (List<'list-projects'> & { readonly maxBatches: number; readonly shard: string })
+  | List<'list-keys'>
   | { readonly mode: 'create-key'; readonly revokes: boolean; readonly fails: boolean; readonly exportsTo: string }
   | { readonly mode: 'revoke-key'; readonly ids: readonly string[] | undefined; readonly name: string | undefined }
-  | { readonly mode: 'sweep-keys'; readonly dryRun: boolean; readonly olderThanMs: number; readonly ownRun: string };
+  | { readonly mode: 'sweep-keys'; readonly dryRun: boolean; readonly olderThanMs: number };
 
-/** What a filter admits, as a function of the record rather than as a pattern. */
-export type Wish = (record: Readonly<Record<string, unknown>>) => boolean;
+export type Of<M extends Mode> = Extract<Expectation, { mode: M }>;
 
-/** Something that others do meanwhile. */
-export interface Act {
+/** Something that others do during the run. */
+export interface OutsideEvent {
   readonly atMs: number;
   readonly what: string;
-  readonly act: (stage: Stage) => void;
+  readonly run: (stage: Stage) => void;
 }
+
+/**
+ * How GitHub responds about a run: its state, or why the lookup fails; `silent`: never. `foundAfter`: so many responses are a
+ * 404 by mistake. `hiddenAfter`, of the run of the steps: so many responses later the token cannot see any run.
+ */
+export type GitHubRun =
+  | { readonly run: RunState | 'gone'; readonly hiddenAfter?: number }
+  | { readonly foundAfter: number; readonly later: RunState }
+  | { readonly unseen: LookupFailure; readonly times: number; readonly later: RunState | 'gone' }
+  | { readonly silent: true };
 
 export interface Plan {
   readonly seed: number;
-  readonly steps: readonly StepPlan[];
+  /** Jobs run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
+  readonly jobs: readonly (readonly StepPlan[])[];
   readonly faults: readonly FaultRule[];
   readonly outages: readonly Outage[];
-  readonly acts: readonly Act[];
-  readonly runs: ReadonlyMap<string, Known>;
+  readonly events: readonly OutsideEvent[];
+  readonly runs: ReadonlyMap<string, GitHubRun>;
 }
+
+/** The workflow run of the steps. */
+export const ownRun = '7700';
+export const githubToken = 'ghs_tokenOfTheJobThatNobodyMaySee';

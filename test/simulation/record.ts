@@ -3,8 +3,8 @@ import type { Endpoint, Exchange, Fault } from '../control-plane/index.js';
 import type { Forgery, Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
-/** A request that a process sent, and what became of it. Times are milliseconds of the run. */
-export interface Sent {
+/** A request of a process, and its result. Times are milliseconds of the run. */
+export interface SentRequest {
   readonly n: number;
   readonly at: number;
   readonly method: string;
@@ -16,15 +16,15 @@ export interface Sent {
   /** The service's own record of it, if it arrived. */
   arrived: Exchange | undefined;
   fault: Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined;
-  answer: HttpResponse | undefined;
-  /** Why there is no answer. */
-  broken: string | undefined;
-  /** Whether the service may have carried it out, for all that the client can know. */
-  mayBeDone: boolean;
+  response: HttpResponse | undefined;
+  /** Why there is no response. */
+  error: string | undefined;
+  /** For all that the client can know. */
+  mayHaveTakenEffect: boolean;
   endedAt: number | undefined;
 }
 
-export type WordKind =
+export type MessageKind =
   | 'mask'
   | 'info'
   | 'notice'
@@ -36,29 +36,29 @@ export type WordKind =
   | 'variable'
   | 'summary';
 
-/** What a process says to the runner. */
-export interface Word {
+/** What a process prints, or writes to the files of the runner. */
+export interface Message {
   readonly at: number;
-  readonly kind: WordKind;
+  readonly kind: MessageKind;
   readonly name: string;
   readonly text: string;
 }
 
 export interface ProcessRecord {
   readonly part: 'main' | 'post';
-  readonly step: number;
   readonly startedAt: number;
-  readonly sent: Sent[];
-  readonly words: Word[];
+  readonly sent: SentRequest[];
+  readonly messages: Message[];
   endedAt: number;
-  /** `hung`: it had to be ended from outside. */
+  /** `hung`: the process had to be killed. */
   exit: 0 | 1 | 'killed' | 'hung';
   signalledAt: number | undefined;
   crash: string | undefined;
-  /** What it left in the folder of the runner. */
   resultFile: string | undefined;
-  /** Whether the runner refused to take something. */
+  /** Whether the runner did not accept a message. */
   runnerFailed: boolean;
+  /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
+  readonly problems: string[];
 }
 
 export interface StepRecord {
@@ -69,11 +69,27 @@ export interface StepRecord {
   state: string;
 }
 
-/** All of one run, as it was from outside. */
+/** A whole run, seen from outside. */
 export interface Run {
   readonly plan: Plan;
   readonly stage: Stage;
   readonly steps: readonly StepRecord[];
+}
+
+export function newRecord(part: ProcessRecord['part'], startedAt: number): ProcessRecord {
+  return {
+    part,
+    startedAt,
+    sent: [],
+    messages: [],
+    endedAt: Number.NaN,
+    exit: 1,
+    signalledAt: undefined,
+    crash: undefined,
+    resultFile: undefined,
+    runnerFailed: false,
+    problems: [],
+  };
 }
 
 /** The forged state that post was given, because main saved none. */
@@ -81,19 +97,23 @@ export function forgeryIn({ state, plan }: StepRecord): Forgery | undefined {
   return state === '' ? plan.post.forgery : undefined;
 }
 
-/** All but a post whose state was forged: what that does is not of this step. */
+export function processesOf({ main, post }: StepRecord): ProcessRecord[] {
+  return post === undefined ? [main] : [main, post];
+}
+
+/** Without a post whose state was forged: the step is not responsible for that. */
 export function ownProcessesOf(step: StepRecord): ProcessRecord[] {
   return forgeryIn(step) === undefined ? processesOf(step) : [step.main];
 }
 
-export function output({ words }: ProcessRecord, name: string): string | undefined {
-  return words.findLast((word) => word.kind === 'output' && word.name === name)?.text;
+export function output({ messages }: ProcessRecord, name: string): string | undefined {
+  return messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
 }
 
-export function said({ words }: ProcessRecord, ...kinds: WordKind[]): Word[] {
-  return words.filter(({ kind }) => kinds.includes(kind));
+export function idsIn(process: ProcessRecord, name: string): string[] {
+  return JSON.parse(output(process, name) || '[]');
 }
 
-export function processesOf({ main, post }: StepRecord): ProcessRecord[] {
-  return post === undefined ? [main] : [main, post];
+export function texts({ messages }: ProcessRecord, ...kinds: MessageKind[]): string[] {
+  return messages.flatMap(({ kind, text }) => (kinds.includes(kind) ? [text] : []));
 }

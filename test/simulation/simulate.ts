@@ -1,102 +1,129 @@
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
-import { PostStep } from '../../src/modes/post/step.js';
-import { reportError, runStep } from '../../src/step.js';
+import { mainWork, postWork } from '../kit/virtual-step.js';
+import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
+import { VirtualClock } from '../virtual/clock.js';
 import { Chance } from './chance.js';
-import { ownRun } from './draw/keys.js';
 import { drawPlan } from './draw/plan.js';
-import type { Plan, StepPlan } from './plan.js';
+import { ownRun, type Plan, type StepPlan } from './plan.js';
 import { runProcess } from './process.js';
 import { forgeryIn, type ProcessRecord, type Run, type StepRecord } from './record.js';
-import type { Stage } from './stage.js';
-import { virtualGitHub } from './virtual-github.js';
+import { epoch, Stage } from './stage.js';
 
-/** Nobody waits longer for a process that should long have ended. */
-const patience = 120_000;
-const postTakes = 20_000;
-/** Until then the service has done all that it was still to do. */
-const allIsQuietAfter = 60_000;
+/** A process that runs so much longer than it may hangs. */
+const overtimeMs = 120_000;
+const postTimeoutMs = 20_000;
+/** By then the service has carried out every late request. */
+const lateRequestsMs = 60_000;
 
-/** One run from its seed to its end. Files of the runner go to `temp`. */
+/** The processes of a run: in virtual time, or over sockets. */
+export interface Host {
+  readonly stage: Stage;
+  main(step: StepPlan, index: number): Promise<ProcessRecord>;
+  post(step: StepPlan, index: number, state: string): Promise<ProcessRecord>;
+}
+
+/** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
-  const { plan, stage } = drawPlan(seed, temp);
-  for (const { atMs, what, act } of plan.acts) {
+  const clock = new VirtualClock(epoch);
+  const { plan, stage } = drawPlan(
+    seed,
+    temp,
+    (service, tripMs) => new Stage({ clock, origin: 'https://control.test', tripMs, slackMs: 0, service }),
+  );
+  return { plan, stage, steps: await clock.run(play(plan, virtualHost(plan, stage, clock), lateRequestsMs)) };
+}
+
+/** Runs all jobs at the same time, and lets the outside events happen. */
+export async function play(plan: Plan, host: Host, restMs: number): Promise<StepRecord[]> {
+  const { stage } = host;
+  for (const { atMs, what, run } of plan.events) {
     stage.clock.schedule(atMs, () => {
       stage.note(what);
-      act(stage);
+      run(stage);
     });
   }
-  const steps = await stage.clock.run(play(plan, stage));
-  return { plan, stage, steps };
-}
-
-async function play(plan: Plan, stage: Stage): Promise<StepRecord[]> {
-  const steps = await Promise.all(plan.steps.map((step, index) => playMain(plan, step, index, stage)));
-  // The last comes first, as in the runner.
-  for (const [index, step] of [...steps.entries()].reverse()) step.post = await playPost(plan, step, index, stage);
-  await stage.sleep(allIsQuietAfter);
-  return steps;
-}
-
-async function playMain(plan: Plan, step: StepPlan, index: number, stage: Stage): Promise<StepRecord> {
-  await stage.sleep(step.startsAtMs);
-  const { inputs, environment, interruption, runnerFault, clockAheadMs, timeoutMs, requestTimeoutMs } = step;
-  const github = virtualGitHub(
-    plan.runs,
-    ownRun,
-    (ms) => stage.sleep(ms),
-    (id, said) => stage.note(`GitHub says of run ${id}: ${said}`),
+  let index = 0;
+  const jobs = plan.jobs.map((steps) =>
+    playJob(
+      steps.map((step) => [step, index++] as const),
+      host,
+    ),
   );
-  const main = await runProcess(stage, {
-    part: 'main',
-    step: index,
-    work: {
-      run: (world) => runStep(world, async () => () => github),
-      reportError,
-      onSignal: (cancel) => cancel.cancel(),
-    },
-    inputs,
-    environment,
-    random: new Chance(plan.seed * 4 + index).random,
-    interruption,
-    runnerFault,
-    clockAheadMs,
-    patience: stage.now + (timeoutMs === 0 ? 30 * requestTimeoutMs : timeoutMs) + patience,
-  });
-  return { plan: step, main, post: undefined, state: stateOf(main) };
+  const records = (await Promise.all(jobs)).flat();
+  await stage.sleep(restMs);
+  return records;
 }
 
-function stateOf({ words }: ProcessRecord): string {
-  return words.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
+async function playJob(steps: readonly (readonly [StepPlan, number])[], host: Host): Promise<StepRecord[]> {
+  const records = await Promise.all(
+    steps.map(async ([plan, index]): Promise<StepRecord> => {
+      await host.stage.sleep(plan.startsAtMs);
+      const main = await host.main(plan, index);
+      const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
+      return { plan, main, post: undefined, state };
+    }),
+  );
+  // The runner starts the last post step first.
+  for (const [at, record] of [...records.entries()].reverse()) {
+    // A state that main saved replaces what another step set.
+    const state = record.state || (forgeryIn(record)?.text ?? '');
+    if (state === '' || state === nothingToRevoke) continue;
+    await host.stage.sleep(record.plan.post.afterMs);
+    record.post = await host.post(record.plan, steps[at]?.[1] ?? 0, state);
+  }
+  return records;
 }
 
-async function playPost(
-  plan: Plan,
-  record: StepRecord,
-  index: number,
-  stage: Stage,
-): Promise<ProcessRecord | undefined> {
-  const { plan: step } = record;
-  // As the runner: what main saved comes before what another step set.
-  const state = record.state || (forgeryIn(record)?.text ?? '');
-  // As src/post.ts: nothing was left, nothing is to be done.
-  if (state === '' || state === nothingToRevoke) return undefined;
-  await stage.sleep(step.post.afterMs);
-  const { inputs, environment, interruption } = step.post;
-  const cleanUp = new PostStep();
-  return runProcess(stage, {
-    part: 'post',
-    step: index,
-    work: {
-      run: (world) => cleanUp.run(world),
-      reportError: (error, world) => cleanUp.reportError(error, world),
-      onSignal: () => undefined,
+function virtualHost(plan: Plan, stage: Stage, clock: VirtualClock): Host {
+  const random = (index: number, part: number) => new Chance(plan.seed * 16 + 2 * index + part).random;
+  return {
+    stage,
+    main: (step, index) => {
+      const { inputs, environment, interruption, runnerFault, clockAheadMs, timeoutMs, requestTimeoutMs } = step;
+      return runProcess(stage, clock, {
+        part: 'main',
+        work: mainWork(workflowRuns(plan, stage)),
+        inputs,
+        environment,
+        random: random(index, 0),
+        interruption,
+        runnerFault,
+        clockAheadMs,
+        limitMs: (timeoutMs === 0 ? 30 * requestTimeoutMs : timeoutMs) + overtimeMs,
+      });
     },
-    inputs,
-    environment: { ...environment, [`STATE_${postStateName}`]: state },
-    random: new Chance(plan.seed * 4 + 2 + index).random,
-    interruption,
-    runnerFault: step.runnerFault?.word === 'summary' ? step.runnerFault : undefined,
-    clockAheadMs: step.clockAheadMs,
-    patience: stage.now + postTakes + patience,
-  });
+    post: (step, index, state) => {
+      const environment = { ...step.post.environment, [`STATE_${postStateName}`]: state };
+      return runProcess(stage, clock, {
+        part: 'post',
+        work: postWork(environment),
+        inputs: step.post.inputs,
+        environment,
+        random: random(index, 1),
+        interruption: step.post.interruption,
+        runnerFault: step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined,
+        clockAheadMs: step.clockAheadMs,
+        limitMs: postTimeoutMs + overtimeMs,
+      });
+    },
+  };
+}
+
+/** The runs of the repository as one step may see them. */
+function workflowRuns({ runs }: Plan, stage: Stage): FakeWorkflowRuns {
+  const github = new FakeWorkflowRuns((ms) => stage.sleep(ms));
+  const own = runs.get(ownRun);
+  // A token that may not see the runs of a repository gets a 404 for each.
+  const hiddenAfter = own !== undefined && 'run' in own ? (own.run === 'gone' ? 0 : own.hiddenAfter) : undefined;
+  for (const [id, known] of runs) {
+    github.set(id, (attempt) => {
+      const isHidden = github.lookups.length > (hiddenAfter ?? Number.POSITIVE_INFINITY);
+      if (isHidden) return 'gone';
+      if ('silent' in known) return 'hangs';
+      if ('run' in known) return known.run;
+      if ('foundAfter' in known) return attempt <= known.foundAfter ? 'gone' : known.later;
+      return attempt <= known.times ? known.unseen : known.later;
+    });
+  }
+  return github;
 }

@@ -1,7 +1,7 @@
 import {
-  type Exchange as Carry,
   type HttpRequest,
   type HttpResponse,
+  type Exchange as SendRequest,
   TransportError,
 } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
@@ -14,53 +14,63 @@ import {
   type OperationPlan,
 } from '../control-plane/index.js';
 import { endpointOf } from '../control-plane/routes.js';
-import { VirtualClock } from '../virtual/clock.js';
+import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';
-import type { Sent } from './record.js';
+import type { SentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
-/** That of every key with the id of another. */
+/** Each key that gets the id of another has it. */
 export const nameOfReused = 'of another tool';
-export const origin = 'https://control.test';
 
-/** Where it plays: the clock, the service, and the network to it. */
+type StageClock = Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>;
+
+export interface StageOptions {
+  readonly clock: StageClock;
+  readonly origin: string;
+  /** Milliseconds that a request or a response takes. */
+  readonly tripMs: number;
+  /** Milliseconds by which a busy machine may be late; none in virtual time. */
+  readonly slackMs: number;
+  readonly service: Omit<ControlPlaneOptions, 'clock'>;
+}
+
+/** The clock, the service, and the network to it. */
 export class Stage {
-  readonly clock = new VirtualClock(epoch);
+  readonly clock: StageClock;
+  readonly origin: string;
+  readonly tripMs: number;
+  readonly slackMs: number;
   readonly plane: CreatedControlPlane['plane'];
-  readonly #created: CreatedControlPlane;
+  readonly exchanges: CreatedControlPlane['exchanges'];
+  readonly faults: CreatedControlPlane['faults'];
+  outages: readonly Outage[] = [];
+  /** Events outside of the steps, for the trace. */
+  readonly notes: { readonly at: number; readonly what: string }[] = [];
+  /** Also those whose project was removed, but not those of the invented past. */
+  readonly operations: Operation[] = [];
+  readonly revokedByOthers = new Set<string>();
   readonly #firstKeyId: bigint;
-  readonly #tripMs: number;
   /** Keys whose id the service gave to another. */
   readonly #former = new Map<string, ApiKey>();
-  outages: readonly Outage[] = [];
-  /** What others did, and what GitHub said. */
-  readonly happened: { readonly at: number; readonly what: string }[] = [];
-  /** Every operation that was started on this stage; those of the invented past not. */
-  readonly operations: Operation[] = [];
-  /** Keys that others revoked. */
-  readonly revokedByOthers = new Set<string>();
+  #requests = 0;
 
-  constructor(options: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
-    this.#created = createControlPlane({ ...options, clock: this.clock.service });
-    this.plane = this.#created.plane;
-    this.#firstKeyId = BigInt(options.firstKeyId ?? 1);
-    this.#tripMs = tripMs;
-  }
-
-  get faults(): CreatedControlPlane['faults'] {
-    return this.#created.faults;
+  constructor({ clock, origin, tripMs, slackMs, service }: StageOptions) {
+    const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
+    this.clock = clock;
+    this.origin = origin;
+    this.tripMs = tripMs;
+    this.slackMs = slackMs;
+    this.plane = plane;
+    this.exchanges = exchanges;
+    this.faults = faults;
+    this.#firstKeyId = BigInt(service.firstKeyId ?? 1);
   }
 
   get now(): number {
     return this.clock.now();
   }
 
-  get tripMs(): number {
-    return this.#tripMs;
-  }
-
-  /** As the plane's own, and kept: the truth about it outlives its project. */
   start(plan: OperationPlan & { readonly projectId: string }): Operation {
     const operation = this.plane.startOperation(plan);
     this.operations.push(operation);
@@ -68,14 +78,14 @@ export class Stage {
   }
 
   note(what: string): void {
-    this.happened.push({ at: this.now, what });
+    this.notes.push({ at: this.now, what });
   }
 
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.clock.schedule(this.now + ms, resolve));
   }
 
-  /** Every key that ever was, in order of creation; not those that got the id of another. */
+  /** Every key that ever was, in order of creation. A key that got the id of another is not one of them. */
   keys(): ApiKey[] {
     const keys: ApiKey[] = [];
     for (let id = this.#firstKeyId; ; id++) {
@@ -103,29 +113,27 @@ export class Stage {
     return this.#former.has(id);
   }
 
-  /** A connection of its own for each process. What it carries is noted down on both ends. */
-  connect(note: (sent: Sent) => void): Carry {
-    const { exchanges } = this.#created;
-    const network = virtualNetwork(exchanges, this.clock, { trip: () => this.#tripMs });
-    return async (request, onStop) => {
-      const sent = this.#noted(request);
+  /** A virtual connection for one process. */
+  connect(clock: VirtualClock, note: (sent: SentRequest) => void): SendRequest {
+    const { log } = this.exchanges;
+    const network = virtualNetwork(this.exchanges, clock, { trip: () => this.tripMs });
+    return async (request, onCancel) => {
+      const sent = this.record(request);
       note(sent);
-      const outage = this.outages.find(({ from, to }) => from <= this.now && this.now < to);
+      const outage = this.currentOutage();
       try {
-        if (request.url.origin !== origin) return elsewhere;
-        if (outage !== undefined) return await this.#meet(outage, sent, onStop);
-        const arrivals = exchanges.log.exchanges;
+        if (request.url.origin !== this.origin) return elsewhere;
+        if (outage !== undefined) return await fail(outage, sent, onCancel);
         const headers = { ...request.headers, 'x-simulated': String(sent.n) };
-        // What it met is known when it has ended: the service's record bears its number.
-        const begun = arrivals.length;
-        const answer = await network({ ...request, headers }, onStop).finally(() => {
-          sent.arrived = this.#arrivalOf(sent, begun);
+        const from = log.exchanges.length;
+        const response = await network({ ...request, headers }, onCancel).finally(() => {
+          sent.arrived = this.#arrivalOf(sent, from);
           sent.fault = sent.arrived?.fault;
         });
-        sent.answer = withNumbers(echoing(answer, sent.authorization.slice('Bearer '.length)));
-        return sent.answer;
+        sent.response = altered(response, sent);
+        return sent.response;
       } catch (error) {
-        sent.broken = error instanceof Error ? error.message : String(error);
+        sent.error = error instanceof Error ? error.message : String(error);
         throw error;
       } finally {
         sent.endedAt = this.now;
@@ -133,43 +141,19 @@ export class Stage {
     };
   }
 
-  /** As soon as the service has it, and before it has ended. */
-  faultMetBy(sent: Sent): Sent['fault'] {
+  currentOutage(): Outage | undefined {
+    return this.outages.find(({ from, to }) => from <= this.now && this.now < to);
+  }
+
+  /** Known as soon as the request has arrived. */
+  faultOf(sent: SentRequest): SentRequest['fault'] {
     return sent.fault ?? this.#arrivalOf(sent, 0)?.fault;
   }
 
-  #arrivalOf({ n }: Sent, from: number): Sent['arrived'] {
-    const arrivals = this.#created.exchanges.log.exchanges;
-    for (let index = arrivals.length - 1; index >= from; index--)
-      if (arrivals[index]?.headers['x-simulated'] === String(n)) return arrivals[index];
-    return undefined;
-  }
-
-  #meet(outage: Outage, sent: Sent, onStop: OnCancel): Promise<never> {
-    sent.fault = 'outage';
-    sent.mayBeDone = outage.how === 'silent';
-    switch (outage.how) {
-      case 'refused':
-        return Promise.reject(new TransportError('Connection refused (ECONNREFUSED)', { mayHaveTakenEffect: false }));
-      case 'proxy':
-        return Promise.reject(
-          new TransportError('The proxy requires a login (status 407)', {
-            transient: false,
-            status: 407,
-            mayHaveTakenEffect: false,
-          }),
-        );
-      case 'silent':
-        return new Promise((_, reject) => onStop(() => reject(new TransportError('The exchange was given up'))));
-    }
-  }
-
-  #sentSoFar = 0;
-
-  #noted({ method, url, headers, body = '' }: HttpRequest): Sent {
+  record({ method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>): SentRequest {
     const path = url.pathname + url.search;
     return {
-      n: ++this.#sentSoFar,
+      n: ++this.#requests,
       at: this.now,
       method,
       origin: url.origin,
@@ -179,35 +163,57 @@ export class Stage {
       endpoint: endpointOf(method, path),
       arrived: undefined,
       fault: undefined,
-      answer: undefined,
-      broken: undefined,
-      mayBeDone: true,
+      response: undefined,
+      error: undefined,
+      mayHaveTakenEffect: true,
       endedAt: undefined,
     };
   }
+
+  #arrivalOf({ n }: SentRequest, from: number): SentRequest['arrived'] {
+    const { exchanges } = this.exchanges.log;
+    return exchanges.findLast(({ headers }, index) => index >= from && headers['x-simulated'] === String(n));
+  }
 }
 
-/** Some services write down what they were sent. */
-function echoing(answer: HttpResponse, secret: string): HttpResponse {
-  const { location } = answer.headers;
-  if (!answer.body.includes('@') && location === undefined) return answer;
+function fail(outage: Outage, sent: SentRequest, onCancel: OnCancel): Promise<never> {
+  sent.fault = 'outage';
+  sent.mayHaveTakenEffect = outage.how === 'silent';
+  switch (outage.how) {
+    case 'refused':
+      return Promise.reject(new TransportError('Connection refused (ECONNREFUSED)', { mayHaveTakenEffect: false }));
+    case 'proxy':
+      return Promise.reject(
+        new TransportError('The proxy requires a login (status 407)', {
+          transient: false,
+          status: 407,
+          mayHaveTakenEffect: false,
+        }),
+      );
+    case 'silent':
+      return new Promise((_, reject) => onCancel(() => reject(new TransportError('The exchange was given up'))));
+  }
+}
+
+/** Some services repeat the key that they were sent, and some have ids that are numbers. */
+export function altered(
+  response: Pick<HttpResponse, 'status' | 'headers' | 'body'>,
+  { authorization }: SentRequest,
+): HttpResponse {
+  const secret = authorization.slice('Bearer '.length);
   const filled = (text: string) =>
-    text
-      .replaceAll('@key@', secret)
-      .replaceAll('@base64@', Buffer.from(secret).toString('base64'))
-      .replaceAll('@escaped@', [...secret].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(''));
-  const headers = location === undefined ? answer.headers : { ...answer.headers, location: filled(location) };
-  return { ...answer, headers, body: filled(answer.body) };
+    text.includes('@')
+      ? text
+          .replaceAll('@key@', secret)
+          .replaceAll('@base64@', Buffer.from(secret).toString('base64'))
+          .replaceAll('@escaped@', [...secret].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(''))
+      : text;
+  const { location } = response.headers;
+  const headers = location === undefined ? response.headers : { ...response.headers, location: filled(location) };
+  return { ...response, headers, body: filled(response.body).replace(/"id":"(9\d+)"/g, '"id":$1') };
 }
 
-/** Some services have ids that are numbers. */
-function withNumbers(answer: HttpResponse): HttpResponse {
-  return answer.body.includes('"id":"9')
-    ? { ...answer, body: answer.body.replace(/"id":"(9\d+)"/g, '"id":$1') }
-    : answer;
-}
-
-/** What stands where nothing of ours should be sent says yes to all. */
+/** A server where nothing of ours should be sent confirms everything. */
 const elsewhere = {
   status: 200,
   headers: {},

@@ -1,72 +1,61 @@
-import { processesOf, type Run, said } from './record.js';
+import { processesOf, type Run, texts } from './record.js';
+import { creationOf, revocationOf, startOf } from './truth.js';
 
-/** Everything that happened in a run, in order of time, for people. */
+/** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {
-  const lines: { readonly at: number; readonly text: string }[] = stage.happened.map(({ at, what }) => ({
-    at,
-    text: `others   ${what}`,
-  }));
+  const lines: [at: number, text: string][] = stage.notes.map(({ at, what }) => [at, `others   ${what}`]);
   for (const [index, step] of steps.entries()) {
     for (const process of processesOf(step)) {
-      const who = `${process.part} ${index + 1}`.padEnd(8);
-      const add = (at: number, text: string) => lines.push({ at, text: `${who} ${text}` });
-      add(process.startedAt, 'begins');
+      const name = `${process.part} ${index + 1}`.padEnd(8);
+      const add = (at: number, text: string) => lines.push([at, `${name} ${text}`]);
+      add(process.startedAt, 'starts');
       for (const sent of process.sent) {
-        add(
-          sent.at,
-          `→ ${sent.n} ${sent.method} ${sent.path} ${sent.body} as key ${stage.plane.keyOfSecret(sent.authorization.slice(7))?.id}`,
-        );
-        if (sent.endedAt === undefined) continue;
-        const fault = sent.fault === undefined ? '' : ` (${sent.fault})`;
-        const asked = sent.answer?.headers['retry-after'];
-        const outcome =
-          sent.answer === undefined
-            ? sent.broken
-            : `${sent.answer.status}${asked === undefined ? '' : `, Retry-After ${asked}`} ${short(sent.answer.body)}`;
-        add(sent.endedAt, `← ${sent.n}${fault} ${outcome}`);
+        const { n, at, method, path, body, authorization, endedAt, fault, response, error } = sent;
+        add(at, `→ ${n} ${method} ${path} ${body} as key ${stage.plane.keyOfSecret(authorization.slice(7))?.id}`);
+        if (endedAt === undefined) continue;
+        const retryAfter = response?.headers['retry-after'];
+        const asked = retryAfter === undefined ? '' : `, Retry-After ${retryAfter}`;
+        const outcome = response === undefined ? error : `${response.status}${asked} ${short(response.body)}`;
+        add(endedAt, `← ${n}${fault === undefined ? '' : ` (${fault})`} ${outcome}`);
       }
-      for (const { at, kind, name, text } of process.words)
-        if (kind !== 'mask' && kind !== 'debug') add(at, `says ${kind} ${name} ${short(text, 400)}`);
-      if (process.signalledAt !== undefined) add(process.signalledAt, 'is signalled');
+      for (const { at, kind, name: of, text } of process.messages)
+        if (kind !== 'mask' && kind !== 'debug') add(at, `says ${kind} ${of} ${short(text, 400)}`);
+      if (process.signalledAt !== undefined) add(process.signalledAt, 'gets a signal');
       if (process.crash !== undefined) add(process.endedAt, `crashed: ${process.crash}`);
-      add(process.endedAt, `ends: ${process.exit}, ${said(process, 'error').length} errors`);
+      add(process.endedAt, `ends: ${process.exit}, ${texts(process, 'error').length} errors`);
     }
   }
-  for (const key of stage.keys()) {
-    const revoked =
-      key.revokedAt === undefined ? 'alive' : `revoked at ${key.revokedAt - stage.clock.epochMs() + stage.now}`;
-    lines.push({
-      at: Number.POSITIVE_INFINITY,
-      text: `truth    key ${key.id} ${key.name}, made at ${key.createdAt - stage.clock.epochMs() + stage.now}, ${revoked}`,
-    });
+  for (const key of stage.keys())
+    lines.push([
+      Number.POSITIVE_INFINITY,
+      `truth    key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`,
+    ]);
+  for (const operation of stage.operations) {
+    const { id, action, course, appearsAfterMs, vanishesAfterMs } = operation;
+    const phases = course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
+    const visible = `visible from +${appearsAfterMs} to +${vanishesAfterMs}`;
+    lines.push([
+      Number.POSITIVE_INFINITY,
+      `truth    operation ${id} ${action} at ${startOf(operation)}, ${phases}, ${visible}`,
+    ]);
   }
-  for (const { id, action, course, createdMicros, appearsAfterMs, vanishesAfterMs } of stage.operations) {
-    const made = createdMicros / 1_000 - stage.clock.epochMs() + stage.now;
-    lines.push({
-      at: Number.POSITIVE_INFINITY,
-      text: `truth    operation ${id} ${action}, made at ${made}, ${course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ')}, seen +${appearsAfterMs} to +${vanishesAfterMs}`,
-    });
-  }
-  // Of one moment, in the order in which it was noted.
-  const ordered = lines
-    .map((line, n) => ({ ...line, n }))
-    .sort((one, other) => (one.at === other.at ? one.n - other.n : one.at - other.at));
-  const head = plan.steps.map(
-    (step, index) =>
-      `step ${index + 1}: ${JSON.stringify({ ...step, environment: undefined, post: { ...step.post, environment: undefined, inputs: step.post.inputs['api-key'] } })}`,
-  );
+  // `sort` keeps the order of lines with the same time.
+  lines.sort(([one], [other]) => (one === other ? 0 : one - other));
+  const print = (value: unknown) =>
+    JSON.stringify(value, (name, inner) => (name === 'environment' ? undefined : inner));
   return [
     `seed ${plan.seed}`,
-    `service ${JSON.stringify(stage.plane.notShown)}, a trip takes ${stage.tripMs} ms`,
-    ...head,
-    `faults ${JSON.stringify(plan.faults)}`,
-    `outages ${JSON.stringify(plan.outages)}`,
-    ...ordered.map(({ at, text }) => `${Number.isFinite(at) ? at.toFixed(0).padStart(8) : '     end'}  ${text}`),
+    `service ${print(stage.plane.notShown)}, a trip takes ${stage.tripMs} ms`,
+    ...plan.jobs.flat().map((step, index) => `step ${index + 1}: ${print(step)}`),
+    `faults ${print(plan.faults)}`,
+    `outages ${print(plan.outages)}`,
+    `runs ${print([...plan.runs])}`,
+    ...lines.map(([at, text]) => `${Number.isFinite(at) ? at.toFixed(0).padStart(8) : '     end'}  ${text}`),
   ].join('\n');
 }
 
-/** Names of files are new each time, and change nothing. */
-function short(text: string, most = 160): string {
+/** Names of files differ in each run, and change nothing. */
+function short(text: string, max = 160): string {
   const line = text.replaceAll('\n', '⏎').replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  return line.length > max ? `${line.slice(0, max)}…` : line;
 }

@@ -3,11 +3,11 @@ import { Coverage } from './coverage.js';
 import { violationsOf } from './invariants/index.js';
 import { simulate } from './simulate.js';
 
-/** Seeds that follow each other. */
+/** Consecutive seeds. */
 export interface Share {
   readonly from: number;
   readonly count: number;
-  /** Whether the first finding is enough. */
+  /** Whether the first violation ends the share. */
   readonly untilFound: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface Done {
   readonly findings: readonly Finding[];
 }
 
-// Tens of thousands of errors are made and never shown.
+// Stack traces of tens of thousands of errors that nobody sees cost time.
 Error.stackTraceLimit = 0;
 
 const { temp } = workerData as { readonly temp: string };
-let unheard: string[] = [];
-process.on('unhandledRejection', (reason) => unheard.push(`nobody heard of a rejection: ${reason}`));
+let unhandled: string[] = [];
+process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled rejection: ${reason}`));
 
 parentPort?.on('message', async (share: Share) => parentPort?.postMessage(await work(share)));
 
@@ -44,12 +44,12 @@ async function work(share: Share): Promise<Done> {
 }
 
 async function violationsIn(seed: number, coverage: Coverage): Promise<string[]> {
-  unheard = [];
+  unhandled = [];
   try {
     const run = await simulate(seed, temp);
     coverage.count(run);
-    return [...violationsOf(run), ...unheard];
+    return [...violationsOf(run), ...unhandled];
   } catch (error) {
-    return [`the run came to no end: ${error instanceof Error ? error.message : error}`];
+    return [`the run did not end: ${error instanceof Error ? error.message : error}`];
   }
 }

@@ -5,7 +5,7 @@ import type { Outage } from '../plan.js';
 type Done = 'now' | 'never' | { readonly msAfterGivenUp: number };
 type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds: number };
 
-/** Whether the service did it all the same, at once or while the client has long turned to something else. */
+/** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
 function done(chance: Chance): Done {
   return chance.pick<() => Done>([
     () => 'now',
@@ -21,7 +21,7 @@ function retryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
   return { retryAfter: chance.odds(0.8) ? { seconds } : { dateInSeconds: seconds } };
 }
 
-/** What an unkind service writes into its errors: the key that it was sent, as it came or in another form. */
+/** Some services repeat the key in their errors, plain or encoded. */
 function echo(chance: Chance): string {
   return chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
 }
@@ -29,7 +29,7 @@ function echo(chance: Chance): string {
 export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const isSmall = endpoint !== 'list-operations' && endpoint !== 'list-projects' && endpoint !== 'list-keys';
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
-  // Kinds that are met alike stand together, so that each group is as frequent as the others.
+  // The client treats the kinds of a group alike, so each group is equally frequent.
   const groups: readonly [
     readonly [() => Fault, ...(() => Fault)[]],
     ...(readonly [() => Fault, ...(() => Fault)[]])[],
@@ -49,7 +49,7 @@ export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       () => ({ kind: 'bad-json' }),
       () => ({ kind: 'empty-body' }),
       () => (chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' }),
-      // It is taken in, and perhaps never done.
+      // Accepted, and perhaps never carried out.
       () =>
         status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done: done(chance) }),
     ],
@@ -78,7 +78,7 @@ export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   return chance.pick(chance.pick(groups))();
 }
 
-/** Once, in a burst, with a chance, or for ever. */
+/** Once, in a burst, at random, or always. */
 function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
   return chance.pick([
     { nth: 1 },
@@ -92,7 +92,7 @@ function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
   ]);
 }
 
-/** None, or some that meet each other. */
+/** None, or several at the same time. */
 export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...Endpoint[]]): FaultRule[] {
   if (chance.odds(0.08)) return [];
   return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
@@ -103,7 +103,7 @@ export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...End
   });
 }
 
-/** What can follow a fault is drawn together with it: the search after a create, the clean-up of that search, and post's. */
+/** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
 export function drawKeyFaults(chance: Chance): FaultRule[] {
   const burst = () =>
     chance.pick<Omit<FaultRule, 'fault'>>([

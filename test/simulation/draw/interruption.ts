@@ -6,13 +6,13 @@ export function drawInterruption(chance: Chance, odds: number, spanMs: number): 
   const what = chance.pick(['kill', 'signal'] as const);
   if (chance.odds(0.75))
     return { what, moment: { on: 'fault', nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) } };
-  const on = chance.pick(['time', 'time', 'request', 'answer', 'word'] as const);
+  const on = chance.pick(['time', 'time', 'request', 'response', 'message'] as const);
   if (on === 'time') return { what, moment: { on, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) } };
-  return { what, moment: { on, nth: on === 'word' ? chance.from(1, 16) : chance.from(1, 5) } };
+  return { what, moment: { on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5) } };
 }
 
 export function drawRunnerFault(chance: Chance): RunnerFault | undefined {
   if (!chance.odds(0.04)) return undefined;
-  const word = chance.pick(['output', 'state', 'variable', 'summary', 'result-file'] as const);
-  return { word, from: word === 'result-file' ? 1 : chance.from(1, 4) };
+  const kind = chance.pick(['output', 'state', 'variable', 'summary', 'result-file'] as const);
+  return { kind, from: kind === 'result-file' ? 1 : chance.from(1, 4) };
 }

@@ -1,16 +1,16 @@
 import type { Chance } from '../chance.js';
-import type { Act, Expectation } from '../plan.js';
+import type { Expectation, OutsideEvent } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFilter, text } from './wish.js';
+import { drawFilter, text } from './filter.js';
 
-interface Drawn {
+export interface Drawn {
   readonly inputs: Record<string, string>;
   readonly expects: Expectation;
-  readonly acts: Act[];
+  readonly events: OutsideEvent[];
   readonly clockAheadMs?: number;
 }
 
-/** What the runner would obey in a line that a later step prints. */
+/** The runner obeys it in any line that a later step prints. */
 const command = '##[error]';
 
 /** The stage sends such an id as a number. */
@@ -20,7 +20,7 @@ function drawFailOn(chance: Chance): string {
   return chance.pick(['', '', '', 'empty', 'match']);
 }
 
-function whereSet(inputs: Readonly<Record<string, string>>): Record<string, string> {
+function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== ''));
 }
 
@@ -35,7 +35,7 @@ export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: num
       ageMs: chance.below(7_200_000),
     }),
   );
-  const [filter, wish] = drawFilter(chance, [
+  const [filter, admits] = drawFilter(chance, [
     ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
     ['action!=c*', (record) => !text(record, 'action').startsWith('c')],
     ['id=????????-*', () => true],
@@ -44,17 +44,17 @@ export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: num
   const limit = chance.pick(['', '', '0', '1', '4', '10', '150']);
   const since = chance.pick(['', '', '1h', '90s']);
   const failOn = drawFailOn(chance);
-  const acts = chance.times(chance.pick([0, 0, 1, 3]), () => ({
+  const events = chance.times(chance.pick([0, 0, 1, 3]), () => ({
     atMs: startsAtMs + chance.upTo(4_000),
     what: 'an operation is started',
-    act: () => void plane.startOperation({ projectId }),
+    run: () => void plane.startOperation({ projectId }),
   }));
   const areIdsUsable = chance.odds(0.95);
   if (!areIdsUsable)
     plane.startOperation({ projectId, fields: { id: chance.pick(['::error::x', `x ${command}`, 'a\nb']) } });
   return {
     clockAheadMs: chance.pick([0, 0, 7_200_000, -7_200_000, 100_000]),
-    inputs: whereSet({ 'project-id': projectId, filter, limit, since, 'fail-on': failOn }),
+    inputs: nonEmpty({ 'project-id': projectId, filter, limit, since, 'fail-on': failOn }),
     expects: {
       mode: 'list-operations',
       projectId,
@@ -62,16 +62,16 @@ export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: num
       isLimitSet: limit !== '',
       areIdsUsable,
       sinceMs: since === '' ? undefined : since === '1h' ? 3_600_000 : 90_000,
-      filter: wish,
+      filter: admits,
       failOn,
     },
-    acts,
+    events,
   };
 }
 
 export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: number, shard: string): Drawn {
   const { plane } = stage;
-  const [filter, wish] = drawFilter(chance, [
+  const [filter, admits] = drawFilter(chance, [
     ['region_id=cloud-eu-*', (record) => text(record, 'region_id').startsWith('cloud-eu-')],
     ['pg_version!=14', (record) => record['pg_version'] !== 14],
     ['name=nobody', () => false],
@@ -80,28 +80,28 @@ export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: numbe
   const limit = shard === '' ? chance.pick(['', '', '0', '1', '5']) : '';
   const maxBatches = chance.pick(['', '', '1', '2', '5', '256']);
   const failOn = shard === '' ? drawFailOn(chance) : '';
-  const acts = chance.times(chance.pick([0, 0, 1, 3]), () => {
+  const events = chance.times(chance.pick([0, 0, 1, 3]), () => {
     const others = plane.projectIds;
     const leaving = others[chance.below(others.length)] ?? '';
     const comes = chance.odds(0.5);
     return {
       atMs: startsAtMs + chance.upTo(4_000),
       what: comes ? 'a project is made' : `project ${leaving} is removed`,
-      act: () => (comes ? void plane.addProject() : plane.removeProject(leaving)),
+      run: () => (comes ? void plane.addProject() : plane.removeProject(leaving)),
     };
   });
   return {
-    inputs: whereSet({ filter, limit, shard, 'max-batches': maxBatches, 'fail-on': failOn }),
+    inputs: nonEmpty({ filter, limit, shard, 'max-batches': maxBatches, 'fail-on': failOn }),
     expects: {
       mode: 'list-projects',
       limit: Number(limit),
       isLimitSet: limit !== '',
       maxBatches: Number(maxBatches || 256),
       shard,
-      filter: wish,
+      filter: admits,
       failOn,
     },
-    acts,
+    events,
   };
 }
 
@@ -110,26 +110,26 @@ export function drawListKeys(chance: Chance, stage: Stage, startsAtMs: number): 
   chance.times(chance.pick([0, 1, 3, 8]), (index) =>
     plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`, `docs ${command}`])),
   );
-  const [filter, wish] = drawFilter(chance, [
+  const [filter, admits] = drawFilter(chance, [
     ['name=ci', (record) => text(record, 'name') === 'ci'],
     ['name!=shop-*', (record) => !text(record, 'name').startsWith('shop-')],
     ['name=nobody', () => false],
   ]);
   const limit = chance.pick(['', '0', '1', '3']);
   const failOn = drawFailOn(chance);
-  const acts = chance.times(chance.pick([0, 0, 1, 2]), () => {
+  const events = chance.times(chance.pick([0, 0, 1, 2]), () => {
     const keys = plane.aliveKeys();
     const leaving = keys[chance.from(1, keys.length)]?.id ?? '';
     const comes = chance.odds(0.5);
     return {
       atMs: startsAtMs + chance.upTo(4_000),
       what: comes ? 'a key is made by another' : `key ${leaving} is revoked by another`,
-      act: (at: Stage) => (comes ? void plane.addKey('late') : at.revokeAsAnother(leaving)),
+      run: (at: Stage) => (comes ? void plane.addKey('late') : at.revokeAsAnother(leaving)),
     };
   });
   return {
-    inputs: whereSet({ filter, limit, 'fail-on': failOn }),
-    expects: { mode: 'list-keys', limit: Number(limit), isLimitSet: limit !== '', filter: wish, failOn },
-    acts,
+    inputs: nonEmpty({ filter, limit, 'fail-on': failOn }),
+    expects: { mode: 'list-keys', limit: Number(limit), isLimitSet: limit !== '', filter: admits, failOn },
+    events,
   };
 }

@@ -1,47 +1,47 @@
 import { join } from 'node:path';
-import type { Endpoint } from '../../control-plane/index.js';
+import type { ControlPlaneOptions, Endpoint } from '../../control-plane/index.js';
 import { Chance } from '../chance.js';
-import { type Act, type Expectation, type Mode, modes, type Plan, type StepPlan } from '../plan.js';
-import { Stage } from '../stage.js';
-import type { Known } from '../virtual-github.js';
+import { type GitHubRun, type Mode, modes, type OutsideEvent, ownRun, type Plan, type StepPlan } from '../plan.js';
+import type { Stage } from '../stage.js';
 import { drawFaults, drawKeyFaults, drawOutages } from './faults.js';
 import { drawForgery, killedBeforeItsState } from './forgery.js';
 import { drawInterruption, drawRunnerFault } from './interruption.js';
-import { drawCreateKey, drawPost, drawRevokeKey, drawSweep, ownRun } from './keys.js';
-import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
+import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
+import { type Drawn, drawListKeys, drawListOperations, drawListProjects } from './lists.js';
 import { drawService, drawTrip } from './service.js';
 import { drawWait } from './wait-operation.js';
 
-/** The endpoints that a mode uses, the ones that matter most more than once. */
-const endpointsOf: Readonly<Record<Mode, readonly [Endpoint, ...Endpoint[]]>> = {
+type Endpoints = readonly [Endpoint, ...Endpoint[]];
+
+/** The endpoints that a mode uses, the important ones more than once. */
+const endpointsOf: Readonly<Record<Mode, Endpoints>> = {
   'wait-operation': ['get-operation', 'get-operation', 'list-operations'],
   'list-operations': ['list-operations'],
   'list-projects': ['list-projects'],
   'list-keys': ['list-keys'],
-  'create-key': [
-    'create-key',
-    'create-key',
-    'create-key',
-    'list-keys',
-    'list-keys',
-    'revoke-key',
-    'revoke-key',
-    'revoke-key',
-  ],
+  'create-key': ['create-key', 'create-key', 'create-key', ...times(2, 'list-keys'), ...times(3, 'revoke-key')],
   'revoke-key': ['revoke-key', 'list-keys'],
   'sweep-keys': ['revoke-key', 'list-keys'],
 };
 
+function times(count: number, endpoint: Endpoint): Endpoint[] {
+  return Array.from({ length: count }, () => endpoint);
+}
+
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
 const timeouts = ['1s', '3s', '10s', '30s', '30s', '30s', '1m'] as const;
 const requestTimeouts = { '500ms': 500, '2s': 2_000, '5s': 5_000, '30s': 30_000 } as const;
+/** A workflow run that goes on, or is over, while a step of it creates a key. */
+const otherRun = '7800';
 
-/** All of one run: drawn before it begins, so that nothing in it can change what is drawn. */
-export function drawPlan(seed: number, temp: string): { readonly plan: Plan; readonly stage: Stage } {
+export type CreateStage = (service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) => Stage;
+
+/** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
+export function drawPlan(seed: number, temp: string, createStage: CreateStage): { plan: Plan; stage: Stage } {
   const chance = new Chance(seed);
   const mode = drawMode(chance);
   const isLong = mode === 'list-operations' && chance.odds(0.04);
-  const stage = new Stage(
+  const stage = createStage(
     {
       ...drawService(chance, mode.startsWith('list-')),
       projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : mode === 'wait-operation' ? 3 : 1,
@@ -49,59 +49,80 @@ export function drawPlan(seed: number, temp: string): { readonly plan: Plan; rea
     },
     drawTrip(chance),
   );
-  const steps = drawSteps(chance, mode, stage, temp);
-  const faults =
-    mode === 'create-key' && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpointsOf[mode]);
+  const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
+  const jobs = drawJobs(chance, mode, stage, temp, runs);
+  const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
+  const endpoints: Endpoints = isCreating ? endpointsOf['create-key'] : endpointsOf[mode];
+  const faults = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
-  const outages = drawOutages(chance, 40_000);
-  stage.outages = outages;
+  stage.outages = drawOutages(chance, 40_000);
   const plan: Plan = {
     seed,
-    steps: steps.map(({ step }) => step),
+    jobs: jobs.map((steps) => steps.map(({ step }) => step)),
     faults,
-    outages,
-    acts: steps.flatMap(({ acts }) => acts).sort((one, other) => one.atMs - other.atMs),
-    runs: steps[0]?.runs ?? new Map(),
+    outages: stage.outages,
+    events: jobs.flatMap((steps) => steps.flatMap(({ events }) => events)).sort((one, other) => one.atMs - other.atMs),
+    runs,
   };
   return { plan, stage };
 }
 
-/** Keys are what can do the most harm. */
+/** Keys are drawn more often, because their defects do the most harm. */
 function drawMode(chance: Chance): Mode {
   return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
 }
 
 interface DrawnStep {
   readonly step: StepPlan;
-  readonly acts: readonly Act[];
-  readonly runs?: ReadonlyMap<string, Known>;
+  readonly events: readonly OutsideEvent[];
 }
 
-function drawSteps(chance: Chance, mode: Mode, stage: Stage, temp: string): DrawnStep[] {
-  if (mode === 'create-key' && chance.odds(0.15)) return chance.times(2, () => drawStep(chance, mode, stage, temp, ''));
+function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
+  const draw = (of: Mode, more: Partial<Circumstances> = {}) => drawStep(chance, of, stage, { temp, ...more });
+  if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'list-projects' && chance.odds(0.2)) {
-    // Every job of a matrix, each with its share; what they have in common is drawn once.
-    const shares = chance.pick([2, 3]);
-    const like = chance.below(2 ** 31);
-    return chance.times(shares, (index) => drawStep(new Chance(like), mode, stage, temp, `${index + 1}/${shares}`));
+    // Every job of a matrix lists its own shard, with otherwise equal inputs.
+    const shards = chance.pick([2, 3]);
+    const same = chance.below(2 ** 31);
+    return chance.times(shards, (index) => [
+      drawStep(new Chance(same), mode, stage, { temp, shard: `${index + 1}/${shards}` }),
+    ]);
   }
-  return [drawStep(chance, mode, stage, temp, '')];
+  if (mode === 'sweep-keys' && chance.odds(0.4)) {
+    const run = chance.pick([ownRun, otherRun]);
+    if (run === otherRun) runs.set(run, { run: { attempt: 1, isCompleted: chance.odds(0.6) } });
+    const creates = chance.times(chance.pick([0, 1, 1, 2]), () => draw('create-key', { run }));
+    const sweeps = chance.times(chance.pick([1, 1, 2]), () => [draw(mode, { startsAtMs: 1 + chance.upTo(25_000) })]);
+    return [[draw(mode)], ...sweeps, ...(creates.length === 0 ? [] : [creates])];
+  }
+  return [[draw(mode)]];
 }
 
-function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard: string): DrawnStep {
+interface Circumstances {
+  readonly temp: string;
+  readonly shard?: string;
+  readonly run?: string;
+  readonly startsAtMs?: number;
+}
+
+function drawStep(
+  chance: Chance,
+  mode: Mode,
+  stage: Stage,
+  { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
+): DrawnStep {
   const timeout = mode === 'wait-operation' && chance.odds(0.02) ? '10m' : chance.pick(timeouts);
-  const looksOnce = mode === 'wait-operation' && chance.odds(0.1);
-  const timeoutMs = looksOnce ? 0 : durations[timeout];
+  const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
+  const timeoutMs = pollsOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s'] as const);
-  const startsAtMs = chance.from(1, 50);
-  const { clockAheadMs = 0, ...drawn } = drawMatter(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
+  const drawn = drawTask(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {
     mode,
     ...(parentInEnvironment ? {} : { 'api-key': stage.plane.apiKey }),
-    'base-url': chance.pick(['https://control.test/v2', 'https://control.test/v2', 'https://control.test/v2/']),
-    timeout: looksOnce ? '0' : timeout,
+    'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
+    timeout: pollsOnce ? '0' : timeout,
     'request-timeout': requestTimeout,
     ...(chance.odds(0.1) ? { summary: 'false' } : {}),
     ...drawn.inputs,
@@ -110,15 +131,15 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
     GITHUB_STATE: 'state',
     GITHUB_OUTPUT: 'output',
     GITHUB_ENV: 'env',
-    GITHUB_RUN_ID: ownRun,
+    GITHUB_RUN_ID: run,
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '5',
-    RUNNER_TEMP: runnerFault?.word === 'result-file' ? join(temp, 'missing') : temp,
+    RUNNER_TEMP: runnerFault?.kind === 'result-file' ? join(temp, 'missing') : temp,
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
   const span = Math.max(2_000, Math.min(timeoutMs, 30_000));
-  const forgery = drawForgery(chance.apart(), stage, environment);
+  const forgery = run === ownRun ? drawForgery(chance.apart(), stage) : undefined;
   const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { ...inputs, 'api-key': stage.plane.apiKey }, environment);
   return {
@@ -131,34 +152,22 @@ function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, shard:
       requestTimeoutMs: requestTimeouts[requestTimeout],
       interruption: isKilledAtOnce ? killedBeforeItsState(chance) : drawInterruption(chance, 0.4, span),
       runnerFault,
-      clockAheadMs,
+      clockAheadMs: drawn.clockAheadMs ?? 0,
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
       expects: drawn.expects,
     },
-    acts: drawn.acts,
-    ...('runs' in drawn ? { runs: drawn.runs } : {}),
+    events: drawn.events,
   };
 }
 
-interface Circumstances {
+interface Task {
   readonly timeoutMs: number;
   readonly startsAtMs: number;
   readonly temp: string;
   readonly shard: string;
 }
 
-function drawMatter(
-  chance: Chance,
-  mode: Mode,
-  stage: Stage,
-  { timeoutMs, startsAtMs, temp, shard }: Circumstances,
-): {
-  inputs: Record<string, string>;
-  expects: Expectation;
-  acts: Act[];
-  runs?: ReadonlyMap<string, Known>;
-  clockAheadMs?: number;
-} {
+function drawTask(chance: Chance, mode: Mode, stage: Stage, { timeoutMs, startsAtMs, temp, shard }: Task): Drawn {
   switch (mode) {
     case 'wait-operation':
       return drawWait(chance, stage, timeoutMs, startsAtMs, temp);
@@ -173,6 +182,6 @@ function drawMatter(
     case 'revoke-key':
       return drawRevokeKey(chance, stage, startsAtMs);
     case 'sweep-keys':
-      return drawSweep(chance, stage, startsAtMs);
+      return drawSweep(chance, startsAtMs);
   }
 }

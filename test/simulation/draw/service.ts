@@ -1,12 +1,11 @@
 import type { ControlPlaneOptions } from '../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 
-/** What the service does where its document leaves it open. */
+/** Behaviour that the API's document leaves open. */
 export function drawService(
   chance: Chance,
   isListed: boolean,
 ): Omit<ControlPlaneOptions, 'clock' | 'faults' | 'projects' | 'operations'> {
-  // Where lists are the matter, they have many pages.
   const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
   return {
     seed: chance.below(2 ** 30),
@@ -27,7 +26,7 @@ export function drawService(
   };
 }
 
-/** A round trip takes twice as long. */
+/** Milliseconds for one way. */
 export function drawTrip(chance: Chance): number {
   return chance.pick([0, 5, 30, 30, 120]);
 }

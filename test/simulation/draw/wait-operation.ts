@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import type { Operation, OperationPlan } from '../../control-plane/index.js';
 import { uuid } from '../../control-plane/random.js';
 import type { Chance } from '../chance.js';
-import type { Act, Expectation, Wish } from '../plan.js';
+import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFilter, text } from './wish.js';
+import { drawFilter, text } from './filter.js';
+import type { Drawn } from './lists.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'] as const;
-/** Without a filter that names the action, what the service starts by itself does not count. */
-const isAsked: Wish = (record) => !['suspend_compute', 'check_availability'].includes(text(record, 'action'));
+/** Operations that the service starts by itself do not count without a filter that names the action. */
+const countsByDefault: RecordFilter = (record) =>
+  !['suspend_compute', 'check_availability'].includes(text(record, 'action'));
 
 const actions = [
   'create_branch',
@@ -20,7 +22,7 @@ const actions = [
   'check_availability',
 ] as const;
 
-/** Its end falls near the deadline more often than chance alone would have it. */
+/** It often ends near the deadline. */
 export function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
   const span = timeoutMs === 0 ? 2_000 : timeoutMs;
   const lengthMs = chance.pick([
@@ -52,20 +54,14 @@ export function drawOperation(chance: Chance, timeoutMs: number): OperationPlan 
   };
 }
 
-export function drawWait(
-  chance: Chance,
-  stage: Stage,
-  timeoutMs: number,
-  startsAtMs: number,
-  temp: string,
-): { readonly inputs: Record<string, string>; readonly expects: Expectation; readonly acts: Act[] } {
+export function drawWait(chance: Chance, stage: Stage, timeoutMs: number, startsAtMs: number, temp: string): Drawn {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const isAll = chance.odds(0.45);
   const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1) as [string, ...string[]];
   const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
   const isQuiet = isAll && chance.odds(0.2);
-  // More than are asked for at once, behind the newest 200.
+  // More than are requested at once, and too old for the newest 200.
   const isCrowd = !isAll && chance.odds(0.02);
   const number = isQuiet ? 0 : isCrowd ? 40 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
   const operations = chance.times(number, () =>
@@ -74,16 +70,16 @@ export function drawWait(
   if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectIds[0], since)));
   const [projectId] = projectIds;
   if (isCrowd) for (let left = 210; left > 0; left--) plane.startOperation({ projectId, lengthMs: 0 });
-  // Not one of ours: a record that cannot be read makes the list unusable.
+  // An unusable record of another operation makes the list unusable.
   if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
-  // One of two hangs, and the failure of the other one is not to be held up by it.
+  // The request for one of two hangs, and must not delay the failure of the other.
   if (!isAll && number === 1 && chance.odds(0.1)) {
     const hanging = stage.start({ projectId: projectIds[0], lengthMs: Number.POSITIVE_INFINITY });
     stage.faults.add({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
     const failing = { projectId: projectIds[0], lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
     operations.splice(0, 1, hanging, stage.start(failing));
   }
-  const acts: Act[] = [];
+  const events: OutsideEvent[] = [];
   if (isAll || chance.odds(0.2)) {
     for (let left = chance.pick([0, 1, 2, 3]); left > 0; left--) {
       const plan = {
@@ -92,23 +88,23 @@ export function drawWait(
         appearsAfterMs: 0,
         ageMs: 0,
       };
-      acts.push({
+      events.push({
         atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
         what: `an operation is started: ${JSON.stringify(plan)}`,
-        act: () => {
+        run: () => {
           if (plane.hasProject(plan.projectId)) stage.start(plan);
         },
       });
     }
   }
   if (chance.odds(0.05)) {
-    acts.push({
+    events.push({
       atMs: startsAtMs + chance.upTo(20_000),
       what: 'the project is removed',
-      act: () => plane.removeProject(projectId),
+      run: () => plane.removeProject(projectId),
     });
   }
-  const [filter, wish] = isAll
+  const [filter, admits] = isAll
     ? drawFilter(
         chance,
         [
@@ -119,9 +115,9 @@ export function drawWait(
             (record) => text(record, 'branch_id').startsWith('br-b') && text(record, 'action').includes('_'),
           ],
         ],
-        isAsked,
+        countsByDefault,
       )
-    : (['', isAsked] as const);
+    : (['', countsByDefault] as const);
   const failOnEmpty = chance.odds(0.2);
   const ids = isAll ? 'all' : idsOf(chance, operations);
   const inputs: Record<string, string> = {
@@ -131,17 +127,17 @@ export function drawWait(
     ...(filter === '' ? {} : { filter }),
     ...(since === undefined ? {} : { since: `${since}s` }),
     ...(failOnEmpty ? { 'fail-on': 'empty' } : {}),
-    ...given(chance, ids, operations, temp),
+    ...inputOf(chance, ids, operations, temp),
   };
   const sinceMs = since === undefined ? undefined : since * 1_000;
   return {
     inputs,
-    expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: wish, sinceMs, failOnEmpty },
-    acts,
+    expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: admits, sinceMs, failOnEmpty },
+    events,
   };
 }
 
-/** One that ended before the step, a short time ago. */
+/** An operation that ended shortly before the step. */
 function drawEnded(chance: Chance, projectId: string, since: number): OperationPlan & { readonly projectId: string } {
   const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
   return {
@@ -157,11 +153,11 @@ function drawEnded(chance: Chance, projectId: string, since: number): OperationP
 function idsOf(chance: Chance, operations: readonly Operation[]): string[] {
   if (chance.odds(0.03)) return [];
   const ids = operations.map(({ id }) => id);
-  // One that nobody has ever heard of.
+  // An id that does not exist.
   return chance.odds(0.06) ? [...ids, uuid(chance.random)] : ids;
 }
 
-function given(
+function inputOf(
   chance: Chance,
   ids: readonly string[] | 'all',
   operations: readonly Operation[],

@@ -1,4 +1,4 @@
-import type { Run } from '../record.js';
+import { processesOf, type Run } from '../record.js';
 import { calmRunsSucceed } from './calm-runs-succeed.js';
 import { endsInTime } from './ends-in-time.js';
 import { listsAreWhole } from './lists-are-whole.js';
@@ -8,10 +8,12 @@ import { oneKeyAtATime } from './one-key-at-a-time.js';
 import { outputsAreSafe } from './outputs-are-safe.js';
 import { postIsNotMisled } from './post-is-not-misled.js';
 import { requestsAreFew } from './requests-are-few.js';
+import { retriesAreEnough } from './retries-are-enough.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
 import { warningsAreTrue } from './warnings-are-true.js';
 
+/** What holds in every run, whatever goes wrong. */
 const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'success is true': successIsTrue,
   'no key is left': noKeyIsLeft,
@@ -20,14 +22,16 @@ const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'post is not misled': postIsNotMisled,
   'ends in time': endsInTime,
   'requests are few': requestsAreFew,
+  'retries are enough': retriesAreEnough,
   'status agrees with exit': statusAgreesWithExit,
   'lists are whole': listsAreWhole,
   'warnings are true': warningsAreTrue,
   'outputs are safe': outputsAreSafe,
   'calm runs succeed': calmRunsSucceed,
+  'processes are sound': ({ steps }) => steps.flatMap((step) => processesOf(step).flatMap(({ problems }) => problems)),
 };
 
-/** What is not as it must be, each with its rule. */
+/** The violations of a run, each with its invariant. */
 export function violationsOf(run: Run): string[] {
   return Object.entries(invariants).flatMap(([rule, check]) => check(run).map((problem) => `${rule}: ${problem}`));
 }

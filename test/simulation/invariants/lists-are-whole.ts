@@ -1,100 +1,18 @@
-import { type JsonObject, parseJson, toText } from '../../../src/text/json.js';
 import { operationJson } from '../../control-plane/operation.js';
-import type { Expectation } from '../plan.js';
+import { parseJson } from '../formats.js';
+import type { Expectation, Of } from '../plan.js';
 import { output, type Run, type StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt, isIncompleteKeyList } from '../truth.js';
 
-interface There {
+interface Listable {
   readonly id: string;
   readonly record: Readonly<Record<string, unknown>>;
-  /** Newest first is the order of the service; of keys nothing is promised. */
-  readonly made: number;
+  /** The service lists operations and projects newest first. The order of keys is open. */
+  readonly createdAt: number;
 }
 
-type Listing = Extract<Expectation, { mode: `list-${string}` }>;
-
-/** Nothing that was there throughout is missing or doubled. */
-export function listsAreWhole(run: Run): string[] {
-  const shares = new Map<string, string[]>();
-  const problems = run.steps.flatMap((step) => {
-    const { expects } = step.plan;
-    if (!isListing(expects) || step.main.exit !== 0 || step.main.resultFile === undefined) return [];
-    const listed = idsIn(step.main.resultFile, expects.mode);
-    if ('shard' in expects && expects.shard !== '') shares.set(expects.shard, listed);
-    const lacking = step.main.sent.some(isIncompleteKeyList) ? [] : missing(run, step, expects, listed);
-    return [
-      ...doubled(listed),
-      ...lacking,
-      ...tooOld(run, step, expects, listed),
-      ...badIds(step, expects, listed),
-      ...badBatches(step, expects, listed),
-    ];
-  });
-  return [...problems, ...badShares(run, shares)];
-}
-
-function isListing(expects: Expectation): expects is Listing {
-  return expects.mode.startsWith('list-');
-}
-
-function idsIn(resultFile: string, mode: Listing['mode']): string[] {
-  const result = parseJson(resultFile) as JsonObject;
-  const records = result[mode.slice('list-'.length)] as JsonObject[];
-  return records.map(({ id = '' }) => toText(id));
-}
-
-function doubled(ids: readonly string[]): string[] {
-  return new Set(ids).size === ids.length ? [] : ['a record is listed twice'];
-}
-
-function missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): string[] {
-  if ('shard' in expects && expects.shard !== '') return [];
-  const there = thereThroughout(run, step, expects).filter(({ record }) => expects.filter(record));
-  const ids = new Set(listed);
-  const lacking = there.filter(({ id }) => !ids.has(id));
-  const isCut = expects.limit > 0 && listed.length >= expects.limit;
-  if (expects.limit > 0 && listed.length > expects.limit)
-    return [`${listed.length} records, though ${expects.limit} are the limit`];
-  if (!isCut) return lacking.map(({ id }) => `${id} was there throughout and is missing`);
-  if (expects.mode === 'list-keys') return [];
-  // Of a list that was cut, the older ones are missing.
-  const oldest = Math.min(...there.filter(({ id }) => ids.has(id)).map(({ made }) => made));
-  return lacking.filter(({ made }) => made > oldest).map(({ id }) => `${id} is newer than what is listed, and missing`);
-}
-
-function thereThroughout({ stage }: Run, { main }: StepRecord, expects: Listing): There[] {
-  const { plane } = stage;
-  const begin = (epoch + main.startedAt) * 1_000;
-  if (expects.mode === 'list-keys')
-    return stage
-      .keys()
-      .filter((key) => isAliveAt(key, main.startedAt) && isAliveAt(key, main.endedAt))
-      .map(({ id, name, createdAt }) => ({ id, record: { id, name }, made: createdAt }));
-  if (expects.mode === 'list-projects')
-    return plane.projectTimeline
-      .page(undefined, Number.POSITIVE_INFINITY)
-      .items.filter(({ createdMicros }) => createdMicros < begin)
-      .map(({ record, createdMicros }) => ({ id: record.id, record, made: createdMicros }));
-  const since = expects.sinceMs === undefined ? 0 : begin + (main.endedAt - main.startedAt - expects.sinceMs) * 1_000;
-  const operations = plane.operationTimeline(expects.projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [];
-  return operations
-    .filter(({ createdMicros }) => createdMicros < begin && createdMicros >= since)
-    .map((operation) => ({
-      id: operation.id,
-      record: JSON.parse(operationJson(operation, epoch + main.endedAt)),
-      made: operation.createdMicros,
-    }));
-}
-
-/** `since` counts on the service's clock, as the Date of the first page shows it, in seconds. */
-function tooOld({ stage }: Run, { main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
-  if (expects.mode !== 'list-operations' || expects.sinceMs === undefined) return [];
-  const begin = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
-  const operations = stage.plane.operationTimeline(expects.projectId)?.page(undefined, Number.POSITIVE_INFINITY).items;
-  const old = (operations ?? []).filter(({ id, createdMicros }) => createdMicros < begin && listed.includes(id));
-  return old.map(({ id }) => `${id} is older than since`);
-}
+type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 
 const outputOfIds = {
   'list-operations': 'operation-ids',
@@ -102,41 +20,116 @@ const outputOfIds = {
   'list-keys': 'key-ids',
 } as const;
 
-/** Ids are strings, whatever the service sends: others lose their digits in fromJSON. */
-function badIds({ main }: StepRecord, { mode }: Listing, listed: readonly string[]): string[] {
-  const name = outputOfIds[mode];
-  const ids = JSON.parse(output(main, name) ?? '[]') as unknown[];
-  return ids.join() === listed.join() && ids.every((id) => typeof id === 'string')
-    ? []
-    : [`${name} is not the ids of the list as strings`];
+/** No record that existed throughout is missing or listed twice. */
+export function listsAreWhole(run: Run): string[] {
+  const shards: string[][] = [];
+  const problems = run.steps.flatMap((step) => {
+    const { main, plan } = step;
+    const { expects } = plan;
+    if (!isListing(expects) || main.exit !== 0 || main.resultFile === undefined) return [];
+    const listed = idsOf(main.resultFile, expects.mode);
+    const isShard = 'shard' in expects && expects.shard !== '';
+    if (isShard) shards.push(listed);
+    return [
+      ...(new Set(listed).size === listed.length ? [] : ['a record is listed twice']),
+      ...(isShard || main.sent.some(isIncompleteKeyList) ? [] : missing(run, step, expects, listed)),
+      ...tooOld(run, step, expects, listed),
+      // fromJSON rounds large numbers, so each id is a string.
+      ...(JSON.stringify(JSON.parse(output(main, outputOfIds[expects.mode]) ?? '[]')) === JSON.stringify(listed)
+        ? []
+        : [`${outputOfIds[expects.mode]} is not the ids of the list as strings`]),
+      ...(expects.mode === 'list-projects' ? wrongBatches(step, expects, listed) : []),
+    ];
+  });
+  return [...problems, ...wrongShards(run, shards)];
 }
 
-/** At most `max-batches` arrays, their sizes differing by at most one, covering all. */
-function badBatches({ main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
-  if (expects.mode !== 'list-projects') return [];
+function isListing(expects: Expectation): expects is Listing {
+  return expects.mode.startsWith('list-');
+}
+
+function idsOf(resultFile: string, mode: Listing['mode']): string[] {
+  const result = parseJson(resultFile) as Record<string, { id: unknown }[]>;
+  return result[mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
+}
+
+function missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): string[] {
+  const { limit } = expects;
+  if (limit > 0 && listed.length > limit) return [`${listed.length} records, but the limit is ${limit}`];
+  const existing = existingThroughout(run, [step], expects);
+  const absent = existing.filter(({ id }) => !listed.includes(id));
+  if (limit === 0 || listed.length < limit) return absent.map(({ id }) => `${id} existed throughout and is missing`);
+  if (expects.mode === 'list-keys') return [];
+  const oldest = Math.min(...existing.filter(({ id }) => listed.includes(id)).map(({ createdAt }) => createdAt));
+  return absent
+    .filter(({ createdAt }) => createdAt > oldest)
+    .map(({ id }) => `${id} is newer than a listed record, and missing`);
+}
+
+/** The records that existed from the first start of the steps to their last end, and that the filter admits. */
+function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing): Listable[] {
+  const start = Math.min(...steps.map(({ main }) => main.startedAt));
+  const end = Math.max(...steps.map(({ main }) => main.endedAt));
+  const listable = (): Listable[] => {
+    switch (expects.mode) {
+      case 'list-keys':
+        return stage
+          .keys()
+          .filter((key) => isAliveAt(key, start) && isAliveAt(key, end))
+          .map(({ id, name, createdAt }) => ({ id, record: { id, name }, createdAt }));
+      case 'list-projects':
+        return stage.plane.projectTimeline
+          .page(undefined, Number.POSITIVE_INFINITY)
+          .items.filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000)
+          .map(({ record, createdMicros }) => ({ id: record.id, record, createdAt: createdMicros }));
+      case 'list-operations': {
+        const { sinceMs } = expects;
+        const since = sinceMs === undefined ? 0 : epoch + end - sinceMs;
+        return operationsOf(stage, expects)
+          .filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000 && createdMicros >= since * 1_000)
+          .map((operation) => ({
+            id: operation.id,
+            record: JSON.parse(operationJson(operation, epoch + end)),
+            createdAt: operation.createdMicros,
+          }));
+      }
+    }
+  };
+  return listable().filter(({ record }) => expects.filter(record));
+}
+
+function operationsOf({ plane }: Run['stage'], { projectId }: Of<'list-operations'>) {
+  return plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [];
+}
+
+/** `since` counts on the service's clock. The `Date` of the first page has whole seconds. */
+function tooOld({ stage }: Run, { main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
+  if (expects.mode !== 'list-operations' || expects.sinceMs === undefined) return [];
+  const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
+  return operationsOf(stage, expects).flatMap(({ id, createdMicros }) =>
+    createdMicros < start && listed.includes(id) ? [`${id} is older than since`] : [],
+  );
+}
+
+/** At most `max-batches` arrays that differ in size by at most one and cover all. */
+function wrongBatches({ main }: StepRecord, { maxBatches }: Of<'list-projects'>, listed: readonly string[]): string[] {
   const batches = JSON.parse(output(main, 'batches') ?? '') as unknown[][];
   const sizes = batches.map(({ length }) => length);
-  if (batches.flat().join() !== listed.join()) return ['the batches do not cover the list'];
-  if (batches.flat().some((id) => typeof id !== 'string')) return ['an id in the batches is no string'];
-  if (batches.length > expects.maxBatches)
-    return [`${batches.length} batches, though ${expects.maxBatches} are the most`];
+  if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) return ['the batches are not the ids of the list'];
+  if (batches.length > maxBatches) return [`${batches.length} batches, but max-batches is ${maxBatches}`];
   return Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1 ? ['the batches are uneven'] : [];
 }
 
-/** The shares of a matrix hold each project once. */
-function badShares(run: Run, shares: ReadonlyMap<string, readonly string[]>): string[] {
-  const [first] = run.steps;
-  if (shares.size === 0 || shares.size < run.steps.length || first === undefined) return [];
-  const { expects } = first.plan;
-  if (!isListing(expects)) return [];
-  const all = [...shares.values()].flat();
-  const last = run.steps.reduce((one, other) => (one.main.endedAt > other.main.endedAt ? one : other));
-  const first_ = run.steps.reduce((one, other) => (one.main.startedAt < other.main.startedAt ? one : other));
-  const spanned = { ...last, main: { ...last.main, startedAt: first_.main.startedAt } };
-  const there = thereThroughout(run, spanned, expects).filter(({ record }) => expects.filter(record));
-  const ids = new Set(all);
+/** The shards of a matrix contain each project once. */
+function wrongShards(run: Run, shards: readonly (readonly string[])[]): string[] {
+  const expects = run.steps[0]?.plan.expects;
+  if (shards.length === 0 || shards.length < run.steps.length || expects === undefined || !isListing(expects))
+    return [];
+  const all = shards.flat();
   return [
-    ...doubled(all).map(() => 'a project is in two shares'),
-    ...there.filter(({ id }) => !ids.has(id)).map(({ id }) => `project ${id} is in no share`),
+    ...(new Set(all).size === all.length ? [] : ['a project is in two shards']),
+    ...existingThroughout(run, run.steps, expects)
+      .filter(({ id }) => !all.includes(id))
+      .map(({ id }) => `project ${id} is in no shard`),
   ];
 }

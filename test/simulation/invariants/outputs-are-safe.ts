@@ -1,14 +1,11 @@
-import type { Run, StepRecord } from '../record.js';
+import type { Run } from '../record.js';
 
-/** A later step may print any output: none but the key, which is masked, holds what the runner takes for a command. */
-export function outputsAreSafe(run: Run): string[] {
-  return run.steps.flatMap(commandsIn);
-}
-
-function commandsIn({ main: { words, resultFile = '' } }: StepRecord): string[] {
-  const outputs = words.filter(({ kind, name }) => kind === 'output' && name !== 'key');
-  const problems = outputs
-    .filter(({ text }) => text.includes('##[') || /^\s*::/m.test(text))
-    .map(({ name }) => `a command in the output ${name}`);
-  return resultFile.includes('##[') ? [...problems, 'a command in the result file'] : problems;
+/** A later step may print any output. None but the key, which is masked, contains a command of the runner. */
+export function outputsAreSafe({ steps }: Run): string[] {
+  return steps.flatMap(({ main: { messages, resultFile = '' } }) => {
+    const outputs = messages.filter(({ kind, name }) => kind === 'output' && name !== 'key');
+    const unsafe = outputs.filter(({ text }) => text.includes('##[') || /^\s*::/m.test(text));
+    const problems = unsafe.map(({ name }) => `a command in the output ${name}`);
+    return resultFile.includes('##[') ? [...problems, 'a command in the result file'] : problems;
+  });
 }

@@ -1,75 +1,71 @@
-import { forgeryIn, output, type ProcessRecord, type Run, type StepRecord, said } from '../record.js';
-import { deadlineOf, endedFreely, statusWord, wasPutOff } from '../truth.js';
+import { forgeryIn, output, type ProcessRecord, type Run, type StepRecord, texts } from '../record.js';
+import { deadlineOf, endedByItself, isAlarm, isToldToWaitPast, statusOf } from '../truth.js';
 
 const good = ['finished', 'ok', 'revoked', 'gone'];
 const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
-/** Something to do, or something to ask oneself. */
 const advice =
   /\b(Look|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Run the step|Revoke it|Set|are found|report|See the summary|set a timeout|sweep-keys)\b|\?/;
+const noWordForUsers = /defect|undefined|\[object|ended without a result/;
 
-/** Status and exit always agree; every failing end has one error that names what to do. */
-export function statusAgreesWithExit(run: Run): string[] {
-  return run.steps.flatMap((step) => [...ofMain(step), ...ofPost(step)]);
+/** Status and exit code agree. Each failure has one error, which says what to do. */
+export function statusAgreesWithExit({ stage, steps }: Run): string[] {
+  return steps.flatMap((step) => [...mainProblems(step, stage.slackMs), ...postProblems(step)]);
 }
 
-function ofMain(step: StepRecord): string[] {
-  const { main } = step;
+function mainProblems(step: StepRecord, slackMs: number): string[] {
+  const { main, plan } = step;
   if (main.exit === 'killed' || main.exit === 'hung') return [];
-  const errors = said(main, 'error');
-  if (main.runnerFailed && step.plan.runnerFault?.word !== 'summary')
-    return main.exit === 0 || errors.length === 0 ? ['what the runner did not take was no failure'] : [];
-  const status = statusWord(main) ?? 'none';
-  const problems: string[] = [];
-  if (!known.includes(status)) problems.push(`the status is ${status}`);
-  if (good.includes(status) !== (main.exit === 0)) problems.push(`status ${status} with exit ${main.exit}`);
-  if (output(main, 'duration-ms') !== String(Math.round(main.endedAt - main.startedAt)))
-    problems.push(`duration-ms is ${output(main, 'duration-ms')}, but it took ${main.endedAt - main.startedAt}`);
-  if (main.exit === 0 && step.plan.mode !== 'create-key' && main.resultFile === undefined)
-    problems.push('green without a file that holds the result');
-  const mustTell = main.exit === 1 && status !== 'cancelled';
-  if (errors.length !== (mustTell ? 1 : 0)) problems.push(`${errors.length} errors with status ${status}`);
-  for (const { text } of errors)
-    if (!advice.test(text)) problems.push(`an error without a word on what to do: ${text}`);
-  if (status === 'cancelled' && main.signalledAt === undefined) problems.push('cancelled, but nobody did');
-  if (
-    errors.some(({ text }) => /Timed out after /.test(text)) &&
-    main.endedAt < deadlineOf(step) &&
-    !wasPutOff(main, deadlineOf(step))
-  )
-    problems.push('the time is said to be up, but it is not');
-  if (errors.some(({ text }) => text.includes('ended without a result'))) problems.push(`a defect: ${errors[0]?.text}`);
-  if (step.plan.inputs['summary'] !== 'false' && endedFreely(main) && said(main, 'summary').length !== 1)
-    problems.push(`${said(main, 'summary').length} summaries`);
-  return problems;
+  const status = statusOf(main);
+  const errors = texts(main, 'error');
+  if (main.runnerFailed && plan.runnerFault?.kind !== 'summary')
+    return main.exit === 0 || errors.length === 0 ? ['a message that the runner rejected was no failure'] : [];
+  const ms = main.endedAt - main.startedAt;
+  const duration = Number(output(main, 'duration-ms'));
+  const expectedErrors = main.exit === 1 && status !== 'cancelled' ? 1 : 0;
+  const isEarly = main.endedAt < deadlineOf(step) - slackMs && !isToldToWaitPast(deadlineOf(step), main);
+  const hasResultFile = main.resultFile !== undefined || plan.mode === 'create-key';
+  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+    [!known.includes(status), `the status is ${status}`],
+    [good.includes(status) !== (main.exit === 0), `status ${status} with exit ${main.exit}`],
+    [!(Math.abs(duration - ms) <= 0.5 + slackMs), `duration-ms is ${duration}, but the step took ${ms}`],
+    [main.exit === 0 && !hasResultFile, 'success without a result file'],
+    [errors.length !== expectedErrors, `${errors.length} errors with status ${status}`],
+    [status === 'cancelled' && main.signalledAt === undefined, 'cancelled without a signal'],
+    [isEarly && errors.some((text) => text.includes('Timed out after')), 'an error names a deadline that is not over'],
+    [main.exit === 1 && output(main, 'key') !== undefined && output(main, 'key') !== '', 'a failed step has a key'],
+    [
+      plan.inputs['summary'] !== 'false' && endedByItself(main) && texts(main, 'summary').length !== 1,
+      'not one summary',
+    ],
+  ];
+  return [...claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : [])), ...badTexts(main, errors)];
 }
 
-function ofPost(step: StepRecord): string[] {
-  const {
-    post,
-    plan: { expects },
-  } = step;
-  if (post === undefined || forgeryIn(step) !== undefined || expects.mode !== 'create-key' || !endedFreely(post))
+function postProblems(step: StepRecord): string[] {
+  const { post, plan } = step;
+  const { expects } = plan;
+  if (post === undefined || forgeryIn(step) !== undefined || expects.mode !== 'create-key' || !endedByItself(post))
     return [];
-  const errors = said(post, 'error');
-  const warnings = said(post, 'warning').filter(({ text }) => isAlarm(text));
-  const problems: string[] = [];
-  if (post.crash !== undefined) problems.push(`post crashed: ${post.crash}`);
-  if (post.exit === 1 && !(expects.fails && errors.length === 1))
-    problems.push(`post is red with ${errors.length} errors`);
-  if (post.exit === 0 && errors.length > 0) problems.push('post is green with an error');
-  if (expects.fails && warnings.length > 0) problems.push('post warns where it is to fail');
-  for (const { text } of [...errors, ...warnings]) {
-    if (!advice.test(text)) problems.push(`nothing on what to do: ${text}`);
-    if (text.includes('request-timeout')) problems.push(`post speaks of an input that it has no use for: ${text}`);
-  }
-  return problems;
+  const errors = texts(post, 'error');
+  const warnings = texts(post, 'warning').filter(isAlarm);
+  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+    [post.crash !== undefined, `post crashed: ${post.crash}`],
+    [post.exit === 1 && !(expects.fails && errors.length === 1), `post failed with ${errors.length} errors`],
+    [post.exit === 0 && errors.length > 0, 'post succeeded with an error'],
+    [expects.fails && warnings.length > 0, 'post warns although it must fail'],
+    [[...errors, ...warnings].some((text) => text.includes('request-timeout')), 'post names an input that it ignores'],
+  ];
+  return [
+    ...claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : [])),
+    ...badTexts(post, [...errors, ...warnings]),
+  ];
 }
 
-/** Whether it says that a key may be alive. */
-export function isAlarm(text: string): boolean {
-  return /Could not confirm|may be left|Could not check whether a key still exists/.test(text);
-}
-
-export function alarms(process: ProcessRecord): string[] {
-  return said(process, 'warning', 'error').flatMap(({ text }) => (isAlarm(text) ? [text] : []));
+function badTexts(process: ProcessRecord, toAdvise: readonly string[]): string[] {
+  return [
+    ...toAdvise.filter((text) => !advice.test(text)).map((text) => `a message without advice: ${text}`),
+    ...texts(process, 'error', 'warning')
+      .filter((text) => noWordForUsers.test(text))
+      .map((text) => `not a message for users: ${text}`),
+  ];
 }

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pMap from 'p-map';
+import { runMany } from '../run-many.js';
+import { type Mutant, mutants } from './mutants.js';
+
+const firstSeed = 1;
+const maxRuns = 20_000;
+const common = { from: firstSeed, workers: 1, untilFound: true, limitMs: 60_000 };
+const folder = resolve('build/mutants');
+const compiled = ['src', 'test/simulation', 'test/control-plane', 'test/virtual', 'test/kit'];
+
+/** Checks that the simulation finds each mutant in a copy of the code. */
+export async function findMutants(workers: number, only: string | undefined): Promise<boolean> {
+  const chosen = mutants.filter(({ name }) => only === undefined || name === only);
+  const startedAt = performance.now();
+  compile(chosen);
+  const found = await pMap(chosen, find, { concurrency: workers });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  console.log(`${found.filter(Boolean).length} of ${chosen.length} mutants found in ${seconds.toFixed(0)} s.`);
+  rmSync(folder, { recursive: true });
+  return found.every(Boolean);
+}
+
+/** A copy of the compiled code for each mutant, with one file changed. */
+function compile(chosen: readonly Mutant[]): void {
+  rmSync(folder, { recursive: true, force: true });
+  const sources = join(folder, 'sources');
+  for (const mutant of chosen) {
+    const path = join(sources, mutant.name, mutant.file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, mutated(mutant));
+  }
+  const files = chosen.map(({ name, file }) => join(sources, name, file));
+  const options = '--ignoreConfig --noCheck --noResolve --module nodenext --target es2023 --types node'.split(' ');
+  execFileSync('npx', ['tsc', ...options, '--rootDir', sources, '--outDir', join(folder, 'compiled'), ...files], {
+    stdio: 'inherit',
+  });
+  for (const { name, file } of chosen) {
+    for (const part of compiled) cpSync(join('build', part), join(folder, name, part), { recursive: true });
+    const script = file.replace(/\.ts$/, '.js');
+    cpSync(join(folder, 'compiled', name, script), join(folder, name, script));
+  }
+}
+
+export function mutated({ name, file, replace, by }: Mutant): string {
+  const source = readFileSync(file, 'utf8');
+  const places = source.split(replace).length - 1;
+  if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} contains its text ${places} times.`);
+  return source.replace(replace, () => by);
+}
+
+async function find({ name, defect }: Mutant): Promise<boolean> {
+  const script = pathToFileURL(join(folder, name, 'test/simulation/worker.js'));
+  const { findings } = await runMany({ ...common, runs: maxRuns, script });
+  const [first] = findings;
+  const isFound = first !== undefined && (await isCleanWithout(first.seed));
+  const outcome =
+    first === undefined
+      ? `NOT FOUND in ${maxRuns} runs`
+      : `run ${first.seed - firstSeed + 1}${isFound ? '' : ', BUT ALSO WITHOUT IT'}: ${first.violations[0]?.slice(0, 110)}`;
+  console.log(`${name} (${defect})\n  ${outcome}`);
+  return isFound;
+}
+
+/** The mutant, and nothing else, must cause the violation. */
+async function isCleanWithout(seed: number): Promise<boolean> {
+  const script = new URL('../worker.js', import.meta.url);
+  const { findings } = await runMany({ ...common, from: seed, runs: 1, script });
+  return findings.length === 0;
+}
