@@ -1,102 +1,92 @@
 /**
- * `npm run test:faults`: the bundle over real sockets, in every mode, at every exchange, with everything that can go wrong.
- * `--seconds 90` a part of it, another one each time; `--seed 5` the same part; `--only "<cell>"` one cell, with all it said.
+ * `npm run test:faults`: replays plans of the simulation over real sockets, with the built bundle as processes, and judges
+ * them by the invariants of the simulation. `--seconds 90`: only so long; `--seed S`: plans from that seed on; `--only S`:
+ * replays the plan of one seed and prints its trace.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { seededRandom } from '../control-plane/random.js';
-import { headline, presentStep } from '../runner/present.js';
-import { processesOf } from './account.js';
-import { runCampaign } from './campaign.js';
-import { lists } from './lists.js';
-import { mintings } from './mintings.js';
-import { nameOf, type Outcome, outcomeOf } from './outcome.js';
-import { revocations } from './revocations.js';
-import { cellsOf } from './table.js';
-import { tableOfOutcomes } from './table-of-outcomes.js';
-import { waits } from './waits.js';
+import pLimit from 'p-limit';
+import { violationsOf } from '../simulation/invariants/index.js';
+import type { Run } from '../simulation/record.js';
+import { traceOf } from '../simulation/trace.js';
+import { cells, cellsOf, choosePlans, kinds } from './choose.js';
+import { replay } from './replay.js';
+
+const whole = { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 };
+/** A choice that takes few of the seconds. */
+const partly = { perCell: 6, maxSeeds: 1_000, maxMs: 30_000 };
+/** A run may end so much later than the time that was given. */
+const overtimeMs = 15_000;
+const concurrency = 64;
 
 const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string' },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-    'at-once': { type: 'string', default: '128' },
-  },
+  options: { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
-const subjects = [...mintings, ...waits, ...lists, ...revocations];
+process.exitCode = values.only === undefined ? await replayMany() : await replayOne(Number(values.only));
 
-process.exitCode = values.only === undefined ? await runMany() : await runOne(values.only);
+async function replayOne(seed: number): Promise<number> {
+  const run = await replay(seed);
+  const violations = violationsOf(run);
+  console.log([traceOf(run), ...violations].join('\n\n'));
+  return violations.length === 0 ? 0 : 1;
+}
 
-async function runMany(): Promise<number> {
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-  const time = values.seconds === undefined ? undefined : Number(values.seconds) * 1_000;
-  const began = performance.now();
-  const seconds = () => ((performance.now() - began) / 1_000).toFixed(0);
-  let done = 0;
-  console.log(time === undefined ? 'The whole table.' : `${values.seconds} s of the table, drawn by --seed ${seed}.`);
-  const alive = setInterval(() => console.log(`${seconds()} s: ${done} cells`), 10_000);
-  const { outcomes, planned } = await runCampaign({
-    subjects,
-    atOnce: Number(values['at-once']),
-    time,
-    random: seededRandom(seed),
-    onOutcome: (outcome) => {
-      done++;
-      if (outcome.violations.length > 0) tell(outcome);
-    },
-  }).finally(() => clearInterval(alive));
+async function replayMany(): Promise<number> {
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
+  const limitMs = values.seconds === undefined ? Number.POSITIVE_INFINITY : Number(values.seconds) * 1_000;
+  const startedAt = performance.now();
+  const elapsed = () => performance.now() - startedAt;
+  const progress = () => console.log(`${(elapsed() / 1_000).toFixed(0)} s: ${passed + failed} runs, ${failed} failed`);
+  let [passed, failed] = [0, 0];
+  const covered = new Map<string, number>();
 
-  console.log(`\n${tableOfOutcomes(outcomes)}\n`);
-  const failed = outcomes.filter(({ violations }) => violations.length > 0).length;
-  const runs = outcomes.reduce((sum, outcome) => sum + outcome.runs, 0);
-  const notRun = time === undefined ? planned - outcomes.length : 0;
-  const figures = {
-    passed: outcomes.length - failed,
-    failed: failed + notRun,
-    planned,
-    runs,
-    seed,
-    seconds: Number(seconds()),
-  };
+  const temp = mkdtempSync(join(tmpdir(), 'choose-'));
+  const choices = await choosePlans({ from: seed, temp, ...(Number.isFinite(limitMs) ? partly : whole) });
+  rmSync(temp, { recursive: true });
+  console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
+
+  const timer = setInterval(progress, 10_000);
+  const limit = pLimit(concurrency);
+  await Promise.all(
+    choices.map((choice) =>
+      limit(async () => {
+        if (elapsed() + choice.ms > limitMs + overtimeMs || elapsed() > limitMs) return;
+        const violations = await judge(choice.seed, (run) => {
+          for (const name of cellsOf(run)) covered.set(name, (covered.get(name) ?? 0) + 1);
+        });
+        if (violations.length === 0) passed++;
+        else failed++;
+        for (const violation of violations)
+          console.log(`✗ ${violation}\n    npm run test:faults -- --only ${choice.seed}`);
+      }),
+    ),
+  ).finally(() => clearInterval(timer));
+
+  console.log(`\n${tableOf(covered)}\n`);
+  const missing = Number.isFinite(limitMs) ? [] : cells.filter((name) => !covered.has(name));
+  for (const name of missing) console.log(`✗ never met: ${name}`);
+  const seconds = Math.round(elapsed() / 1_000);
+  const figures = { passed, failed: failed + missing.length, cells: covered.size, seed, seconds };
   writeFileSync('build/faults.json', `${JSON.stringify(figures)}\n`);
   console.log(JSON.stringify(figures));
   return figures.failed === 0 ? 0 : 1;
 }
 
-function tell({ name, violations }: Outcome): void {
-  console.log(`✗ ${name}`);
-  for (const violation of violations) console.log(`    ${violation}`);
-  console.log(`    npm run test:faults -- --only "${name}"`);
+async function judge(seed: number, onRun: (run: Run) => void): Promise<string[]> {
+  try {
+    const run = await replay(seed);
+    onRun(run);
+    return violationsOf(run);
+  } catch (error) {
+    return [`the replay failed: ${error instanceof Error ? error.stack : error}`];
+  }
 }
 
-async function runOne(wanted: string): Promise<number> {
-  const subject = subjects.find(({ name }) => wanted.startsWith(`${name}: `));
-  if (subject === undefined) throw new Error(`There is no situation of which “${wanted}” is a cell.`);
-  const clean = await outcomeOf(subject, undefined);
-  const cells = clean.account === undefined ? [] : cellsOf(clean.account);
-  const cell = cells.find((one) => nameOf(subject, one) === wanted);
-  if (cell === undefined && clean.name !== wanted)
-    throw new Error(`There is no such cell. There are:\n${cells.map((one) => nameOf(subject, one)).join('\n')}`);
-  const outcome = cell === undefined ? clean : await outcomeOf(subject, cell);
-  if (outcome.account !== undefined) {
-    for (const { stage, result, exchanges } of processesOf(outcome.account)) {
-      console.log(`${headline(stage)}\n${presentStep(result)}`);
-      const begin = exchanges[0]?.at ?? 0;
-      for (const { n, at, endedAt, method, path, keyId, fault, status } of exchanges) {
-        const end = endedAt === undefined ? 'open' : `${endedAt - at} ms`;
-        console.log(
-          `${String(n).padStart(4)} ${at - begin} ms, ${end}: ${method} ${path} by ${keyId}: ${status} ${fault ?? ''}`,
-        );
-      }
-      console.log(
-        `     ended after ${Math.round(result.ms)} ms: exit code ${result.exitCode}, signal ${result.signal}\n`,
-      );
-    }
-    const made = outcome.account.made.map(({ key, isAlive }) => `${key.id} (${isAlive ? 'alive' : 'revoked'})`);
-    console.log(`Keys made: ${made.join(', ') || 'none'}`);
-  }
-  if (outcome.violations.length === 0) console.log(`✓ ${outcome.name}`);
-  else tell(outcome);
-  return outcome.violations.length === 0 ? 0 : 1;
+/** How many runs met each fault in each mode. */
+function tableOf(covered: ReadonlyMap<string, number>): string {
+  const modes = [...new Set(cells.map((name) => name.split(': ')[0] ?? ''))];
+  const rows = modes.map((mode) => [mode, ...kinds.map((kind) => String(covered.get(`${mode}: ${kind}`) ?? '-'))]);
+  return [['', ...kinds], ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

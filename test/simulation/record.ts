@@ -106,6 +106,11 @@ export function ownProcessesOf(step: StepRecord): ProcessRecord[] {
   return forgeryIn(step) === undefined ? processesOf(step) : [step.main];
 }
 
+/** The header with the key that main was given. */
+export function parentOf({ plan: { inputs, environment } }: StepRecord): string {
+  return `Bearer ${inputs['api-key'] ?? environment['CTL_API_KEY']}`;
+}
+
 export function output({ messages }: ProcessRecord, name: string): string | undefined {
   return messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
 }

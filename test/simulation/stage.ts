@@ -50,6 +50,8 @@ export class Stage {
   /** Also those whose project was removed, but not those of the invented past. */
   readonly operations: Operation[] = [];
   readonly revokedByOthers = new Set<string>();
+  /** Once a step names its key, others create keys with nearly that name. */
+  hasNearNames = false;
   readonly #firstKeyId: bigint;
   /** Keys whose id the service gave to another. */
   readonly #former = new Map<string, ApiKey>();
@@ -152,6 +154,7 @@ export class Stage {
 
   record({ method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>): SentRequest {
     const path = url.pathname + url.search;
+    if (this.hasNearNames && method === 'POST') this.#addNearNames(JSON.parse(body).key_name);
     return {
       n: ++this.#requests,
       at: this.now,
@@ -168,6 +171,11 @@ export class Stage {
       mayHaveTakenEffect: true,
       endedAt: undefined,
     };
+  }
+
+  #addNearNames(name: string): void {
+    this.hasNearNames = false;
+    for (const near of [`${name}0`, name.slice(0, -1), name.toUpperCase(), ` ${name}`]) this.plane.addKey(near);
   }
 
   #arrivalOf({ n }: SentRequest, from: number): SentRequest['arrived'] {

@@ -49,6 +49,7 @@ export function drawPlan(seed: number, temp: string, createStage: CreateStage): 
     },
     drawTrip(chance),
   );
+  stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');

@@ -1,6 +1,9 @@
 import type { ControlPlaneOptions } from '../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 
+/** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
+const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
+
 /** Behaviour that the API's document leaves open. */
 export function drawService(
   chance: Chance,
@@ -9,6 +12,7 @@ export function drawService(
   const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
   return {
     seed: chance.below(2 ** 30),
+    ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
     firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
     notShown: {
       successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},

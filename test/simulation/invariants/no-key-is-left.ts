@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { output, type ProcessRecord, type Run, type SentRequest, type StepRecord } from '../record.js';
+import { output, type ProcessRecord, parentOf, type Run, type SentRequest, type StepRecord } from '../record.js';
 import {
   creationOf,
   isAliveAt,
@@ -51,7 +51,7 @@ export function noKeyIsLeft(run: Run): string[] {
 
 /** After the last search that was due. A post that ends earlier answers for the rest of its time, too. */
 function wasCreatedTooLate({ stage }: Run, step: StepRecord, key: ApiKey, post: ProcessRecord): boolean {
-  const before = searchEndsBefore[parentOf(step) === undefined ? 'minted' : 'parent'];
+  const before = searchEndsBefore[parentInPost(step) === undefined ? 'minted' : 'parent'];
   const due = post.startedAt + postTimeout - before - 2 * stage.tripMs - stage.slackMs;
   // A search that took until then was the last. A whole list shows the keys of the time when its request arrived. If the
   // deadline cut the request, the list before it counts.
@@ -68,13 +68,14 @@ function isCutSearch({ endpoint, response, error }: SentRequest): boolean {
 /** As the contract allows: by a DELETE and its repetition, or by a 401 that post could not check without the parent key. */
 function isThoughtGone({ id, key }: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
   const gets401 = post.sent.some((sent) => sent.authorization === `Bearer ${key}` && sent.response?.status === 401);
-  return isBelievedGone(id, post.sent) || (parentOf(step) === undefined && gets401);
+  return isBelievedGone(id, post.sent) || (parentInPost(step) === undefined && gets401);
 }
 
 /** The header of the parent key, if post has that key. */
-function parentOf({ main, plan: { post } }: StepRecord): string | undefined {
-  const keys = [post.inputs['api-key'], post.environment['CTL_API_KEY']].map((key) => `Bearer ${key}`);
-  return keys.find((key) => key === main.sent[0]?.authorization);
+function parentInPost(step: StepRecord): string | undefined {
+  const { inputs, environment } = step.plan.post;
+  const keys = [inputs['api-key'], environment['CTL_API_KEY']].map((key) => `Bearer ${key}`);
+  return keys.find((key) => key === parentOf(step));
 }
 
 function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessRecord): boolean {
@@ -84,7 +85,7 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   if (post.crash !== undefined || post.runnerFailed || isToldToWait || isProxyClosed) return false;
   // A search cannot find a key that an incomplete list does not show.
   if (post.sent.some(isIncompleteKeyList)) return false;
-  const parent = parentOf(step);
+  const parent = parentInPost(step);
   const credentials = run.stage.keys().filter(({ key }) => step.state.includes(key) || `Bearer ${key}` === parent);
   const isAccepted = credentials.some((key) => isAliveAt(key, post.endedAt) && !isRejected(key, post));
   return isAccepted && isReachable(run, step, post, creationOf(left));

@@ -1,5 +1,13 @@
 import { githubToken } from '../plan.js';
-import { type Message, ownProcessesOf, type ProcessRecord, processesOf, type Run, type StepRecord } from '../record.js';
+import {
+  type Message,
+  ownProcessesOf,
+  type ProcessRecord,
+  parentOf,
+  processesOf,
+  type Run,
+  type StepRecord,
+} from '../record.js';
 import { keysOf } from '../truth.js';
 
 interface Secret {
@@ -29,9 +37,14 @@ export function noSecretLeaves(run: Run): string[] {
 /** Pieces that no other text contains. Of an encoding from its middle, because its ends depend on the neighbouring text. */
 function partsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;'),
+  ];
   return [
-    secret.slice(0, 20),
-    secret.slice(-20),
+    ...new Set(forms.flatMap((form) => [form.slice(0, 20), form.slice(-20)])),
     ...(secret.length > 44 ? [secret.slice(22, 42)] : []),
     bytes.toString('base64').slice(4, 40),
     bytes.toString('hex').slice(0, 40),
@@ -78,15 +91,16 @@ function unmasked({ messages, part }: ProcessRecord, own: ReadonlySet<string>, p
 
 function misdirected(
   { part, sent }: ProcessRecord,
-  { main, plan }: StepRecord,
+  step: StepRecord,
   own: ReadonlySet<string>,
   ownOrigin: string,
 ): string[] {
-  const parent = main.sent[0]?.authorization;
+  const parent = parentOf(step);
   return sent.flatMap(({ authorization, origin, path, endpoint }) => {
     if (origin !== ownOrigin) return [`a request went to ${origin}`];
     if (endpoint === 'other') return [`a request went to ${path}`];
-    const isMinted = part === 'post' && plan.mode === 'create-key' && own.has(authorization.replace(/^Bearer /, ''));
+    const isMinted =
+      part === 'post' && step.plan.mode === 'create-key' && own.has(authorization.replace(/^Bearer /, ''));
     return authorization === parent || isMinted ? [] : [`the key of another step was sent with ${path}`];
   });
 }

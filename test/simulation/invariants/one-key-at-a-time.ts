@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../control-plane/index.js';
-import { output, ownProcessesOf, type Run, type StepRecord, texts } from '../record.js';
+import { output, ownProcessesOf, parentOf, type Run, type StepRecord, texts } from '../record.js';
 import { nameOfReused } from '../stage.js';
 import { creationOf, idOfDelete, isAliveAt, isBelievedGone, isWholeKeyList, keysOf, wasCreatedLate } from '../truth.js';
 import { isOver, isReallyOver, isSweepable } from './sweep.js';
@@ -81,7 +81,7 @@ function keptKeyTouched({ main, post, plan: { expects } }: StepRecord): string[]
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */
 function reusedIdTouched({ stage }: Run, step: StepRecord): string[] {
   if (step.plan.mode !== 'create-key') return [];
-  const parent = step.main.sent[0]?.authorization;
+  const parent = parentOf(step);
   return ownProcessesOf(step).flatMap(({ sent }) =>
     sent.flatMap((one) => {
       const id = idOfDelete(one) ?? '';

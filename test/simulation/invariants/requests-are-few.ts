@@ -24,7 +24,7 @@ export function requestsAreFew(run: Run): string[] {
     ...processesOf(step).flatMap((process) => [
       ...tooMany(run, step, process),
       ...tooManyConcurrent(process, run.stage.slackMs),
-      ...tooEarly(step, process),
+      ...tooEarly(step, process, run.stage.slackMs),
     ]),
   ]);
 }
@@ -108,7 +108,7 @@ function maxRequests(run: Run, step: StepRecord, process: ProcessRecord): number
   }
 }
 
-function tooEarly(step: StepRecord, { sent, part }: ProcessRecord): string[] {
+function tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): string[] {
   const deadline = deadlineOf(step);
   const isWait = step.plan.mode === 'wait-operation';
   return sent.flatMap((first, index) => {
@@ -116,10 +116,13 @@ function tooEarly(step: StepRecord, { sent, part }: ProcessRecord): string[] {
     const { endedAt } = first;
     if (asked === undefined || endedAt === undefined || !isRetried(first)) return [];
     const isPollFailure = isWait && !isThrottled(first);
-    const until = endedAt + (isPollFailure ? Math.min(asked, maxPollPause) : asked) - 1;
+    const until = endedAt + (isPollFailure ? Math.min(asked, maxPollPause) : asked) - 1 - Math.min(slackMs, 5);
     const early = sent
       .slice(index + 1)
-      .find((next) => next.at >= endedAt && next.at > first.at && next.at < until && isDelayedBy(step, first, next));
+      .find(
+        (next) =>
+          next.at >= endedAt && next.at > first.at && next.at < until && isDelayedBy(step, first, next, slackMs),
+      );
     // The last poll at the deadline does not wait.
     if (early === undefined || (isPollFailure && early.at >= deadline)) return [];
     const ms = Math.round(until + 1 - early.at);
@@ -132,13 +135,15 @@ function isRetried({ response }: SentRequest): boolean {
   return [408, 423, 425, 429].includes(status) || status >= 500;
 }
 
+const concurrentModes = ['revoke-key', 'sweep-keys', 'create-key', 'wait-operation'];
+
 /** A 429 delays all requests. A 423, or the failure of one of several concurrent requests, delays only its repetition. */
-function isDelayedBy({ plan: { mode } }: StepRecord, first: SentRequest, next: SentRequest): boolean {
-  if (first.method === next.method && withoutQuery(first) === withoutQuery(next)) return true;
+function isDelayedBy({ plan: { mode } }: StepRecord, first: SentRequest, next: SentRequest, slackMs: number): boolean {
+  // A concurrent request may leave before the client has read the response.
+  const isConcurrent = concurrentModes.includes(mode) && next.at <= (first.endedAt ?? 0) + slackMs / 20;
+  if (first.method === next.method && withoutQuery(first) === withoutQuery(next)) return !isConcurrent || slackMs === 0;
   const status = first.response?.status;
-  if (status === 423 || (status !== 429 && mode === 'wait-operation')) return false;
-  // A concurrent request may leave in the moment in which the response arrives.
-  return next.at !== first.endedAt || !['revoke-key', 'sweep-keys', 'create-key', 'wait-operation'].includes(mode);
+  return !isConcurrent && status !== 423 && (status === 429 || mode !== 'wait-operation');
 }
 
 function withoutQuery({ path }: SentRequest): string {

@@ -2,6 +2,7 @@ import { type Run, type SentRequest, type StepRecord, texts } from '../record.js
 import {
   ambiguousCreates,
   deadlineOf,
+  endedByItself,
   endOf,
   isFaulty,
   isIncompleteKeyList,
@@ -24,7 +25,13 @@ export function retriesAreEnough(run: Run): string[] {
 function givenUpEarly({ stage }: Run, step: StepRecord): string[] {
   const { main, plan } = step;
   const deadline = deadlineOf(step);
-  if (statusOf(main) !== 'error' || plan.timeoutMs === 0 || main.endedAt >= deadline || plan.runnerFault !== undefined)
+  if (
+    statusOf(main) !== 'error' ||
+    !endedByItself(main) ||
+    plan.timeoutMs === 0 ||
+    main.endedAt >= deadline ||
+    plan.runnerFault !== undefined
+  )
     return [];
   const isRejected = main.sent.some((sent) => isPermanent(sent) || isIncompleteKeyList(sent));
   const isTooLong = main.sent.some((sent) => (sent.endedAt ?? 0) + (retryAfterOf(sent) ?? 0) > deadline);

@@ -1,0 +1,46 @@
+import { type Fault, type RunningGitHub, startGitHub } from '../github/index.js';
+import type { Chance } from '../simulation/chance.js';
+import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
+
+const notFound: Fault = { kind: 'status', status: 404 };
+const permanent: readonly [Fault, ...Fault[]] = [
+  { kind: 'no-permission' },
+  { kind: 'status', status: 401 },
+  { kind: 'redirect' },
+];
+const transient: readonly [Fault, ...Fault[]] = [
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 503 },
+  { kind: 'html', status: 502 },
+  { kind: 'bad-json' },
+  { kind: 'empty-body' },
+  { kind: 'cut-before-headers' },
+  { kind: 'cut-mid-body' },
+  { kind: 'delay', ms: 3_000 },
+];
+
+/** GitHub as the plan wants it, with a fault of a drawn kind for each run that it does not show. */
+export async function startGitHubOf(runs: ReadonlyMap<string, GitHubRun>, chance: Chance): Promise<RunningGitHub> {
+  const github = await startGitHub({ token: githubToken, repository: 'acme/shop', repositoryId: '5' });
+  const own = runs.get(ownRun);
+  if (own !== undefined && 'run' in own && (own.run === 'gone' || own.hiddenAfter !== undefined))
+    github.faults.add({ fault: notFound, from: own.run === 'gone' ? 1 : (own.hiddenAfter ?? 0) + 1 });
+  for (const [id, known] of runs) {
+    const fail = (fault: Fault, count: number) => github.faults.add({ path: `/runs/${id}`, fault, count });
+    const state = 'silent' in known ? 'gone' : 'run' in known ? known.run : known.later;
+    if (state !== 'gone')
+      github.addRun({ id, attempt: state.attempt ?? 1, status: state.isCompleted ? 'completed' : 'in_progress' });
+    if ('silent' in known) fail({ kind: 'hang-before-headers' }, Number.POSITIVE_INFINITY);
+    if ('foundAfter' in known) fail(notFound, known.foundAfter);
+    if ('unseen' in known) fail(faultFor(known.unseen, chance), known.times);
+  }
+  return github;
+}
+
+function faultFor(
+  { status, transient: isTransient }: { status?: number | undefined; transient: boolean },
+  chance: Chance,
+): Fault {
+  if (status === 429) return chance.pick<Fault>([{ kind: 'rate-limit' }, { kind: 'secondary-rate-limit' }]);
+  return chance.pick(isTransient ? transient : permanent);
+}

@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pLimit from 'p-limit';
+import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
+import { Chance } from '../simulation/chance.js';
+import { drawPlan } from '../simulation/draw/plan.js';
+import { githubToken, type Interruption, type StepPlan } from '../simulation/plan.js';
+import { newRecord, type ProcessRecord, type Run, type SentRequest } from '../simulation/record.js';
+import { play } from '../simulation/simulate.js';
+import { epoch, Stage } from '../simulation/stage.js';
+import { startGitHubOf } from './github.js';
+import { type Listener, type SocketServer, serve } from './socket-server.js';
+import { completeRecord, isMark } from './step-record.js';
+
+/** Milliseconds by which a busy machine may be late. */
+const slackMs = 10_000;
+/** A process that runs so much longer than it may hangs. */
+const overtimeMs = 30_000;
+const postTimeoutMs = 20_000;
+/** More processes that start at once only delay each other. */
+const starts = pLimit(2);
+const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap((name) => [
+  '--require',
+  resolve(`test/scenarios/fixtures/${name}.cjs`),
+]);
+
+/** Moments within a process that nothing outside shows, for an interruption at a message. */
+const innerMoments = [
+  ...['before state 1', 'before state 2', 'after state 2', 'before state 3', 'after state 3', 'before request 1'],
+  ...['after request 1', 'after answer 1', 'before output 1', 'after output 3', 'after output 5', 'before env 1'],
+  ...['after env 1', 'before summary 1', 'after summary 1', 'before output 2'],
+];
+
+/** Replays a drawn plan with the built bundle as processes, in real time and over sockets. */
+export async function replay(seed: number): Promise<Run> {
+  const temp = mkdtempSync(join(tmpdir(), 'replay-'));
+  const { plan, stage } = drawPlan(seed, temp, (service) => {
+    return new Stage({ clock: realClock(), origin: 'http://127.0.0.1', tripMs: 0, slackMs, service });
+  });
+  const github = await startGitHubOf(plan.runs, new Chance(seed));
+  const steps = plan.jobs.flat().map(() => new SocketStep(stage, seed, github.url));
+  try {
+    const records = await play(
+      plan,
+      {
+        stage,
+        main: (step, index) => at(steps, index).main(step),
+        post: (step, index) => at(steps, index).post(step),
+      },
+      0,
+    );
+    const isOtherToken = github.requests.some(({ headers }) => headers['authorization'] !== `token ${githubToken}`);
+    if (isOtherToken) records[0]?.main.problems.push('GitHub got another token');
+    return { plan, stage, steps: records };
+  } finally {
+    await Promise.all(steps.map((step) => step.dispose()));
+    stage.exchanges.close();
+    await github.close();
+    rmSync(temp, { recursive: true, force: true });
+  }
+}
+
+function at<T>(items: readonly T[], index: number): T {
+  const item = items[index];
+  if (item === undefined) throw new Error(`There is no step ${index}.`);
+  return item;
+}
+
+function realClock(): ConstructorParameters<typeof Stage>[0]['clock'] {
+  const startedAt = Date.now();
+  const now = () => Date.now() - startedAt;
+  const schedule = (time: number, call: () => void) => {
+    const timer = setTimeout(call, Math.min(Math.max(0, time - now()), 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  };
+  const epochMs = () => epoch + now();
+  return { now, epochMs, schedule, service: { now: epochMs, schedule: (ms, call) => schedule(now() + ms, call) } };
+}
+
+/** The processes of one step, with a server of their own. */
+class SocketStep {
+  readonly #stage: Stage;
+  readonly #seed: number;
+  readonly #gitHubUrl: string;
+  #server: SocketServer | undefined;
+  #listener: Listener | undefined;
+  #main: StepResult | undefined;
+  readonly #handles: StepHandle[] = [];
+
+  constructor(stage: Stage, seed: number, gitHubUrl: string) {
+    this.#stage = stage;
+    this.#seed = seed;
+    this.#gitHubUrl = gitHubUrl;
+  }
+
+  async main(plan: StepPlan): Promise<ProcessRecord> {
+    this.#server = await serve(this.#stage, {
+      onRequest: (sent) => this.#listener?.onRequest(sent),
+      onEnd: (sent) => this.#listener?.onEnd(sent),
+    });
+    const limitMs = (plan.timeoutMs || 30 * plan.requestTimeoutMs) + overtimeMs;
+    const options = this.#options(plan.inputs, plan.environment, plan, plan.interruption);
+    const [record, result] = await this.#run('main', plan.interruption, () => startStep({ ...options, limitMs }));
+    this.#main = result;
+    return record;
+  }
+
+  async post(plan: StepPlan): Promise<ProcessRecord> {
+    const main = this.#main;
+    if (main === undefined) throw new Error('Post has no main.');
+    const { inputs, environment, interruption } = plan.post;
+    const options = this.#options(inputs, environment, plan, interruption);
+    const limitMs = postTimeoutMs + overtimeMs;
+    const [record] = await this.#run('post', interruption, () => startPost(main, { ...options, limitMs }));
+    return record;
+  }
+
+  async dispose(): Promise<void> {
+    for (const handle of this.#handles) {
+      handle.kill();
+      (await handle.done).dispose();
+    }
+    await this.#server?.close();
+  }
+
+  async #run(
+    part: ProcessRecord['part'],
+    interruption: Interruption | undefined,
+    start: () => StepHandle,
+  ): Promise<[ProcessRecord, StepResult]> {
+    const stage = this.#stage;
+    const { handle, record } = await starts(async () => {
+      const record = newRecord(part, stage.now);
+      this.#listener = this.#listen(record, interruption, () => handle.kill(this.#signalOf(interruption)));
+      const handle = start();
+      this.#handles.push(handle);
+      await handle.waitForLine(/^/).catch(() => undefined);
+      return { handle, record };
+    });
+    const { moment } = interruption ?? {};
+    if (moment?.on === 'time') setTimeout(() => handle.kill(this.#signalOf(interruption)), moment.ms).unref();
+    const result = await handle.done;
+    record.endedAt = stage.now;
+    const mark = result.lines.find(({ stream, text }) => stream === 'stderr' && isMark(text));
+    const signalledMs = result.signals[0]?.ms ?? mark?.ms;
+    if (interruption?.what === 'signal' && signalledMs !== undefined)
+      record.signalledAt = record.startedAt + signalledMs;
+    completeRecord(record, result, interruption?.what === 'kill' && signalledMs !== undefined);
+    return [record, result];
+  }
+
+  #listen(record: ProcessRecord, interruption: Interruption | undefined, interrupt: () => void): Listener {
+    const { moment } = interruption ?? {};
+    let faults = 0;
+    let responses = 0;
+    const onRequest = (sent: SentRequest) => {
+      record.sent.push(sent);
+      if (moment?.on === 'request' && record.sent.length === moment.nth) interrupt();
+      if (moment?.on === 'fault' && sent.fault !== undefined && ++faults === moment.nth)
+        setTimeout(interrupt, moment.ms).unref();
+    };
+    const onEnd = () => {
+      if (moment?.on === 'response' && ++responses === moment.nth) interrupt();
+    };
+    return { onRequest, onEnd };
+  }
+
+  #signalOf(interruption: Interruption | undefined): 'SIGKILL' | 'SIGINT' | 'SIGTERM' {
+    return interruption?.what === 'kill' ? 'SIGKILL' : this.#seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
+  }
+
+  #options(
+    inputs: Readonly<Record<string, string>>,
+    environment: Readonly<Record<string, string>>,
+    { clockAheadMs }: StepPlan,
+    interruption: Interruption | undefined,
+  ): StepOptions {
+    const { moment } = interruption ?? {};
+    const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
+    const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
+    const slash = inputs['base-url']?.endsWith('/') ? '/' : '';
+    return {
+      inputs: { ...inputs, 'base-url': `${this.#server?.baseUrl}${slash}` },
+      env: {
+        ...Object.fromEntries(names.map((name) => [name, environment[name]])),
+        GITHUB_API_URL: this.#gitHubUrl,
+        // The clock of the service, and by how much the plan wants the runner's to differ.
+        CLOCK_AHEAD_MS: String(this.#stage.clock.epochMs() - Date.now() + clockAheadMs),
+        SIGNAL_AT: inner === undefined ? '' : `${this.#signalOf(interruption)} ${inner}`,
+      },
+      token: githubToken,
+      nodeArgs: fixtures,
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import { basePath, type PlaneAnswer, type Reception, type WireStep } from '../control-plane/index.js';
+import type { PlaneRequest } from '../control-plane/plane.js';
+import { startServer } from '../control-plane/server.js';
+import type { SentRequest } from '../simulation/record.js';
+import { altered, type Stage } from '../simulation/stage.js';
+
+export interface SocketServer {
+  readonly baseUrl: string;
+  readonly close: () => Promise<void>;
+}
+
+export interface Listener {
+  readonly onRequest: (sent: SentRequest) => void;
+  readonly onEnd: (sent: SentRequest) => void;
+}
+
+/** Serves the stage's control plane to one step, and records each exchange as the client sees it. */
+export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promise<SocketServer> {
+  const record = ({ method, target, headers, body }: PlaneRequest): SentRequest => {
+    const authorization = headers['authorization'] ?? '';
+    const url = new URL(target, stage.origin);
+    return stage.record({ method: method as 'GET', url, headers: { authorization }, body });
+  };
+  const lose = (request: PlaneRequest, fault: SentRequest['fault']): SentRequest => {
+    const sent = record(request);
+    stage.exchanges.receiveInVain(request);
+    sent.arrived = stage.exchanges.log.exchanges.at(-1);
+    sent.fault = fault;
+    onRequest(sent);
+    return sent;
+  };
+  const receiveInVain = (request: PlaneRequest): void => {
+    const sent = lose(request, 'closed-on-arrival');
+    sent.endedAt = stage.now;
+    sent.error = 'The connection was closed';
+    onEnd(sent);
+  };
+  const receive = (request: PlaneRequest): Reception => {
+    const isLost = stage.currentOutage() !== undefined;
+    const sent = isLost ? lose(request, 'outage') : record(request);
+    const reception = isLost ? undefined : stage.exchanges.receive(request);
+    const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(step, sent));
+    if (reception !== undefined) {
+      sent.arrived = reception.exchange;
+      sent.fault = reception.exchange.fault;
+      onRequest(sent);
+    }
+    let status: number | undefined;
+    return {
+      exchange: reception?.exchange ?? (sent.arrived as Reception['exchange']),
+      script,
+      headSent: (sentStatus) => {
+        status = sentStatus;
+        reception?.headSent(sentStatus);
+      },
+      over: () => {
+        if (sent.endedAt !== undefined) return;
+        reception?.over();
+        sent.endedAt = stage.now;
+        sent.response = status === undefined ? undefined : wholeResponse(script);
+        sent.error = sent.response === undefined ? errorOf(sent) : undefined;
+        onEnd(sent);
+      },
+    };
+  };
+  const { origin, close } = await startServer({ receive, receiveInVain }, stage.clock.service);
+  return { baseUrl: `${origin}${basePath}`, close };
+}
+
+function withAlteredText(step: WireStep, sent: SentRequest): WireStep {
+  if (step.step !== 'answer') return step;
+  const answer = altered(step.answer, sent) as PlaneAnswer;
+  const length = String(Buffer.byteLength(answer.body));
+  const headers = 'content-length' in answer.headers ? { ...answer.headers, 'content-length': length } : answer.headers;
+  return { ...step, answer: { ...answer, headers } };
+}
+
+/** A client that is there until the end gets this response, if it is a whole one. */
+function wholeResponse(script: readonly WireStep[]): SentRequest['response'] {
+  const head = script.find((step) => step.step === 'answer' || step.step === 'head');
+  if (head?.step === 'answer') return head.answer;
+  if (head?.step !== 'head' || script.at(-1)?.step !== 'end') return undefined;
+  const body = script.map((step) => (step.step === 'send' ? step.text : '')).join('');
+  return { status: head.status, headers: head.headers, body };
+}
+
+/** As the client words it, for the invariants. */
+function errorOf({ fault }: SentRequest): string {
+  return fault === 'endless-body' ? 'The response is larger than the maximum of 256 MiB' : 'The exchange was given up';
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseCommand } from '../runner/command.js';
+import { parsePairs, readCommandFile } from '../runner/command-files.js';
+import type { StepResult } from '../runner/step.js';
+import type { Message, MessageKind, ProcessRecord } from '../simulation/record.js';
+
+const commands = new Set(['add-mask', 'notice', 'warning', 'error', 'debug']);
+
+/** Completes the record of a process with what the runner saw of it. */
+export function completeRecord(record: ProcessRecord, result: StepResult, isKilled: boolean): void {
+  const { exitCode, signal, overran } = result;
+  record.exit = overran ? 'hung' : exitCode === 0 || exitCode === 1 ? exitCode : 'killed';
+  record.messages.push(...messagesOf(result, record.endedAt));
+  const path = result.outputs['result-file'];
+  if (path !== undefined) record.resultFile = readFileSync(path, 'utf8');
+  if (signal !== null && !isKilled && !overran) record.problems.push(`${signal} ended the process`);
+  if (exitCode !== null && exitCode > 1) record.problems.push(`the exit code is ${exitCode}`);
+  record.problems.push(...result.invalid.map((why) => `the runner rejects a command file: ${why}`));
+  const unexpected = result.stderr.split('\n').filter((line) => line !== '' && !isMark(line));
+  record.problems.push(...unexpected.map((line) => `a line in stderr: ${line}`));
+}
+
+/** A line of the fixture that sends a signal to its own process. */
+export function isMark(line: string): boolean {
+  return /^SIG[A-Z]+ (before|after) \w+ \d+$/.test(line);
+}
+
+/** The messages in the order in which the process sent them, as the fixture `witness` saw it. */
+function messagesOf(result: StepResult, at: number): Message[] {
+  const { files, lines, summary } = result;
+  const received = new Map<string, Message[]>([
+    ['stdout', lines.filter(({ stream }) => stream === 'stdout').map(({ text }) => messageOf(text, at))],
+    ['state', pairsOf(files.state, 'state', at)],
+    ['output', pairsOf(files.output, 'output', at)],
+    ['env', pairsOf(files.env, 'variable', at)],
+    ['summary', summary === '' ? [] : [{ at, kind: 'summary', name: '', text: summary }]],
+  ]);
+  const events = readCommandFile(`${files.summary}.witness`).split('\n');
+  const inOrder = events.flatMap((event) => received.get(event)?.shift() ?? []);
+  return [...inOrder, ...[...received.values()].flat(), ...otherFiles(result, at)];
+}
+
+function messageOf(line: string, at: number): Message {
+  const command = parseCommand(line, commands);
+  if (command === undefined) return { at, kind: 'info', name: '', text: line };
+  const kind = command.name === 'add-mask' ? 'mask' : (command.name as MessageKind);
+  return { at, kind, name: '', text: command.data };
+}
+
+function pairsOf(file: string, kind: MessageKind, at: number): Message[] {
+  return parsePairs(readCommandFile(file)).pairs.map(([name, text]) => ({ at, kind, name, text }));
+}
+
+/** Files that the process left. Like the log they must not contain a secret. */
+function otherFiles({ tempDir, files }: StepResult, at: number): Message[] {
+  const known = new Set<string>(Object.values(files));
+  return readdirSync(tempDir, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    const isOther = entry.isFile() && !known.has(path) && !path.includes('_runner_file_commands');
+    return isOther ? [{ at, kind: 'info' as const, name: path, text: readFileSync(path, 'utf8') }] : [];
+  });
+}
