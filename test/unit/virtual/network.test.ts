@@ -1,24 +1,23 @@
-import { describe, expect, it } from 'vitest';
-import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
-import type { OnCancel } from '../../../src/time/deadline.js';
-import type { Fault } from '../../control-plane/index.js';
-import { World } from '../../virtual/world.js';
+import { expect, it } from 'vitest';
+import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
+import { createControlPlane, type Fault } from '../../control-plane/index.js';
+import { VirtualClock } from '../../virtual/clock.js';
+import { virtualNetwork } from '../../virtual/network.js';
 
-const nothing: OnCancel = () => {};
-
-async function exchange(
-  world: World,
-  send = world.connect(),
-  { onStop = nothing, method = 'GET' as HttpRequest['method'] } = {},
-): Promise<HttpResponse> {
-  const headers = { authorization: `Bearer ${world.plane.apiKey}` };
-  return world.clock.run(
-    send({ method, url: new URL('https://control.test/v2/projects'), headers, maxBytes: 1_000 }, onStop),
-  );
+/** A control plane with some faults, and clients of it. */
+function setService(faults: readonly { readonly fault: Fault; readonly count?: number }[], trip?: () => number) {
+  const clock = new VirtualClock();
+  const { plane, exchanges } = createControlPlane({ faults, clock: clock.service });
+  const headers = { authorization: `Bearer ${plane.apiKey}` };
+  const url = new URL('https://control.test/v2/projects');
+  const connect = () => virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip });
+  const send = (client: Exchange, method: 'GET' | 'POST' = 'GET', giveUpAt = 5_000): Promise<HttpResponse> =>
+    clock.run(client({ method, url, headers, maxBytes: 1_000 }, (giveUp) => void clock.schedule(giveUpAt, giveUp)));
+  return { clock, exchanges, connect, send };
 }
 
-/** Each kind, and what comes of it: a status or the words of an error, and after how many milliseconds. */
-const outcomes: { readonly [Kind in Fault['kind']]: readonly [Fault & { kind: Kind }, number | RegExp, number] } = {
+/** For each kind its result, a status or the text of an error, and the milliseconds that it takes. */
+const results: { readonly [Kind in Fault['kind']]: readonly [Fault & { kind: Kind }, number | RegExp, number] } = {
   'hang-before-headers': [{ kind: 'hang-before-headers' }, /given up/, 5_000],
   'cut-before-headers': [{ kind: 'cut-before-headers' }, /closed after 0 bytes/, 0],
   status: [{ kind: 'status', status: 503 }, 503, 0],
@@ -34,38 +33,39 @@ const outcomes: { readonly [Kind in Fault['kind']]: readonly [Fault & { kind: Ki
   'close-on-next-request': [{ kind: 'close-on-next-request' }, 200, 0],
 };
 
-describe('the virtual network', () => {
-  for (const [kind, [fault, outcome, ms]] of Object.entries(outcomes)) {
-    it(`does what a socket would: ${kind}`, async () => {
-      const world = new World({ faults: [{ fault }] });
-      const giveUp: OnCancel = (call) => world.clock.schedule(5_000, call);
+it.each(Object.entries(results))(
+  'over the virtual network %s has the effect that it has over sockets',
+  async (...row) => {
+    const [, [fault, result, ms]] = row;
+    const { clock, exchanges, connect, send } = setService([{ fault }]);
 
-      const ended = exchange(world, world.connect(), { onStop: giveUp }).then(
-        ({ status }) => status,
-        (error: Error) => error.message,
-      );
+    const got = await send(connect()).then(
+      ({ status }) => status,
+      (error: Error) => error.message,
+    );
 
-      if (typeof outcome === 'number') expect(await ended).toBe(outcome);
-      else expect(await ended).toMatch(outcome);
-      expect(Math.floor(world.clock.now())).toBe(ms);
-      expect(world.exchanges.log.exchanges[0]?.endedAt).toBe(world.clock.epochMs());
-    });
-  }
+    if (typeof result === 'number') expect(got).toBe(result);
+    else expect(got).toMatch(result);
+    expect(Math.floor(clock.now())).toBe(ms);
+    expect(exchanges.log.exchanges[0]?.endedAt).toBe(clock.epochMs());
+  },
+);
 
-  it('closes the connection of the one client whose next request comes, and takes what may be sent twice anew', async () => {
-    const world = new World({ faults: [{ count: 2, fault: { kind: 'close-on-next-request' } }] });
-    const [one, other] = [world.connect(), world.connect()];
-    expect((await exchange(world, one)).status).toBe(200);
-    expect((await exchange(world, other)).status).toBe(200);
-    expect((await exchange(world, other)).status).toBe(200);
-    await expect(exchange(world, one, { method: 'POST' })).rejects.toThrow('ECONNRESET');
-    expect((await exchange(world, one)).status).toBe(200);
-  });
+it('a connection closes at the next request of its own client, which repeats a GET but no POST', async () => {
+  const { connect, send } = setService([{ count: 2, fault: { kind: 'close-on-next-request' } }]);
+  const [one, other] = [connect(), connect()];
 
-  it('takes its time for each way', async () => {
-    const world = new World({ trip: () => 40 });
-    expect((await exchange(world)).status).toBe(200);
-    expect(world.times).toEqual([40]);
-    expect(world.clock.now()).toBe(80);
-  });
+  expect((await send(one)).status).toBe(200);
+  expect((await send(other)).status).toBe(200);
+  expect((await send(other)).status).toBe(200);
+  await expect(send(one, 'POST')).rejects.toThrow('ECONNRESET');
+  expect((await send(one)).status).toBe(200);
+});
+
+it('a request and its response each take the time of a trip', async () => {
+  const { clock, exchanges, connect, send } = setService([], () => 40);
+  const startedAt = clock.epochMs();
+
+  expect((await send(connect())).status).toBe(200);
+  expect([(exchanges.log.exchanges[0]?.at ?? 0) - startedAt, clock.now()]).toEqual([40, 80]);
 });
