@@ -40,7 +40,7 @@ async function work(share: Share): Promise<Done> {
     findings.push({ seed, violations });
     if (share.untilFound) break;
   }
-  return { share, cells: coverage.cells, findings };
+  return { share, cells: coverage.counts, findings };
 }
 
 async function violationsIn(seed: number, coverage: Coverage): Promise<string[]> {
