@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import type { Exchange, HttpResponse } from '../../src/http/exchange.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
 import {
   createControlPlane,
   type Operation,
@@ -43,6 +43,8 @@ type Options = Omit<StepOptions, 'inputs'>;
 /** A control plane with one project, a GitHub, and steps of the action against them. */
 export interface Stage {
   readonly service: RunningControlPlane;
+  /** Virtual: requests to other hosts than the service's. They get no response. */
+  readonly elsewhere: readonly HttpRequest[];
   /** The runs that GitHub knows. Over sockets a test brings its own GitHub. */
   readonly runs: FakeWorkflowRuns;
   readonly projectId: string;
@@ -79,12 +81,13 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
       const headers = { 'content-type': 'application/json' };
       return { status: 200, headers, body: '', ...(typeof response === 'string' ? { body: response } : response) };
     });
+  const elsewhere: HttpRequest[] = [];
   const serviceOptions = { projects: 1, operations: 3, ...rest };
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
   const { service, spawn, limitMs } = overSockets
     ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 15_000 }
-    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs, ownExchange });
+    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs, ownExchange, elsewhere });
   onTestFinished(() => service.close());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -109,6 +112,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const beganAt = service.plane.clock.now();
   return {
     service,
+    elsewhere,
     runs,
     projectId,
     folder,
@@ -132,9 +136,10 @@ interface Virtual {
   readonly runs: FakeWorkflowRuns;
   readonly clockAheadMs: number;
   readonly ownExchange: Exchange | undefined;
+  readonly elsewhere: HttpRequest[];
 }
 
-function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownExchange, ...host }: Virtual) {
+function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownExchange, elsewhere, ...host }: Virtual) {
   const { plane, faults, exchanges } = createControlPlane({ ...options, clock: clock.service });
   const service: RunningControlPlane = {
     baseUrl: 'https://control.test/v2',
@@ -147,13 +152,15 @@ function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownEx
     ended: (awaited) => exchanges.log.wait('ended', awaited),
     close: async () => exchanges.close(),
   };
-  const spawn: NonNullable<StepOptions['spawn']> = (child, part) =>
-    spawnVirtual(child, part, {
-      ...host,
-      clock,
-      random: seededRandom(options.seed ?? 1),
-      exchange: ownExchange ?? virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip }),
-    });
+  const spawn: NonNullable<StepOptions['spawn']> = (child, part) => {
+    const connection = ownExchange ?? virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip });
+    const exchange: Exchange = async (request, onCancel) => {
+      if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
+      elsewhere.push(request);
+      throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
+    };
+    return spawnVirtual(child, part, { ...host, clock, random: seededRandom(options.seed ?? 1), exchange });
+  };
   return { service, spawn, limitMs: 30_000 };
 }
 

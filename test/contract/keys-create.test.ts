@@ -1,0 +1,423 @@
+import { join } from 'node:path';
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import { type KeyStage, parentKey, setKeyStage } from '../kit/key-stage.js';
+import { reach } from '../kit/reach.js';
+import { secretsShown } from '../kit/secrets-shown.js';
+import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
+import type { StepResult } from '../runner/step.js';
+
+const onCreate = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
+  endpoint: 'create-key',
+  fault,
+  ...which,
+});
+const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
+  kind: 'status',
+  status: code,
+  ...more,
+});
+const lost: Fault = { kind: 'cut-before-headers' };
+
+function endpoints({ service }: Pick<Stage, 'service'>): Exchange['endpoint'][] {
+  return service.requests.map(({ endpoint }) => endpoint);
+}
+
+function expectOnlyParentAlive({ service }: Pick<Stage, 'service'>): void {
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+}
+
+function expectNoKey(result: StepResult, outputStatus = 'error'): void {
+  expect(result.conclusion).toBe('failure');
+  expect(result.outputs).toMatchObject({ status: outputStatus, key: '', 'key-id': '' });
+}
+
+/** Post neither sends nor prints anything. */
+async function expectIdlePost({ service, runPost }: Stage, main: StepResult): Promise<void> {
+  const sent = service.requests.length;
+  expect(main.state).toEqual({ key: 'nothing-to-revoke' });
+  expect(await runPost(main)).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
+  expect(service.requests).toHaveLength(sent);
+}
+
+/** A step of `create-key` that ends by itself. */
+async function runCreate(context: TestContext, faults: readonly FaultRule[], inputs = {}, options: StageOptions = {}) {
+  const stage = await setStage(context, { ...options, faults });
+  return { stage, main: await stage.runMode('create-key', inputs) };
+}
+
+describe('a created key', () => {
+  test('is in the outputs and the summary, after one request as documented', async (context) => {
+    const { stage, main } = await runCreate(context, []);
+    const { service } = stage;
+    const name = main.outputs['key-name'] ?? '';
+    expect(main.conclusion).toBe('success');
+    expect(main.outputs).toEqual({
+      status: 'ok',
+      key: service.plane.key('2')?.key,
+      'key-id': '2',
+      'key-name': name,
+      'duration-ms': '0',
+    });
+    expect(service.plane.aliveKeys(name).map(({ id }) => id)).toEqual(['2']);
+    expect(main.annotations).toEqual([]);
+    expect(main.env).toEqual({});
+    expect(main.summary).toMatch(/^### ✅ create-key: /);
+    for (const text of ['2', name]) expect(main.summary).toContain(`<code>${text}</code>`);
+    const [request] = service.requests;
+    expect(request).toMatchObject({ method: 'POST', path: '/v2/api_keys' });
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${service.apiKey}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+    });
+    expect(JSON.parse(request?.body ?? '')).toEqual({ key_name: name });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('is masked as it is, in hex and in base64url; its id is not masked', async (context) => {
+    const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
+    const body = JSON.stringify({ id: 77_123_456, key: secret });
+    const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
+    const encodings = (['hex', 'base64url'] as const).map((encoding) => Buffer.from(secret).toString(encoding));
+    expect(main.masks).toEqual([stage.service.apiKey, secret, ...encodings]);
+    expect(main.outputs).toMatchObject({ key: secret, 'key-id': '77123456' });
+    expect(main.env).toEqual({ DB_API_KEY: secret });
+    expect(main.log).toContain('77123456');
+    const known = { minted: [secret], others: [stage.service.apiKey], variable: 'DB_API_KEY' };
+    expect(secretsShown([main], known)).toEqual([]);
+  });
+
+  test.for(['9007199254740992', '9223372036854775806', `1${'0'.repeat(40)}`])(
+    'with an id after %s keeps its digits in outputs, state and URLs',
+    async (firstKeyId, context) => {
+      const { stage, main } = await runCreate(context, [onCreate(lost)], {}, { firstKeyId });
+      const [stray, minted] = [1n, 2n].map((n) => String(BigInt(firstKeyId) + n));
+      const post = await stage.runPost(main);
+      expect(main.outputs['key-id']).toBe(minted);
+      expect(main.summary).toContain(`<code>${minted}</code>`);
+      expect(main.state['key']).toContain(`"${minted}"`);
+      const deletes = stage.paths().filter((path) => path !== 'api_keys');
+      expect(deletes).toEqual([`api_keys/${stray}`, `api_keys/${minted}`]);
+      expect(post.summary).toContain(`<code>${minted}</code>`);
+      expectOnlyParentAlive(stage);
+    },
+  );
+
+  test('with revoke-in-post: false stays alive, and post has nothing to do', async (context) => {
+    const { stage, main } = await runCreate(context, [], { 'revoke-in-post': 'false' });
+    expect(main.conclusion).toBe('success');
+    expect(main.outputs['key-name']).toMatch(/^shop-kept9876543210-1-/);
+    await expectIdlePost(stage, main);
+    expect(stage.service.plane.isAlive('2')).toBe(true);
+  });
+});
+
+describe('export-env', () => {
+  test.for(['DB_API_KEY', 'PGPASSWORD', 'KEY', '_key', 'db_key2', 'MY_PATH', 'XGITHUB_TOKEN'])(
+    'the variable %s can receive the key',
+    async (name, context) => {
+      const { main } = await runCreate(context, [], { 'export-env': name });
+      expect(main.conclusion).toBe('success');
+      expect(main.env).toEqual({ [name]: main.outputs['key'] });
+    },
+  );
+
+  const controlling = [
+    'GITHUB_TOKEN GITHUB_ENV github_output RUNNER_TEMP Runner_Debug ACTIONS_RUNTIME_TOKEN actions_step_debug CTL_API_KEY',
+    'CTL_BASE_URL ctl_anything PATH Path path PATHEXT NODE_OPTIONS node_options NODE_PATH NODE_EXTRA_CA_CERTS',
+    'NODE_TLS_REJECT_UNAUTHORIZED LD_PRELOAD ld_preload LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV SHELL',
+    'IFS PS4 PROMPT_COMMAND HOME CI INPUT_MODE STATE_KEY State_key PYTHONPATH PYTHONSTARTUP PERL5LIB PERL5OPT RUBYOPT',
+    'JAVA_TOOL_OPTIONS _JAVA_OPTIONS HTTPS_PROXY http_proxy NO_PROXY ALL_PROXY GIT_SSH_COMMAND GIT_CONFIG_COUNT',
+    'SSL_CERT_FILE npm_config_registry TMPDIR TEMP LANG LC_ALL DOCKER_HOST DOTNET_STARTUP_HOOKS MAKEFLAGS',
+  ].flatMap((line) => line.split(' '));
+  test('variables that control later steps are rejected', async (context) => {
+    const { service, runMode } = await setStage(context);
+    for (const name of controlling) {
+      const result = await runMode('create-key', { 'export-env': name });
+      expect(errorOf(result)).toMatch(new RegExp(`export-env: “${name}” .*later steps.*DB_API_KEY`));
+      expect(result.env).toEqual({});
+    }
+    expect(service.requests).toEqual([]);
+  });
+
+  test.for(['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'])(
+    '“%s” is rejected, because no variable has such a name',
+    async (name, context) => {
+      const { stage, main } = await runCreate(context, [], { 'export-env': name });
+      expect(errorOf(main)).toMatch(/export-env: .*not a valid name for an environment variable/);
+      expect(stage.service.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a rejected create', () => {
+  test.for([
+    [400, /check the inputs/],
+    [401, /Set api-key to a valid key/],
+    [403, /Use a key of the account/],
+    [404, /base-url/],
+    [405, /check the inputs/],
+    [409, /check the inputs/],
+    [422, /check the inputs/],
+  ] as const)('%i is final, the error gives advice, and post has nothing to do', async ([code, advice], context) => {
+    const { stage, main } = await runCreate(context, [onCreate(status(code))]);
+    expectNoKey(main);
+    expect(errorOf(main)).toMatch(new RegExp(`The service says ${code}\\..*code FAULT.*request id req-\\d+`));
+    expect(errorOf(main)).toMatch(advice);
+    expect(errorOf(main)).toMatch(/No key was created/);
+    expect(endpoints(stage)).toEqual(['create-key']);
+    await expectIdlePost(stage, main);
+  });
+
+  test.for([423, 429])('%i is retried after its Retry-After, without a search', async (code, context) => {
+    const { stage, main } = await runCreate(context, [onCreate(status(code, { retryAfter: { seconds: 20 } }))]);
+    expect(main.conclusion).toBe('success');
+    expect(endpoints(stage)).toEqual(['create-key', 'create-key']);
+    expect(stage.times()).toEqual([0, 20_000]);
+    expect(stage.service.plane.aliveKeys(main.outputs['key-name'])).toHaveLength(1);
+  });
+
+  test.for([423, 429])('%i is retried more than five times, until the deadline', async (code, context) => {
+    const { stage, main } = await runCreate(context, [onCreate(status(code), {})], { timeout: '10m' });
+    expectNoKey(main);
+    expect(stage.service.requests.length).toBeGreaterThan(5);
+    expect(main.outputs['duration-ms']).toBe('600000');
+    expect(errorOf(main)).toMatch(
+      new RegExp(`Timed out after 10m.*The service says ${code}\\..*No key was created`, 's'),
+    );
+    await expectIdlePost(stage, main);
+  });
+
+  test.for([423, 429])('%i with a Retry-After beyond the deadline ends the step at once', async (code, context) => {
+    const rule = onCreate(status(code, { retryAfter: { seconds: 90 } }));
+    const { stage, main } = await runCreate(context, [rule], { timeout: '1m' });
+    expectNoKey(main);
+    expect(main.ms).toBe(0);
+    expect(errorOf(main)).toMatch(/1m 30s.*No key was created/s);
+    await expectIdlePost(stage, main);
+  });
+});
+
+/** It is in a response that no step can use. */
+const secret = 'a-secret-that-nobody-may-see';
+const withBody = (body: string): Fault => status(200, { body, done: 'now' });
+const asText = (key: unknown) => JSON.stringify({ id: 5, key });
+
+/** Each response, or its loss, leaves open whether a key was created. */
+const ambiguous: Readonly<Record<string, Fault>> = {
+  'a closed connection': lost,
+  'a closed connection before the service did anything': { ...lost, done: 'never' },
+  'a truncated body': { kind: 'cut-mid-body' },
+  'a truncated chunked body': { kind: 'cut-mid-body', framing: 'chunked', by: 'reset' },
+  'no response in time': { kind: 'hang-before-headers' },
+  'half a response in time': { kind: 'hang-mid-body' },
+  'a response that is too slow': { kind: 'drip', intervalMs: 1_000 },
+  'an empty body': { kind: 'empty-body' },
+  'invalid JSON': { kind: 'bad-json' },
+  'a login page': { kind: 'html', done: 'now' },
+  'a page with 502': { kind: 'html', status: 502, done: 'now' },
+  '500 without effect': status(500),
+  ...Object.fromEntries([408, 425, 500, 503, 504, 524].map((code) => [code, status(code, { done: 'now' })])),
+  ...Object.fromEntries(
+    [
+      '{"id":5}',
+      `{"key":"${secret}"}`,
+      `{"id":null,"key":"${secret}"}`,
+      `{"id":5.5,"key":"${secret}"}`,
+      `{"id":-5,"key":"${secret}"}`,
+      `{"id":"../5","key":"${secret}"}`,
+      `{"id":{"$":5},"key":"${secret}"}`,
+      asText(''),
+      asText('1234567'),
+      asText(null),
+      asText(12_345_678_901),
+      asText(`${secret} ${secret}`),
+      asText(`${secret}\n::error::${secret}`),
+      asText([secret]),
+      `{"api_key":${asText(secret)}}`,
+      'null',
+      'true',
+      '5',
+      `"${secret}"`,
+      `[${asText(secret)}]`,
+      '{}',
+      `id=5&key=${secret}`,
+      `{"id":5,"key":"${secret}`,
+    ].map((body) => [`the body ${body}`, withBody(body)]),
+  ),
+};
+
+function expectSecretsHidden(main: StepResult, { made }: KeyStage): void {
+  const minted = made().map(({ key }) => key);
+  expect(secretsShown([main], { minted, others: [parentKey, secret], variable: 'DATABASE_CONTROL_KEY' })).toEqual([]);
+}
+
+describe('an ambiguous create', () => {
+  test.for(Object.entries(ambiguous))(
+    'after %s the keys of exactly that name are revoked, and the create is retried',
+    async ([, fault], context) => {
+      const stage = await setKeyStage(context);
+      stage.service.faults.add(onCreate(fault));
+      const main = await stage.startCreate().done;
+      expect(main.conclusion).toBe('success');
+      expect(main.annotations).toEqual([]);
+      const { key, 'key-id': id, 'key-name': name } = main.outputs;
+      const alive = stage.made().filter((one) => stage.service.plane.isAlive(one.id));
+      expect(alive.map((one) => [one.id, one.key, one.name])).toEqual([[id, key, name]]);
+      expect(endpoints(stage).join(' ')).toMatch(/^create-key list-keys (revoke-key )?create-key$/);
+      expect(stage.leftovers(main, main).othersRevoked).toEqual([]);
+      expectSecretsHidden(main, stage);
+      for (const { body } of stage.service.requests.filter(({ method }) => method === 'POST'))
+        expect(JSON.parse(body)).toEqual({ key_name: name });
+    },
+  );
+
+  test.for([
+    status(500, { done: 'now' }),
+    withBody(asText(`${secret} ${secret}`)),
+    withBody('null'),
+    withBody(`[${asText(secret)}]`),
+    { kind: 'html', status: 429, done: 'now' },
+    { kind: 'html', status: 423, done: 'now' },
+  ] as Fault[])('is sent at most 5 times, and no key is left: %o', async (fault, context) => {
+    const stage = await setKeyStage(context);
+    stage.service.faults.add(onCreate(fault, {}));
+    const main = await stage.startCreate().done;
+    expectNoKey(main);
+    expect(endpoints(stage)).toEqual(Array(5).fill(['create-key', 'list-keys', 'revoke-key']).flat());
+    expect(errorOf(main)).toContain(main.outputs['key-name']);
+    expect(main.state['key']).toContain('"mayHaveStrayKey":true');
+    expect(stage.leftovers(main, main)).toMatchObject({ alive: [], othersRevoked: [] });
+    expectSecretsHidden(main, stage);
+  });
+
+  test.for([
+    [{ kind: 'html', status: 403, done: 'now' }, /HTML page/],
+    [{ kind: 'redirect', location: '/v2/elsewhere', done: 'now' }, /redirect to .*\/v2\/elsewhere/],
+    [{ kind: 'endless-body' }, /larger than/],
+  ] as [Fault, RegExp][])('is not retried, but its key is revoked: %o', async ([fault, message], context) => {
+    const { stage, main } = await runCreate(context, [onCreate(fault, {})]);
+    expectNoKey(main);
+    expect(errorOf(main)).toMatch(message);
+    expect(endpoints(stage)).toEqual(['create-key', 'list-keys', 'revoke-key']);
+    expectOnlyParentAlive(stage);
+  });
+
+  const onList = (fault: Fault): FaultRule => ({ endpoint: 'list-keys', fault });
+  const more = { link: '</v2/api_keys?page=2>; rel="next"' };
+  const blind: Readonly<Record<string, [rules: FaultRule[], message: RegExp, requests: string]>> = {
+    'the search fails': [
+      [onCreate(lost), onList(status(503))],
+      /The service says 503/,
+      `create-key${' list-keys'.repeat(5)}`,
+    ],
+    'the list of keys is incomplete': [
+      [onCreate(lost), onList(status(200, { headers: more, body: '[]' }))],
+      /announces more keys than it contains/,
+      'create-key list-keys',
+    ],
+    'a 503 asks to wait beyond the deadline': [
+      [onCreate(status(503, { retryAfter: { seconds: 3600 } }))],
+      /wait 1h, but only 10m/,
+      'create-key',
+    ],
+  };
+  test.for(Object.entries(blind))(
+    'is not retried if %s, and post knows the name',
+    async ([, [rules, message, requests]], context) => {
+      const { stage, main } = await runCreate(context, rules);
+      expectNoKey(main);
+      expect(endpoints(stage).join(' ')).toBe(requests);
+      expect(errorOf(main)).toMatch(message);
+      expect(errorOf(main)).toContain(main.outputs['key-name']);
+      expect(main.state['key']).toContain(main.outputs['key-name']);
+    },
+  );
+
+  test('revokes a key that an incomplete list shows, and is not retried', async (context) => {
+    const stage = await setStage(context, { faults: [onCreate(lost)], notShown: { keysPageSize: 2 } });
+    // The account holds a third key, so the list announces more.
+    stage.service.arrived({ endpoint: 'create-key' }).then(() => stage.service.plane.addKey('by hand'));
+    expectNoKey(await stage.runMode('create-key'));
+    expect(endpoints(stage)).toEqual(['create-key', 'list-keys', 'revoke-key']);
+    expect(stage.service.plane.isAlive('2')).toBe(false);
+  });
+
+  test('keeps its intent when the second create is rejected, because the first may still take effect', async (context) => {
+    const rules = [onCreate({ ...lost, done: 'never' }), onCreate(status(403), { nth: 2 })];
+    const { stage, main } = await runCreate(context, rules);
+    expect(endpoints(stage)).toEqual(['create-key', 'list-keys', 'create-key']);
+    expect(errorOf(main)).toMatch(/The service says 403/);
+    expect(errorOf(main)).toContain(main.outputs['key-name']);
+    expect(main.state['key']).toContain(main.outputs['key-name']);
+  });
+
+  test('leaves a key alone whose id has another name by now', async (context) => {
+    const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
+    stage.service.ended({ endpoint: 'revoke-key' }).then(() => stage.service.plane.reuseId('2', 'of another tool'));
+    const main = await stage.runMode('create-key');
+    expect(main.conclusion).toBe('success');
+    expect(endpoints(stage)).toEqual(['create-key', 'list-keys', 'revoke-key', 'list-keys', 'create-key']);
+    expect(stage.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+  });
+});
+
+describe('files of the runner', () => {
+  for (const revokeInPost of ['true', 'false'])
+    test.for(['GITHUB_OUTPUT', 'GITHUB_ENV'])(
+      `if %s cannot be written, the step fails and post revokes the key (revoke-in-post: ${revokeInPost})`,
+      async (file, context) => {
+        const stage = await setKeyStage(context);
+        const nowhere = { env: { [file]: join(stage.folder, 'nowhere', 'x') } };
+        const main = await stage.startCreate({ 'revoke-in-post': revokeInPost }, nowhere).done;
+        const post = await stage.runPost(main, { env: { [file]: undefined } });
+        expect(main.conclusion).toBe('failure');
+        errorOf(main);
+        const key = stage.made()[0]?.key ?? '';
+        // Masks come before state, state before outputs, outputs before the environment.
+        expect(main.masks).toContain(key);
+        expect(main.state['key']).toContain(key);
+        expect(main.outputs['key']).toBe(file === 'GITHUB_ENV' ? key : undefined);
+        expect(post.annotations).toEqual([]);
+        expect(stage.leftovers(main, post)).toMatchObject({ alive: [], secretsShown: [] });
+      },
+    );
+
+  test('if the state cannot be written, no request is sent', async (context) => {
+    const { service, folder, runMode } = await setStage(context);
+    const main = await runMode('create-key', {}, { env: { GITHUB_STATE: join(folder, 'nowhere', 'x') } });
+    expect(main.conclusion).toBe('failure');
+    expect(errorOf(main)).toMatch(/nowhere/);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe('a create that is interrupted', () => {
+  const hang: Fault = { kind: 'hang-before-headers' };
+
+  test('by a cancel ends the step at once, without an error, and post knows the name', async (context) => {
+    const stage = await setStage(context, { faults: [onCreate(hang)] });
+    const step = stage.startMode('create-key');
+    await reach(step, stage.service.arrived({ endpoint: 'create-key' }));
+    const main = await step.cancel();
+    expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '', 'duration-ms': '0' });
+    expect(main.exitCode).toBe(1);
+    expect(main.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+    expect(main.summary).toMatch(/cancelled/i);
+    expect(endpoints(stage)).toEqual(['create-key']);
+    expect(main.state['key']).toContain(stage.service.plane.key('2')?.name);
+  });
+
+  test.for([
+    ['create-key', [onCreate(hang)]],
+    ['list-keys', [onCreate(lost), { endpoint: 'list-keys', fault: hang }]],
+  ] as [string, FaultRule[]][])('by the deadline at %s ends the step then', async ([, rules], context) => {
+    const { stage, main } = await runCreate(context, rules, { timeout: '3s' });
+    expectNoKey(main);
+    expect(main.outputs['duration-ms']).toBe('3000');
+    expect(errorOf(main)).toMatch(/Timed out after 3s/);
+    expect(errorOf(main)).toContain(main.outputs['key-name']);
+    expect(endpoints(stage).filter((endpoint) => endpoint === 'create-key')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,168 @@
+import type { TestContext } from 'vitest';
+import type { ApiKey, Awaited, Exchange, FaultRule } from '../control-plane/index.js';
+import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
+import { shortPauses } from './preload.js';
+import { reach } from './reach.js';
+import { secretsShown } from './secrets-shown.js';
+import { type Stage, type StageOptions, setStage } from './stage.js';
+
+/** With characters that JSON, URLs, HTML and the runner's commands escape. */
+export const parentKey = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
+/** The id of the parent key, beyond 2^53: no digit may be lost, and no other number of a log looks like it. */
+const parentId = 9_007_199_254_740_993n;
+const exportedName = 'DATABASE_CONTROL_KEY';
+
+/** A stage for `create-key` and its post step, with keys of others. */
+export interface KeyStage extends Stage {
+  startCreate(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): StepHandle;
+  /** The keys of the step's name, revoked ones too. */
+  made(): ApiKey[];
+  leftovers(main: StepResult, post: StepResult): Leftovers;
+}
+
+/** What is wrong after main and post. */
+export interface Leftovers {
+  /** Ids of made keys that are alive. */
+  readonly alive: readonly string[];
+  /** Those of them that no warning and no error names, by id or by name. */
+  readonly unnamed: readonly string[];
+  readonly secretsShown: readonly string[];
+  /** Names of keys of others that were revoked. */
+  readonly othersRevoked: readonly string[];
+}
+
+export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
+
+export async function setKeyStage(
+  context: TestContext,
+  options: Pick<StageOptions, 'overSockets' | 'notShown'> = {},
+): Promise<KeyStage> {
+  const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
+  const { service } = stage;
+  const { plane } = service;
+  const others = [...plane.aliveKeys(), plane.addKey('another tool')];
+  others.push(plane.addKey('shop-run9876543210-1-aaaaaaaaaa-aaaaaaaaaaaa'));
+  // Keys of nearly the same name appear as soon as the name is known.
+  service.arrived({ endpoint: 'create-key' }).then(
+    ({ body }) => {
+      const { key_name: name } = JSON.parse(body) as { key_name: string };
+      const near = [`${name}0`, `x${name}`, name.slice(0, -1), name.slice(1), name.toUpperCase(), ` ${name}`];
+      others.push(...near.map((one) => plane.addKey(one)));
+    },
+    () => undefined,
+  );
+  const made = () => keysOf(stage).filter((key) => !others.includes(key));
+  return {
+    ...stage,
+    startCreate: (inputs, more) =>
+      stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more }),
+    made,
+    leftovers: (main, post) => {
+      const alive = made().filter(({ id }) => plane.isAlive(id));
+      const messages = warningsAndErrors([main, post]);
+      const isNamed = ({ id, name }: ApiKey) => new RegExp(`\\b(${id}|${name})(?![\\w-])`).test(messages);
+      const known = { minted: made().map(({ key }) => key), others: others.map(({ key }) => key) };
+      return {
+        alive: alive.map(({ id }) => id),
+        unnamed: alive.filter((key) => !isNamed(key)).map(({ id }) => id),
+        secretsShown: secretsShown([main, post], { ...known, variable: exportedName }, service.requests),
+        othersRevoked: others.filter(({ id }) => !plane.isAlive(id)).map(({ name }) => name),
+      };
+    },
+  };
+}
+
+function keysOf({ service }: Stage): ApiKey[] {
+  const keys: ApiKey[] = [];
+  for (let id = parentId; ; id++) {
+    const key = service.plane.key(String(id));
+    if (key === undefined) return keys;
+    keys.push(key);
+  }
+}
+
+function warningsAndErrors(results: readonly StepResult[]): string {
+  return results
+    .flatMap(({ annotations }) => annotations)
+    .filter(({ kind, source }) => source === 'action' && kind !== 'notice')
+    .map(({ message }) => message)
+    .join('\n');
+}
+
+/** One job with `create-key`. */
+export interface JobPlan {
+  readonly overSockets?: boolean;
+  readonly notShown?: StageOptions['notShown'];
+  /** Faults while main runs. */
+  readonly inMain?: readonly FaultRule[];
+  /** Faults while post runs. */
+  readonly inPost?: readonly FaultRule[];
+  readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;
+  readonly beforePost?: (stage: KeyStage, main: StepResult) => void;
+  readonly duringPost?: (post: StepHandle, stage: KeyStage) => Promise<unknown>;
+  readonly inputs?: StepOptions['inputs'];
+  readonly options?: Omit<StepOptions, 'inputs'>;
+  readonly post?: StepOptions;
+}
+
+export interface FinishedJob extends KeyStage {
+  readonly main: StepResult;
+  readonly post: StepResult;
+  /** Ids of the keys that were alive between main and post. */
+  readonly aliveBetween: readonly string[];
+  /** Requests of post: `DELETE minted by minted`, `GET by parent`. Other keys of the step's name are `stray`. */
+  readonly requests: readonly string[];
+  /** When post sent them, in milliseconds after its start. */
+  readonly sentAt: readonly number[];
+  readonly left: Leftovers;
+}
+
+export async function runJob(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
+  const { overSockets = false, notShown = {} } = plan;
+  const stage = await setKeyStage(context, { overSockets, notShown });
+  const { faults, plane, requests } = stage.service;
+  for (const rule of plan.inMain ?? []) faults.add(rule);
+  const step = stage.startCreate(plan.inputs, { ...(overSockets ? { nodeArgs: shortPauses } : {}), ...plan.options });
+  await plan.duringMain?.(step, stage);
+  const main = await step.done;
+  const sentByMain = requests.length;
+  const aliveBetween = stage.made().flatMap(({ id }) => (plane.isAlive(id) ? [id] : []));
+  faults.clear();
+  for (const rule of plan.inPost ?? []) faults.add(rule);
+  plan.beforePost?.(stage, main);
+  const beganAt = plane.clock.now();
+  const postStep = stage.startPost(main, { ...(overSockets ? { nodeArgs: [] } : {}), ...plan.post });
+  await plan.duringPost?.(postStep, stage);
+  const post = await postStep.done;
+  const sent = requests.slice(sentByMain);
+  return {
+    ...stage,
+    main,
+    post,
+    aliveBetween,
+    requests: sent.map((request) => describeRequest(request, stage, main)),
+    sentAt: sent.map(({ at }) => at - beganAt),
+    left: stage.leftovers(main, post),
+  };
+}
+
+function describeRequest({ method, path, headers }: Exchange, stage: KeyStage, main: StepResult): string {
+  const keys = keysOf(stage);
+  const roleOf = (key: ApiKey | undefined) => {
+    if (key === undefined) return 'unknown';
+    if (key.key === parentKey) return 'parent';
+    if (key.id === main.outputs['key-id']) return 'minted';
+    return stage.made().includes(key) ? 'stray' : 'other';
+  };
+  const sender = roleOf(keys.find(({ key }) => headers['authorization'] === `Bearer ${key}`));
+  const subject = method === 'DELETE' ? ` ${roleOf(keys.find(({ id }) => path.endsWith(`/${id}`)))}` : '';
+  return `${method}${subject} by ${sender}`;
+}
+
+/** Kills main when the request has arrived. */
+export function killAt(awaited: Awaited): NonNullable<JobPlan['duringMain']> {
+  return async (main, { service }) => {
+    await reach(main, service.arrived(awaited));
+    main.kill();
+  };
+}

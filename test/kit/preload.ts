@@ -1,0 +1,9 @@
+import { fileURLToPath } from 'node:url';
+
+/** Arguments of Node that load a fixture before the action. */
+export function preload(fixture: string): readonly string[] {
+  return ['--require', fileURLToPath(new URL(`../scenarios/fixtures/${fixture}.cjs`, import.meta.url))];
+}
+
+/** The pauses between attempts are short; all else is as it is. */
+export const shortPauses = preload('quick-dice');

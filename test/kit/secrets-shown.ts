@@ -1,0 +1,148 @@
+import { Buffer } from 'node:buffer';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nothingToRevoke } from '../../src/keys/post-state-name.js';
+import type { Exchange } from '../control-plane/index.js';
+import type { StepResult } from '../runner/step.js';
+import { readSaved } from './saved-state.js';
+
+export interface KnownSecrets {
+  /** Keys that a step may pass on. */
+  readonly minted: readonly string[];
+  /** The parent key, and all secrets of others. */
+  readonly others: readonly string[];
+  /** The environment variable that `export-env` names. */
+  readonly variable?: string | undefined;
+}
+
+/**
+ * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
+ * masks and in the header that sends it, a minted key also in the output `key`, the variable of `export-env` and main's state.
+ */
+export function secretsShown(
+  results: readonly StepResult[],
+  { minted, others, variable }: KnownSecrets,
+  requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
+): string[] {
+  const secrets = [...minted, ...others];
+  const isMinted = (value: string) => minted.includes(value);
+  const places: [place: string, text: string][] = [];
+  for (const [index, { bytes }] of results.entries()) {
+    const step = index === 0 ? 'main' : 'post';
+    places.push([`stdout of ${step}`, withoutMasks(bytes.stdout.toString('latin1'), secrets)]);
+    places.push([`stderr of ${step}`, bytes.stderr.toString('latin1')]);
+  }
+  const main = results[0];
+  for (const path of main === undefined ? [] : filesIn(main.tempDir)) {
+    const text = readFileSync(path).toString('latin1');
+    if (path === main?.files.output) places.push([path, withoutEntry(text, 'key', isMinted)]);
+    else if (path === main?.files.state) places.push([path, withoutMinted(text, isMinted)]);
+    else if (path === main?.files.env && variable !== undefined)
+      places.push([path, withoutEntry(text, variable, isMinted)]);
+    else places.push([path, text]);
+  }
+  for (const { n, path, body, headers } of requests)
+    places.push([`request ${n}`, JSON.stringify([path, body, { ...headers, authorization: '' }])]);
+  const pieces = piecesOf(secrets);
+  return places.flatMap(([place, text]) => {
+    const piece = decodings(text).flatMap((decoded) => firstPiece(decoded, pieces) ?? [])[0];
+    return piece === undefined ? [] : [`${place}: ${piece}`];
+  });
+}
+
+/** The text, and what it says once it is read as JSON, HTML or a URL. */
+function decodings(text: string): string[] {
+  const character = (code: string, radix: number) => String.fromCharCode(Number.parseInt(code, radix));
+  const json = text
+    .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => character(code, 16))
+    .replace(/\\(["\\/])/g, '$1');
+  const html = text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&quot;', '"')
+    .replace(/&#(\d+);/g, (_, code: string) => character(code, 10))
+    .replaceAll('&amp;', '&');
+  const url = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => character(code, 16));
+  return [...new Set([text, json, html, url])];
+}
+
+const pieceLength = 12;
+const hexPieceLength = 2 * pieceLength;
+
+interface Pieces {
+  readonly plain: ReadonlySet<string>;
+  readonly hex: ReadonlySet<string>;
+}
+
+/** Every piece of the secrets, also in base64 and hex, that is too long for chance. In lower case. */
+function piecesOf(secrets: readonly string[]): Pieces {
+  const plain = secrets.flatMap((secret) => [
+    secret,
+    // Within a longer text it begins at any of three places.
+    ...[0, 1, 2].flatMap((at) => {
+      const bytes = Buffer.from(secret).subarray(at);
+      return [bytes.toString('base64'), bytes.toString('base64url')];
+    }),
+  ]);
+  const hex = secrets.map((secret) => Buffer.from(secret).toString('hex'));
+  return { plain: windows(plain, pieceLength), hex: windows(hex, hexPieceLength) };
+}
+
+function windows(texts: readonly string[], length: number): Set<string> {
+  const found = new Set<string>();
+  for (const text of texts) {
+    const lower = text.toLowerCase();
+    for (let at = 0; at + length <= lower.length; at++) found.add(lower.slice(at, at + length));
+  }
+  return found;
+}
+
+function firstPiece(text: string, { plain, hex }: Pieces): string | undefined {
+  const lower = text.toLowerCase();
+  for (let at = 0; at + pieceLength <= lower.length; at++) {
+    const piece = lower.slice(at, at + pieceLength);
+    if (plain.has(piece)) return piece;
+    const hexPiece = lower.slice(at, at + hexPieceLength);
+    if (hex.has(hexPiece)) return hexPiece;
+  }
+  return undefined;
+}
+
+/** Removes lines that are the mask of a whole secret, and nothing else. */
+function withoutMasks(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap((secret) => [
+    secret.replaceAll('%', '%25'),
+    Buffer.from(secret).toString('hex'),
+    Buffer.from(secret).toString('base64url'),
+  ]);
+  const masks = new Set(forms.map((form) => `::add-mask::${form}`));
+  return text
+    .split(/\r?\n/)
+    .filter((line) => !masks.has(line))
+    .join('\n');
+}
+
+function withoutEntry(text: string, name: string, isAllowed: (value: string) => boolean): string {
+  return changeEntry(text, name, (value) => (isAllowed(value) ? '' : value));
+}
+
+function withoutMinted(text: string, isAllowed: (value: string) => boolean): string {
+  return changeEntry(text, 'key', (value) => {
+    if (value === nothingToRevoke) return value;
+    const { seal, object } = readSaved(value);
+    const { minted } = object as { minted?: { secret?: string } };
+    if (minted?.secret !== undefined && isAllowed(minted.secret)) minted.secret = '';
+    return seal + JSON.stringify(object);
+  });
+}
+
+function changeEntry(text: string, name: string, change: (value: string) => string): string {
+  return text.replace(/^(.+)<<(\S+)\r?\n(.*)\r?\n\2\r?$/gm, (entry, given: string, _: string, value: string) =>
+    given === name ? change(value) : entry,
+  );
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+}
