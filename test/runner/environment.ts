@@ -7,6 +7,8 @@ export type Inputs = Readonly<Record<string, string | number | boolean | undefin
 
 /** All that a process needs of the host. Windows starts none without its own variables. */
 const FROM_HOST = ['PATH', 'HOME', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE'];
+/** Switches a mutant on (`npm run mutants`). */
+const MUTANT = '__STRYKER_ACTIVE_MUTANT__';
 
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
 
@@ -31,7 +33,7 @@ export interface Environment {
 export function buildEnvironment(parts: EnvironmentParts): Environment {
   const { manifest, job } = parts;
   const env: Record<string, string | undefined> = {};
-  for (const name of FROM_HOST) env[name] = process.env[name];
+  for (const name of [...FROM_HOST, MUTANT]) env[name] = process.env[name];
   Object.assign(env, job.env, parts.own);
 
   const declared = new Set<string>();

@@ -1,0 +1,106 @@
+/**
+ * `npm run mutants`: whether the tests find small defects of all sources, drawn from a seed. See CONTRIBUTING.md.
+ * `--sample SECONDS`: those of some files, as many as the time allows. `--resume`: keeps the results of the last run.
+ */
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import pMap from 'p-map';
+import { equivalents } from './equivalent.js';
+import { byRank, draw, generate, type Mutant, readSources, switchable } from './generate.js';
+import { Judge, type Judgement } from './judge.js';
+import { buildTree, hashOfTree } from './tree.js';
+
+interface Result extends Mutant, Judgement {
+  readonly tree: string;
+}
+
+const resultsFile = 'build/mutants.jsonl';
+/** The test file that found each mutant, from the last run over all. It is tried first. */
+const hintsFile = 'test/mutants/found-by.json';
+const filesOfSample = 15;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    file: { type: 'string' },
+    sample: { type: 'string' },
+    resume: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '2' },
+  },
+});
+
+const sources = readSources('src').filter(({ name }) => values.file === undefined || name === values.file);
+const files = values.sample === undefined ? sources : shuffled(sources).slice(0, filesOfSample);
+const mutants = await generate(files, Number(values.seed));
+for (const entry of equivalents)
+  if (files.some(({ name }) => name === entry.file) && !mutants.some((mutant) => isSame(entry, mutant)))
+    throw new Error(`equivalent.ts names code that does not exist: ${entry.file}: ${entry.change}`);
+
+if (!values.resume) rmSync(resultsFile, { force: true });
+const tree = hashOfTree();
+const hints = JSON.parse(readFileSync(hintsFile, 'utf8')) as Record<string, string>;
+const known = new Map(readResults().map((result) => [result.rank, result]));
+const drawn = byRank(draw(mutants, files));
+const open = drawn.filter((mutant) => !isKnown(mutant) && !isExplained(mutant));
+console.log(`${drawn.length} mutants of ${mutants.length} drawn with seed ${values.seed}, ${open.length} to judge.`);
+
+const judge = new Judge(buildTree(await switchable(files, drawn)));
+process.once('exit', () => judge.end());
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+if (values.sample !== undefined) setTimeout(() => judge.end(), Number(values.sample) * 1_000).unref();
+const began = performance.now();
+let done = 0;
+await pMap(values.sample === undefined ? open : shuffled(open), judgeOne, { concurrency: Number(values.workers) });
+
+const results = drawn.flatMap((mutant) => known.get(mutant.rank) ?? []);
+const found = results.filter(({ verdict }) => verdict === 'found');
+const survivors = results.filter((result) => result.verdict === 'survived' && !isExplained(result));
+const undecided = results.filter(({ verdict }) => verdict === 'undecided');
+for (const { file, line, kind, source, change } of survivors)
+  console.log(`\n${file}:${line} survived (${kind})\n  ${source}\n  ${change}`);
+for (const { file, line, change, by } of undecided) console.log(`\n${file}:${line} undecided: ${by}\n  ${change}`);
+console.log(
+  `\n${drawn.length} drawn: ${found.length} found, ${survivors.length} survived, ${undecided.length} undecided, ` +
+    `${drawn.filter(isExplained).length} equivalent, ${open.length - done} not judged.`,
+);
+if (values.file === undefined && values.sample === undefined)
+  writeFileSync(hintsFile, `${JSON.stringify(Object.fromEntries(found.map(({ rank, by }) => [rank, by])), null, 2)}\n`);
+process.exit(survivors.length + undecided.length > 0 ? 1 : 0);
+
+async function judgeOne(mutant: Mutant): Promise<void> {
+  const judgement = await judge.judge(mutant, hints[mutant.rank]);
+  if (judgement === undefined) return;
+  const result: Result = { ...mutant, ...judgement, tree };
+  known.set(mutant.rank, result);
+  appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
+  done++;
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+  console.log(`${seconds} s, ${done} of ${open.length}: ${mutant.file}:${mutant.line} ${result.verdict}, ${result.by}`);
+}
+
+function readResults(): Result[] {
+  const lines = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line) as Result);
+}
+
+/** A survivor of other tests is judged again. */
+function isKnown({ rank }: Mutant): boolean {
+  const result = known.get(rank);
+  return result?.verdict === 'found' || (result?.verdict === 'survived' && result.tree === tree);
+}
+
+function isExplained(mutant: Mutant): boolean {
+  return equivalents.some((entry) => isSame(entry, mutant));
+}
+
+function isSame(entry: Pick<Mutant, 'file' | 'source' | 'change'>, mutant: Mutant): boolean {
+  return entry.file === mutant.file && entry.source === mutant.source && entry.change === mutant.change;
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .sort((one, other) => one.order - other.order)
+    .map(({ item }) => item);
+}
