@@ -58,13 +58,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'The reader has reported the problem of an undefined value, and then no settings are used.',
   },
   {
-    file: 'src/action/inputs/workflow-run.ts',
-    source: 'if (id === undefined || attempt === undefined || repository === undefined) return undefined;',
-    change:
-      'id === undefined || attempt === undefined || repository === undefined → (id === undefined || attempt === undefined) && repository === undefined',
-    why: 'The reader has reported the problem of an undefined value, and then no settings are used.',
-  },
-  {
     file: 'src/text/secret-encodings.ts',
     source: "const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');",
     change: '/=+$/ → /=+/',
@@ -81,5 +74,23 @@ export const equivalents: readonly Equivalent[] = [
     source: 'return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#throttle.remaining, 0);',
     change: '0 → 1',
     why: 'A timer of Node takes 1 ms at least.',
+  },
+  {
+    file: 'src/modes/sweep-keys/sweep-keys.ts',
+    source: 'if (attempt !== undefined && attempt > run.attempt)',
+    change: 'attempt !== undefined → true',
+    why: 'Nothing is greater than `run.attempt` if it is undefined.',
+  },
+  {
+    file: 'src/action/inputs/input-reader.ts',
+    source: "if (text === '') return { value: undefined };",
+    change: '{ value: undefined } → {}',
+    why: 'A property that is missing reads as undefined.',
+  },
+  {
+    file: 'src/http/http-exchange.ts',
+    source: 'status: message.statusCode ?? 0,',
+    change: '0 → 1',
+    why: 'Node sets the status of every response.',
   },
 ];
