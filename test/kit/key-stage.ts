@@ -35,7 +35,7 @@ export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: []
 
 export async function setKeyStage(
   context: TestContext,
-  options: Pick<StageOptions, 'overSockets' | 'notShown'> = {},
+  options: Pick<StageOptions, 'overSockets'> = {},
 ): Promise<KeyStage> {
   const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
   const { service } = stage;
@@ -92,13 +92,12 @@ function warningsAndErrors(results: readonly StepResult[]): string {
 /** One job with `create-key`. */
 export interface JobPlan {
   readonly overSockets?: boolean;
-  readonly notShown?: StageOptions['notShown'];
   /** Faults while main runs. */
   readonly inMain?: readonly FaultRule[];
   /** Faults while post runs. */
   readonly inPost?: readonly FaultRule[];
   readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;
-  readonly beforePost?: (stage: KeyStage, main: StepResult) => void;
+  readonly beforePost?: (stage: KeyStage, main: StepResult) => unknown;
   readonly duringPost?: (post: StepHandle, stage: KeyStage) => Promise<unknown>;
   readonly inputs?: StepOptions['inputs'];
   readonly options?: Omit<StepOptions, 'inputs'>;
@@ -118,8 +117,8 @@ export interface FinishedJob extends KeyStage {
 }
 
 export async function runJob(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
-  const { overSockets = false, notShown = {} } = plan;
-  const stage = await setKeyStage(context, { overSockets, notShown });
+  const { overSockets = false } = plan;
+  const stage = await setKeyStage(context, { overSockets });
   const { faults, plane, requests } = stage.service;
   for (const rule of plan.inMain ?? []) faults.add(rule);
   const step = stage.startCreate(plan.inputs, { ...(overSockets ? { nodeArgs: shortPauses } : {}), ...plan.options });
@@ -129,7 +128,7 @@ export async function runJob(context: TestContext, plan: JobPlan): Promise<Finis
   const aliveBetween = stage.made().flatMap(({ id }) => (plane.isAlive(id) ? [id] : []));
   faults.clear();
   for (const rule of plan.inPost ?? []) faults.add(rule);
-  plan.beforePost?.(stage, main);
+  await plan.beforePost?.(stage, main);
   const beganAt = plane.clock.now();
   const postStep = stage.startPost(main, { ...(overSockets ? { nodeArgs: [] } : {}), ...plan.post });
   await plan.duringPost?.(postStep, stage);

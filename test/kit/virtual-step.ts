@@ -94,11 +94,14 @@ export function postWork(env: ChildOptions['env']): Work {
 
 /** Writes as `@actions/core` does, to the streams and files of this step alone. */
 function createToolkit(env: ChildOptions['env'], print: (text: string) => void): Toolkit {
-  const command = (name: string, data: string) =>
-    print(`::${name}::${data.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}`);
+  const command = (name: string, data: string, properties = '') =>
+    print(`::${name}${properties}::${data.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}`);
   const write = (variable: string, text: string) => appendFileSync(env[variable] ?? '', text);
-  const pair = (variable: string, name: string, value: string) =>
-    write(variable, `${name}<<ghadelimiter_of_test\n${value}\nghadelimiter_of_test\n`);
+  // Without a file, `@actions/core` prints the command of older runners.
+  const pair = (variable: string, legacy: string, name: string, value: string) =>
+    env[variable]
+      ? write(variable, `${name}<<ghadelimiter_of_test\n${value}\nghadelimiter_of_test\n`)
+      : command(legacy, value, ` name=${name}`);
   const visible = (name: string) => (message: string) => command(name, escapeCommands(message));
   return {
     input: (name) => (env[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
@@ -108,9 +111,9 @@ function createToolkit(env: ChildOptions['env'], print: (text: string) => void):
     warning: visible('warning'),
     error: visible('error'),
     debug: env['RUNNER_DEBUG'] === '1' ? visible('debug') : () => undefined,
-    output: (name, value) => pair('GITHUB_OUTPUT', name, value),
-    state: (name, value) => pair('GITHUB_STATE', name, value),
-    variable: (name, value) => pair('GITHUB_ENV', name, value),
+    output: (name, value) => pair('GITHUB_OUTPUT', 'set-output', name, value),
+    state: (name, value) => pair('GITHUB_STATE', 'save-state', name, value),
+    variable: (name, value) => pair('GITHUB_ENV', 'set-env', name, value),
     summary: async (markdown) => write('GITHUB_STEP_SUMMARY', `${markdown}\n`),
   };
 }

@@ -1,0 +1,502 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiKey, Fault, FaultRule } from '../control-plane/index.js';
+import {
+  type FinishedJob,
+  type JobPlan,
+  type KeyStage,
+  killAt,
+  noLeftovers,
+  parentKey,
+  runJob,
+} from '../kit/key-stage.js';
+import type { StepOptions } from '../runner/step.js';
+
+const second = 1_000;
+
+const onDelete = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
+  endpoint: 'revoke-key',
+  fault,
+  ...which,
+});
+const onList = (fault: Fault, which: Partial<FaultRule> = {}): FaultRule => ({
+  endpoint: 'list-keys',
+  fault,
+  ...which,
+});
+const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
+  kind: 'status',
+  status: code,
+  ...more,
+});
+const always = {};
+const lost: Fault = { kind: 'cut-before-headers' };
+
+/** A create whose response is lost. Main then gets a key by a second one. */
+const ambiguous = (done: 'never' | { msAfterGivenUp: number }, nth = 1): FaultRule => ({
+  endpoint: 'create-key',
+  nth,
+  fault: { ...lost, done },
+});
+/** Main is killed while the service creates its key. */
+const killed: JobPlan = {
+  inMain: [{ endpoint: 'create-key', fault: { kind: 'hang-before-headers' } }],
+  duringMain: killAt({ endpoint: 'create-key' }),
+};
+const noParent: StepOptions = { inputs: { 'api-key': '' } };
+
+const mintedOf = ({ made }: KeyStage): ApiKey => made()[0] as ApiKey;
+const addStray = (stage: KeyStage): ApiKey => stage.service.plane.addKey(mintedOf(stage).name);
+
+/** Every key of the step is revoked, and post says nothing but that. */
+function expectRevoked({ post, left, requests }: FinishedJob): void {
+  expect(post.annotations).toEqual([]);
+  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+  expect(left).toEqual(noLeftovers);
+  expect(requests.filter((request) => /unknown|other/.test(request))).toEqual([]);
+}
+
+/** One warning, or one error, names the keys that are alive. */
+function expectFailed({ post, left }: FinishedJob, message: RegExp, kind: 'warning' | 'error' = 'warning'): void {
+  expect(post.annotations).toEqual([expect.objectContaining({ kind, message: expect.stringMatching(message) })]);
+  expect(post).toMatchObject(
+    kind === 'warning' ? { conclusion: 'success', exitCode: 0 } : { conclusion: 'failure', exitCode: 1 },
+  );
+  expect(left).toMatchObject({ unnamed: [], secretsShown: [], othersRevoked: [] });
+}
+
+describe('the minted key', () => {
+  test('revokes itself at once, with one request', async (context) => {
+    const job = await runJob(context, {});
+    expectRevoked(job);
+    expect([job.requests, job.sentAt]).toEqual([['DELETE minted by minted'], [0]]);
+    const request = job.service.requests.at(-1);
+    const path = `/v2/api_keys/${job.main.outputs['key-id']}`;
+    expect(request).toMatchObject({ path, body: '', headers: { accept: 'application/json' } });
+  });
+
+  test('is in the summary with id, name and lifetime', async (context) => {
+    const { main, post } = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
+    const { 'key-id': id, 'key-name': name } = main.outputs;
+    expect(post.summary).toMatch(new RegExp(`^### ✅ create-key: Key ${id} was revoked, 1m 30s after`));
+    for (const text of [`<code>${id}</code>`, `<code>${name}</code>`, '<td>1m 30s</td>'])
+      expect(post.summary).toContain(text);
+  });
+
+  test.for(['true', 'false'])('main says whether post writes a summary: %s', async (summary, context) => {
+    const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
+    const job = await runJob(context, { inputs: { summary }, post });
+    expectRevoked(job);
+    expect(job.post.summary !== '').toBe(summary === 'true');
+  });
+
+  test('is revoked although the summary cannot be written', async (context) => {
+    const post = { env: { GITHUB_STEP_SUMMARY: 'nowhere/x' } };
+    const job = await runJob(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
+    expectFailed(job, /Could not write the summary/);
+    expect(job.left.alive).toEqual([]);
+  });
+});
+
+describe('the parent key', () => {
+  test.for([400, 403, 405, 409, 410, 422])(
+    'revokes the minted key if the service rejects that with %i',
+    async (code, context) => {
+      const job = await runJob(context, { inPost: [onDelete(status(code))] });
+      expectRevoked(job);
+      expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
+    },
+  );
+
+  test('may come to post by CTL_API_KEY', async (context) => {
+    const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
+    expectRevoked(await runJob(context, { inPost: [onDelete(status(403))], post }));
+    expectRevoked(await runJob(context, { ...killed, post }));
+  });
+
+  const strange = { 'no key': '', 'another key': 'a-key-of-another-step', 'half of it': parentKey.slice(0, 20) };
+  for (const code of [403, 405])
+    test.for(Object.entries(strange))(
+      `is not replaced by %s if the service rejects the minted key with ${code}`,
+      async ([, apiKey], context) => {
+        const plan = { inputs: { 'on-revoke-failure': 'fail' }, post: { inputs: { 'api-key': apiKey } } };
+        const job = await runJob(context, { ...plan, inPost: [onDelete(status(code), always)] });
+        expectFailed(job, new RegExp(`The service says ${code}.*key-id: ${job.main.outputs['key-id']}`, 's'), 'error');
+        expect(job.requests).toEqual(['DELETE minted by minted']);
+      },
+    );
+});
+
+describe('a key is gone', () => {
+  const self = 'DELETE minted by minted';
+  const handover = [self, 'GET by parent', 'DELETE minted by parent'];
+  const [revokeFirst, orphan] = [{ beforePost: revokeMinted }, { post: noParent }];
+  const gone: Readonly<Record<string, [plan: JobPlan, requests: string[]]>> = {
+    'its own 401 and the list say so': [revokeFirst, [self, 'GET by parent']],
+    'its own 401 says so, without the parent key': [{ ...revokeFirst, ...orphan }, [self]],
+    'its own 401 after a lost response and the list say so': [
+      { inPost: [onDelete(lost)] },
+      [self, self, 'GET by parent'],
+    ],
+    'its own 401 after a lost response says so, without the parent key': [
+      { inPost: [onDelete(lost)], ...orphan },
+      [self, self],
+    ],
+    'its own 401 after a 500 and the list say so': [
+      { inPost: [onDelete(status(500, { done: 'now' }))] },
+      [self, self, 'GET by parent'],
+    ],
+    'a 204 and the list say so': [
+      { inPost: [onDelete(status(204, { body: '', done: 'now' }))] },
+      [self, 'GET by minted', 'GET by parent'],
+    ],
+    'its 403 and the list of the parent key say so': [
+      { inPost: [onDelete(status(403, { done: 'now' }))] },
+      [self, 'GET by parent'],
+    ],
+    "the parent key's 404 after a 503 says so": [
+      { inPost: [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })] },
+      [...handover, 'DELETE minted by parent'],
+    ],
+    'the second attempt says so, after a false 401': [{ inPost: [onDelete(status(401))] }, handover],
+    'the second attempt says so, after a false 404': [
+      { inPost: [onDelete(status(404))] },
+      [self, 'GET by minted', 'GET by parent', 'DELETE minted by parent'],
+    ],
+    'the second attempt says so, after revoked: false': [
+      { inPost: [onDelete(status(200, { body: '{"revoked":false}' }))] },
+      [self, 'GET by minted', self],
+    ],
+  };
+  test.for(Object.entries(gone))('if %s', async ([, [plan, requests]], context) => {
+    const job = await runJob(context, plan);
+    expectRevoked(job);
+    expect(job.requests).toEqual(requests);
+    expect(job.post.summary).toMatch(/^### ✅/);
+    if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
+  });
+
+  const unproven: Readonly<Record<string, JobPlan>> = {
+    'a 404 that the list contradicts': { inPost: [onDelete(status(404), always)] },
+    'a page with 404': { inPost: [onDelete({ kind: 'html', status: 404 }, always)] },
+    'a page with 401': { inPost: [onDelete({ kind: 'html', status: 401 }, always)] },
+    'a 404 to every request, as from a wrong URL': { inPost: [{ fault: status(404) }] },
+    'a 404 and an incomplete list': {
+      ...orphan,
+      inPost: [
+        onDelete(status(404), always),
+        onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } })),
+      ],
+    },
+    'a 401 to both keys while the list shows it': { inPost: [onDelete(status(401), always)] },
+  };
+  test.for(Object.entries(unproven))('is not concluded from %s', async ([, plan], context) => {
+    const job = await runJob(context, plan);
+    const id = job.main.outputs['key-id'];
+    expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
+    expect(job.left.alive).toEqual([id]);
+    expect(job.post.summary).toContain(`key-id: ${id}`);
+  });
+
+  for (const code of [undefined, 401, 403, 404, 410])
+    test.for(['', ' after an ambiguous create'])(
+      `if the list shows its id under another name, and that key is not touched (${code ?? 'the service rejects the minted key'})%s`,
+      async (how, context) => {
+        const job = await runJob(context, {
+          inMain: how === '' ? [] : [ambiguous('never')],
+          beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
+          inPost: code === undefined ? [] : [onDelete(status(code))],
+        });
+        expect(job.post.annotations).toEqual([]);
+        expect(job.post.summary).toMatch(/already gone/);
+        expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
+        expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+      },
+    );
+
+  function revokeMinted(stage: KeyStage): void {
+    stage.service.plane.revokeKey(mintedOf(stage).id);
+  }
+});
+
+describe.for(['warn', 'fail'] as const)('a failed revocation with on-revoke-failure: %s', (onFailure) => {
+  const kind = onFailure === 'warn' ? 'warning' : 'error';
+  const inputs = { 'on-revoke-failure': onFailure };
+
+  test('names the key and how to revoke it, whatever inputs post gets', async (context) => {
+    const post = { inputs: { 'api-key': parentKey, 'on-revoke-failure': 'wran' } };
+    const job = await runJob(context, { inputs, post, inPost: [onDelete(status(403), always)] });
+    const { 'key-id': id, 'key-name': name } = job.main.outputs;
+    const message = `^Could not confirm that key ${id} \\(${name}\\).* 403\\..*mode: revoke-key and key-id: ${id}\\b`;
+    expectFailed(job, new RegExp(message), kind);
+    expect(job.post.summary).toMatch(onFailure === 'warn' ? /^### ⚠️/ : /^### ❌/);
+    expect(job.post.summary).toContain(`that key ${id} `);
+    expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
+  });
+
+  test('names the name if no id is known, and sends nothing without the parent key', async (context) => {
+    const post = { inputs: { 'api-key': 'a-key-of-another-step' } };
+    const job = await runJob(context, { ...killed, inputs, post });
+    expectFailed(job, new RegExp(`key-name: ${mintedOf(job).name}.*sweep-keys revokes it once this run is over`), kind);
+    expect([job.requests, job.post.ms]).toEqual([[], 0]);
+  });
+});
+
+describe('post has 20 s', () => {
+  test('and one exchange has at most 5 s', async (context) => {
+    const hang: Fault = { kind: 'hang-before-headers', done: 'never' };
+    const job = await runJob(context, { inPost: [onDelete(hang, always)] });
+    expectFailed(job, /No complete response within [\d.]+s/);
+    expect(job.post.output + job.post.summary).not.toContain('request-timeout');
+    expect(job.post.ms).toBe(20 * second);
+    const attempts = job.service.requests.slice(-job.requests.length);
+    expect(attempts.length).toBeGreaterThan(3);
+    expect(Math.max(...attempts.map(({ at, endedAt = at }) => endedAt - at))).toBe(5 * second);
+  });
+
+  test.for([
+    status(429, { retryAfter: { seconds: 25 } }),
+    status(423, { retryAfter: { dateInSeconds: 60 } }),
+    status(503, { retryAfter: { seconds: 25 } }),
+    status(408, { retryAfter: { seconds: 3600 } }),
+  ])('a Retry-After beyond them ends post at once: %o', async (fault, context) => {
+    const job = await runJob(context, { inPost: [onDelete(fault, always)] });
+    expectFailed(job, new RegExp(`key-id: ${job.main.outputs['key-id']}`));
+    expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
+  });
+
+  test('a Retry-After beyond them ends the search at once', async (context) => {
+    const job = await runJob(context, { ...killed, inPost: [onList(status(503, { retryAfter: { seconds: 60 } }))] });
+    expectFailed(job, /key-name: shop-run/);
+    expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
+  });
+
+  test.for([423, 429, 503])('a Retry-After of a %i within them is kept', async (code, context) => {
+    const job = await runJob(context, { inPost: [onDelete(status(code, { retryAfter: { seconds: 12 } }))] });
+    expectRevoked(job);
+    expect(job.sentAt).toEqual([0, 12 * second]);
+  });
+});
+
+describe('after an ambiguous create', () => {
+  test('all keys of exactly that name are revoked, the minted key last, then the parent key searches on', async (context) => {
+    const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
+    const job = await runJob(context, { inMain });
+    expectRevoked(job);
+    expect(job.made()).toHaveLength(3);
+    const deletes = ['DELETE stray by minted', 'DELETE stray by minted', 'DELETE minted by minted'];
+    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual(deletes);
+    const last = job.requests.indexOf('DELETE minted by minted');
+    expect(new Set(job.requests.slice(0, last))).toEqual(new Set(['GET by minted', 'DELETE stray by minted']));
+    expect(new Set(job.requests.slice(last + 1))).toEqual(new Set(['GET by parent']));
+    expect(job.sentAt[last]).toBeGreaterThan(15 * second);
+    expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(18.5 * second);
+    expect(job.post.ms).toBeLessThanOrEqual(20 * second);
+    for (const { id } of job.made()) {
+      expect(job.post.summary).toContain(`<code>${id}</code>`);
+      expect(job.post.log).toContain(`Key ${id} was revoked`);
+    }
+  });
+
+  test.for([
+    ['the deadline of main', { inputs: { timeout: '3s' } }],
+    ['a kill of main', { duringMain: killed.duringMain }],
+    ['a cancel of main', { duringMain: async (main, stage) => stage.after(500, () => void main.cancel()) }],
+  ] as [string, JobPlan][])('post finds a key that takes effect seconds after %s', async ([, plan], context) => {
+    const fault: Fault = { kind: 'hang-before-headers', done: { msAfterGivenUp: 4_000 } };
+    const job = await runJob(context, { ...plan, inMain: [{ endpoint: 'create-key', fault }] });
+    expectRevoked(job);
+    expect(job.aliveBetween).toEqual([]);
+    expect(job.made()).toHaveLength(1);
+    expect(job.post.summary).toContain(`<code>${mintedOf(job).id}</code>`);
+  });
+
+  test('revoke-in-post: false keeps the minted key alone', async (context) => {
+    const inMain = [ambiguous({ msAfterGivenUp: 4_000 })];
+    const job = await runJob(context, { inMain, inputs: { 'revoke-in-post': 'false' } });
+    expect(job.post.annotations).toEqual([]);
+    expect(job.made()).toHaveLength(2);
+    expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
+    expect(job.post.summary).not.toContain(`<code>${job.main.outputs['key-id']}</code>`);
+  });
+
+  test('the parent key searches if the minted key may not', async (context) => {
+    const inMain = [ambiguous({ msAfterGivenUp: 3_000 })];
+    expectRevoked(await runJob(context, { inMain, inPost: [{ nth: 1, fault: status(403) }] }));
+  });
+
+  test.for([
+    ['true', 'run', 'sweep-keys revokes it once this run is over'],
+    ['false', 'kept', 'sweep-keys does not revoke it'],
+  ])('a rejected search is a warning with the name (revoke-in-post: %s)', async ([revoke, word, advice], context) => {
+    const plan = { inMain: [ambiguous('never')], inPost: [onList(status(403))] };
+    const job = await runJob(context, { ...plan, inputs: { 'revoke-in-post': revoke } });
+    expectFailed(job, new RegExp(`^A key named shop-${word}.* may be left: .*The service says 403.*${advice}`));
+    expect(job.post.ms).toBeLessThan(10 * second);
+    expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
+  });
+
+  test('a search that a 429 puts off beyond the 20 s is a warning with the id', async (context) => {
+    const inPost = [onList(status(429, { retryAfter: { seconds: 60 } }))];
+    const job = await runJob(context, { inMain: [ambiguous('never')], inPost });
+    expectFailed(job, /^Could not confirm that key \d+ /);
+    expect(job.post.ms).toBe(0);
+  });
+
+  test.for([
+    ['main was killed', killed],
+    ['main has a key', { inMain: [ambiguous({ msAfterGivenUp: 3_000 })] }],
+    ['the parent key is missing', { inMain: [ambiguous({ msAfterGivenUp: 3_000 })], post: noParent }],
+  ] as [string, JobPlan][])('a list that takes 4 s each time leads to all keys, if %s', async ([, plan], context) => {
+    const job = await runJob(context, { ...plan, inPost: [onList({ kind: 'delay', ms: 4_000 })] });
+    expectRevoked(job);
+    expect(job.made()).toHaveLength(plan === killed ? 1 : 2);
+  });
+
+  test('the minted key is revoked 4 s before the end although a search hangs', async (context) => {
+    const job = await runJob(context, {
+      inMain: [ambiguous('never')],
+      post: noParent,
+      beforePost: (stage) =>
+        stage.after(12 * second, () => stage.service.faults.add(onList({ kind: 'hang-before-headers' }))),
+    });
+    expectRevoked(job);
+    expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual(['DELETE minted by minted', 16 * second]);
+  });
+
+  test.for([
+    [status(423, { retryAfter: { seconds: 1 } }), {}],
+    [{ kind: 'hang-before-headers', done: 'never' }, noParent],
+  ] as [Fault, StepOptions][])(
+    'a stray that cannot be revoked does not delay the minted key: %o',
+    async ([fault, post], context) => {
+      let stray: string | undefined;
+      const job = await runJob(context, {
+        inMain: [ambiguous('never')],
+        post,
+        beforePost: (stage) => {
+          stray = addStray(stage).id;
+          stage.service.faults.add({ path: `/api_keys/${stray}`, fault });
+        },
+      });
+      expect(job.left).toEqual({ ...noLeftovers, alive: [stray] });
+    },
+  );
+
+  test.for([409, 500])('a stray that cannot be revoked (%i) does not protect another one', async (code, context) => {
+    const beforePost = (stage: KeyStage) => {
+      stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: status(code) });
+      // As by a proxy that sends the request twice.
+      addStray(stage);
+    };
+    const job = await runJob(context, { ...killed, beforePost });
+    expect(job.left).toEqual({ ...noLeftovers, alive: [mintedOf(job).id] });
+  });
+
+  test('a revoked parent key does not end the search', async (context) => {
+    const job = await runJob(context, {
+      inMain: [ambiguous('never')],
+      beforePost: (stage) => {
+        stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
+        stage.after(1_000, () => addStray(stage));
+      },
+    });
+    expect(job.made()).toHaveLength(2);
+    expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
+  });
+
+  test('a stray whose id has another name by now is not touched again', async (context) => {
+    let stray = '';
+    const job = await runJob(context, {
+      inMain: [ambiguous('never')],
+      post: noParent,
+      beforePost: (stage) => {
+        stray = addStray(stage).id;
+        stage.service.faults.add({ path: `/api_keys/${stray}`, nth: 1, fault: status(503) });
+        stage.after(100, () => stage.service.plane.reuseId(stray, 'of another tool'));
+      },
+    });
+    expect(job.post.annotations).toEqual([]);
+    expect(job.paths().filter((path) => path.endsWith(`/${stray}`))).toHaveLength(1);
+    expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+  });
+
+  test('a key that reads the list is alive, although the list shows it under another name', async (context) => {
+    const job = await runJob(context, {
+      inMain: [ambiguous('never')],
+      post: noParent,
+      beforePost: (stage) => Object.assign(mintedOf(stage), { name: 'renamed' }),
+    });
+    expect(job.post.annotations).toEqual([]);
+    expect(job.left.alive).toEqual([]);
+  });
+
+  test('an incomplete list leads to the keys that it shows, and is a warning', async (context) => {
+    let stray = '';
+    const job = await runJob(context, {
+      inMain: [ambiguous('never')],
+      post: noParent,
+      beforePost: (stage) => {
+        const { id, name } = addStray(stage);
+        stray = id;
+        const body = `[{"id":${id},"name":"${name}"}]`;
+        stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
+      },
+    });
+    expect(job.service.plane.isAlive(stray)).toBe(false);
+    expectFailed(job, /announces more keys than it contains/);
+    expect(job.left.alive).toEqual([]);
+  });
+
+  test.for([
+    [423, 9, 404],
+    [429, 0, 503],
+  ] as const)(
+    'a list that gets %i delays all requests, a Retry-After of %i s included',
+    async ([code, seconds, ofDelete], context) => {
+      const job = await runJob(context, {
+        inMain: [ambiguous('never')],
+        post: noParent,
+        inPost: [
+          onDelete(status(ofDelete)),
+          onList(status(code, seconds > 0 ? { retryAfter: { seconds } } : {}), { nth: 2 }),
+        ],
+        beforePost: (stage) => void addStray(stage),
+      });
+      expectRevoked(job);
+      const at = job.service.requests.findIndex(({ status: sent }) => sent === code) - job.service.requests.length;
+      expect(job.sentAt.at(at + 1)).toBeGreaterThanOrEqual((job.sentAt.at(at) ?? 0) + Math.max(250, seconds * second));
+    },
+  );
+});
+
+describe('in a nested composite, where post gets inputs of another step', () => {
+  const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
+  const left: Readonly<Record<string, JobPlan>> = {
+    'a key': {},
+    'a key after an ambiguous create': { inMain: [ambiguous({ msAfterGivenUp: 2_000 })] },
+    'only its intent': killed,
+  };
+  const given: Readonly<Record<string, StepOptions>> = {
+    'no api-key': { inputs: { mode: 'create-key', 'api-key': '' } },
+    'no inputs': { inputs: {} },
+    'another api-key': { inputs: { mode: 'create-key', 'api-key': key } },
+    'all inputs of a revoke-key': {
+      inputs: { mode: 'revoke-key', 'api-key': key, 'base-url': baseUrl, 'key-id': '1', timeout: '1ms', summary: 'no' },
+    },
+    'another environment': { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } },
+    'the parent key and another base-url': { inputs: { 'api-key': parentKey, 'base-url': baseUrl } },
+  };
+  const cases = Object.entries(left).flatMap(([what, plan]) =>
+    Object.entries(given).map(([name, post]) => [what, name, { ...plan, post }] as const),
+  );
+  test.for(cases)('nothing of them is sent anywhere: main left %s, post gets %s', async ([, name, plan], context) => {
+    const job = await runJob(context, plan);
+    expect(job.elsewhere).toEqual([]);
+    expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
+    if (plan.duringMain === undefined || name.startsWith('the parent key')) return expectRevoked(job);
+    // Post has no key to search with.
+    expect(job.requests).toEqual([]);
+    expectFailed(job, new RegExp(mintedOf(job).name));
+    expect(job.post.summary).toContain(mintedOf(job).name);
+  });
+});

@@ -1,0 +1,257 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { type PostState, serializePostState } from '../../src/keys/post-state.js';
+import { harm } from '../hostile/harm.js';
+import { attacks, json, record, text } from '../hostile/texts.js';
+import { forged, readSaved } from '../kit/saved-state.js';
+import { setStage } from '../kit/stage.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+
+// Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
+// to post if the step itself saved no state of that name.
+
+const thief = 'https://thief.test/v2';
+const run = '9876543210/1';
+
+/** A key of main, and post with any state. */
+async function setForgery(context: TestContext) {
+  const stage = await setStage(context);
+  const { service } = stage;
+  const main = await stage.runMode('create-key', { 'on-revoke-failure': 'fail' });
+  const saved = main.state['key'] ?? '';
+  const minted = service.plane.key('2')?.key ?? '';
+  const sentByMain = service.requests.length;
+  return {
+    ...stage,
+    saved,
+    minted,
+    post: (state: string) => stage.runPost({ ...main, state: { key: state } }, { debug: true }),
+    reject: () => service.faults.add({ fault: { kind: 'status', status: 403 } }),
+    /** Of all requests of post, to whichever host. */
+    keysSent: () =>
+      [...service.requests.slice(sentByMain), ...stage.elsewhere].map(({ headers }) => headers['authorization']),
+  };
+}
+
+const modes: Readonly<Record<string, StepOptions['inputs']>> = {
+  'wait-operation': { 'operation-id': 'a07f8772-1877-4da9-a939-3a3ae62d1d8d', timeout: '0' },
+  'list-operations': {},
+  'list-projects': {},
+  'create-key': {},
+  'list-keys': {},
+  'revoke-key': { 'key-id': '424242' },
+  'sweep-keys': {},
+  'no-such-mode': {},
+  '': {},
+};
+const ends: Readonly<Record<string, StepOptions['inputs'] | 403>> = {
+  'as usual': {},
+  'because the service rejects it': 403,
+  'because of invalid inputs': { timeout: 'soon', 'base-url': 'nowhere' },
+  'because the api-key is missing': { 'api-key': '' },
+};
+
+for (const [how, inputs] of Object.entries(ends))
+  test.for(Object.keys(modes))(
+    `mode “%s” saves a state if it ends ${how}, so post ignores a forged one`,
+    async (mode, context) => {
+      const stage = await setStage(context);
+      const { service, projectId, runMode, runPost } = stage;
+      const { state } = await runMode('create-key');
+      const forget = inputs === 403 ? service.faults.add({ fault: { kind: 'status', status: 403 } }) : () => undefined;
+      const main = await runMode(mode, { 'project-id': projectId, ...modes[mode], ...(inputs === 403 ? {} : inputs) });
+      forget();
+      const sent = service.requests.length;
+      main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
+      const post = await runPost(main);
+
+      const hasKey = mode === 'create-key' && how === 'as usual';
+      expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
+      expect(service.requests.length - sent).toBe(hasKey ? 1 : 0);
+      expect(stage.elsewhere).toEqual([]);
+      expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+      if (!hasKey) expect(post).toMatchObject({ output: '', summary: '' });
+    },
+  );
+
+describe('a state with an invalid seal lets post use the minted key alone', () => {
+  type Forge = (stage: { saved: string; service: { apiKey: string } }) => string;
+  const resealed =
+    (change: (args: [text: string, key: string, run: string]) => [string, string, string]): Forge =>
+    ({ saved, service }) => {
+      const { object } = readSaved(saved);
+      const [state, key, other] = change([JSON.stringify(object), service.apiKey, run]);
+      return serializePostState(JSON.parse(state), key, other);
+    };
+  /** The hash of the state without the run. */
+  const unsalted: Forge = ({ saved, service }) => {
+    const state = JSON.stringify(readSaved(saved).object);
+    return createHmac('sha256', service.apiKey).update(state).digest('hex') + state;
+  };
+  const forgeries: Readonly<Record<string, Forge>> = {
+    'of another run': resealed(([state, key]) => [state, key, '9876543209/1']),
+    'of another attempt': resealed(([state, key]) => [state, key, '9876543210/2']),
+    'sealed with another key': resealed(([state]) => [state, 'parent-key-of-another-step', run]),
+    'sealed without the run': unsalted,
+    'with the URL of a thief': ({ saved }) => forged(saved, { baseUrl: thief }),
+    'without a seal': ({ saved }) => JSON.stringify(readSaved(saved).object),
+    'with half a seal': ({ saved }) => saved.slice(32),
+    'with one character too many in its seal': ({ saved }) => `0${saved}`,
+    'with an endless seal': ({ saved }) => '0'.repeat(100_000) + saved,
+  };
+  test.for(Object.entries(forgeries))('%s', async ([, forge], context) => {
+    const stage = await setForgery(context);
+    const { minted, service } = stage;
+    stage.reject();
+    const post = await stage.post(forge(stage));
+    expect(harm(post)).toEqual([]);
+    expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
+    expect(post.masks).toContain(minted);
+    expect(post.masks).not.toContain(service.apiKey);
+    expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
+  });
+
+  test('a whole state of the same run, copied by another step, is used as main would', async (context) => {
+    const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
+    service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 403 } });
+    const other = await runMode('list-projects');
+    const post = await runPost({ ...other, state: { key: saved } });
+    expect(post.annotations).toEqual([]);
+    expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+    expect(elsewhere).toEqual([]);
+  });
+
+  test('a seal of another length does not keep post from revoking', async (context) => {
+    const { saved, post, service } = await setForgery(context);
+    expect((await post(saved.slice(10))).annotations).toEqual([]);
+    expect(service.plane.isAlive('2')).toBe(false);
+  });
+});
+
+test('post does not send the parent key once any byte of the state is another', async (context) => {
+  const stage = await setForgery(context);
+  const { saved, service, reject } = stage;
+  reject();
+  const object = readSaved(saved).object as unknown as PostState;
+  const intent = serializePostState({ ...object, minted: undefined, mayHaveStrayKey: true }, service.apiKey, run);
+  for (const state of [saved, intent]) {
+    const change = fc.record({ at: fc.nat(state.length - 1), by: fc.string({ unit: 'binary-ascii', maxLength: 2 }) });
+    await fc.assert(
+      fc.asyncProperty(change, async ({ at, by }) => {
+        const changed = state.slice(0, at) + by + state.slice(at + 1);
+        fc.pre(changed !== state && !changed.includes('\u0000'));
+        const post = await stage.post(changed);
+        expect(harm(post)).toEqual([]);
+        expect(stage.keysSent()).not.toContain(`Bearer ${service.apiKey}`);
+        expect(post.masks).not.toContain(service.apiKey);
+      }),
+      { numRuns: 40 },
+    );
+  }
+});
+
+test('any text in place of the state does no harm, and leads post to no key but its own', async (context) => {
+  const stage = await setForgery(context);
+  const { seal, object } = readSaved(stage.saved);
+  stage.reject();
+  const right = Object.fromEntries(Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)]));
+  const state = fc.oneof({ weight: 3, arbitrary: record(right) }, json, text);
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.constantFrom(seal, ''), text), state, async (before, written) => {
+      fc.pre(before + written !== stage.saved && !(before + written).includes('\u0000'));
+      expect(harm(await stage.post(before + written))).toEqual([]);
+      expect(stage.keysSent()).not.toContain(`Bearer ${stage.service.apiKey}`);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe('a state that main cannot have saved is not used', () => {
+  const parts = ['baseUrl', 'name', 'mayHaveStrayKey', 'since', 'revoke', 'onFailure', 'summary'];
+  const urls = [
+    'control.test',
+    'http://control.test/v2',
+    'http://127.0.0.1.thief.test/v2',
+    'http://0.0.0.0:8080/v2',
+    'ftp://control.test/v2',
+    'https://user@control.test/v2',
+    'https://:password@control.test/v2',
+    'https://control.test/v2?x=1',
+    'https://control.test/v2#x',
+    'file:///etc/passwd',
+  ];
+  const key = (id: unknown, secret: unknown = 'minted-0123456789') => ({ minted: { id, secret } });
+  type Row = [what: string, parts: Readonly<Record<string, unknown>>, named: string];
+  const invalid: readonly Row[] = [
+    ...parts.map((part): Row => [`without ${part}`, { [part]: undefined }, part]),
+    ...urls.map((baseUrl): Row => [`with the URL ${baseUrl}`, { baseUrl }, 'baseUrl']),
+    ...Object.entries(attacks).map(
+      ([what, name]): Row => [`with a name that holds ${what}`, { name: `${name}!` }, 'name'],
+    ),
+    ['with a URL that is a list', { baseUrl: ['https://control.test/v2'] }, 'baseUrl'],
+    ['with a name of another tool', { name: 'console' }, 'name'],
+    ['with a key of null', { minted: null }, 'minted'],
+    ['with an id that leads elsewhere', key('7/../projects'), 'minted'],
+    ['with an id that is a number', key(7), 'minted'],
+    ['with an endless id', key('7'.repeat(101)), 'minted'],
+    ['without an id', key(undefined), 'minted'],
+    ['without a secret', key('7', null), 'minted'],
+    ['with a secret of 7 characters', key('7', 'secret7'), 'minted'],
+    ['with a secret that ends its header', key('7', 'minted-key\r\nx: y'), 'minted'],
+    ['with a secret that is half a pair', key('7', 'minted-key\uD800'), 'minted'],
+    ['with a time that is a text', { since: '0' }, 'since'],
+    ['with a time beyond all dates', { since: 1e300 }, 'since'],
+    ['with a text for a boolean', { mayHaveStrayKey: 'true' }, 'mayHaveStrayKey'],
+    ['with an unknown word', { onFailure: 'ignore' }, 'onFailure'],
+    ['with nothing to revoke', { minted: undefined }, 'mayHaveStrayKey, minted, revoke'],
+    ['with a key that is kept', { revoke: false }, 'mayHaveStrayKey, minted, revoke'],
+  ];
+  test.for(invalid)('%s', async ([, changed, named], context) => {
+    const stage = await setForgery(context);
+    const post = await stage.post(forged(stage.saved, changed));
+    expectUnreadable(post, named, [stage.minted, stage.service.apiKey]);
+    expect(stage.keysSent()).toEqual([]);
+  });
+
+  const texts: Readonly<Record<string, (saved: string) => string>> = {
+    'a text': () => 'nonsense',
+    'half of it': (saved) => saved.slice(0, -20),
+    'two of them': (saved) => saved + saved,
+    null: () => 'null',
+    'a number': () => '5',
+    'an array': (saved) => `[${saved}]`,
+    'its secret': (saved) => JSON.stringify((readSaved(saved).object['minted'] as { secret: string }).secret),
+    'a time of minus infinity': (saved) => saved.replace(/"since":\d+/, '"since":-1e400'),
+  };
+  test.for(Object.entries(texts))('%s', async ([, write], context) => {
+    const stage = await setForgery(context);
+    const post = await stage.post(write(stage.saved));
+    expectUnreadable(post, '', [stage.minted, stage.service.apiKey]);
+    expect(stage.keysSent()).toEqual([]);
+  });
+
+  /** `on-revoke-failure` is one of the things that post cannot know then. */
+  function expectUnreadable(post: StepResult, named: string, secrets: readonly string[]): void {
+    expect(harm(post)).toEqual([]);
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
+    expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
+    expect(post.annotations[0]?.message).toContain(`is invalid (${named}`);
+    expect(post.annotations[0]?.message).toMatch(/Look for a key of this run in the console.*sweep-keys/s);
+    for (const secret of secrets) expect(post.output + post.summary).not.toContain(secret.slice(0, 12));
+  }
+});
+
+test.for([
+  ['revoked', { kind: 'delay', ms: 0 }],
+  ['not revoked', { kind: 'status', status: 403 }],
+] as const)(
+  'hundreds of keys with the name of the step fill neither log nor summary: %s',
+  async ([, fault], context) => {
+    const stage = await setForgery(context);
+    const object = { ...readSaved(stage.saved).object, mayHaveStrayKey: true } as never;
+    for (let n = 0; n < 300; n++) stage.service.plane.addKey(String(object['name']));
+    stage.service.faults.add({ endpoint: 'revoke-key', fault });
+    expect(harm(await stage.post(serializePostState(object, stage.service.apiKey, run)))).toEqual([]);
+  },
+);

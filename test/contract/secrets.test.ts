@@ -1,0 +1,162 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Fault } from '../control-plane/index.js';
+import { secretsShown } from '../kit/secrets-shown.js';
+import { errorOf, setStage } from '../kit/stage.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+
+type Inputs = StepOptions['inputs'];
+
+// With characters that JSON, URLs, HTML and the runner's commands escape, and longer than any text that is printed.
+const key = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(6)}_end=`;
+const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+
+/** The mask is the first line, and no piece of the key is anywhere else. */
+function expectHidden(result: StepResult, secret = key): void {
+  expect(result.stdout.split('\n')[0]).toBe(`::add-mask::${secret.replaceAll('%', '%25')}`);
+  expect(secretsShown([result], { minted: [], others: [secret] })).toEqual([]);
+}
+
+/** Each mode with inputs that lead to a request. */
+const modes: Readonly<Record<string, Inputs>> = {
+  'wait-operation': { 'operation-id': id, timeout: '0' },
+  'list-operations': {},
+  'list-projects': {},
+  'create-key': {},
+  'list-keys': {},
+  'revoke-key': { 'key-id': '7' },
+  'sweep-keys': {},
+};
+
+const json = JSON.stringify(key).slice(1, -1);
+const slashed = json.replaceAll('/', '\\/');
+const escaped = Array.from(key, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+const far = 'x'.repeat(230);
+const rejected = (body: string): Fault => ({ kind: 'status', status: 403, body });
+const accepted = (body: string): Fault => ({ kind: 'status', status: 200, body });
+
+const echoes: Readonly<Record<string, Fault>> = {
+  'as the message of an error': rejected(`{"message":"${json} may not","code":"FORBIDDEN"}`),
+  'as the code of an error': rejected(`{"error":{"code":"${json}"}}`),
+  'where a message is shortened': rejected(`{"message":"${far} ${json}"}`),
+  'with \\u escapes': rejected(`{"message":"no: ${escaped}"}`),
+  'with \\u escapes where a message is shortened': rejected(`{"message":"${far} ${escaped}"}`),
+  'with escaped slashes': rejected(`{"message":"no: ${slashed}"}`),
+  'with escaped slashes where a message is shortened': rejected(`{"message":"${far} ${slashed}"}`),
+  'in a text that is not JSON': rejected(`no: ${key}`),
+  'in a text that is not JSON where it is shortened': rejected(`${far} ${key}`),
+  'with escapes in truncated JSON': rejected(`{"message":"no: ${escaped}`),
+  'in the request id': { kind: 'status', status: 403, headers: { 'x-request-id': `${key}-1` } },
+  'in Retry-After': { kind: 'status', status: 403, headers: { 'retry-after': key } },
+  'in the title of a page': { kind: 'html', status: 403, body: `<html><title>${'x'.repeat(40)}${key}</title>` },
+  'in the path of a redirect': { kind: 'redirect', location: `https://login.example/${key}` },
+  'in the query of a redirect': {
+    kind: 'redirect',
+    location: `https://login.example/?key=${encodeURIComponent(key)}`,
+  },
+  'as a body that is not JSON': accepted(key),
+  'as a field of the wrong type': accepted(`{"operation":["${json}"],"operations":["${json}"],"key":["${json}"]}`),
+  'as another id': accepted(`{"operation":{"id":"${json}","status":"finished"},"id":"${json}"}`),
+  'as another project': accepted(`{"operation":{"id":"${id}","project_id":"${slashed}","status":"x"}}`),
+};
+
+for (const [mode, inputs] of Object.entries(modes))
+  test.for(Object.entries(echoes))(
+    `a key that the service echoes %s is printed nowhere (${mode})`,
+    async ([, fault], context) => {
+      const { service, projectId, runMode } = await setStage(context, { apiKey: key, faults: [{ fault }] });
+      const result = await runMode(mode, { 'project-id': projectId, ...inputs }, { debug: true });
+      expect(result.conclusion).toBe('failure');
+      expect(service.requests.length).toBeGreaterThan(0);
+      expectHidden(result);
+    },
+  );
+
+describe('a key in the fields of a record is printed nowhere', () => {
+  const fields = `"action":"${slashed}","branch_id":"br-${escaped}","failures_count":"${json}","note":["${slashed}"],"${json}":1`;
+  const operation = (status: string) => `{"id":"${id}","status":${JSON.stringify(status)},${fields}}`;
+  const records: readonly [mode: string, output: string, body: string][] = [
+    ...['finished', 'failed', key].map((status): [string, string, string] => [
+      'wait-operation',
+      'operations',
+      `{"operation":${operation(status)}}`,
+    ]),
+    ['list-operations', 'operations', `{"operations":[${operation('finished')}]}`],
+    ['list-projects', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
+    ['list-keys', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
+  ];
+  test.for(records)('%s', async ([mode, output, body], context) => {
+    const stage = await setStage(context, { apiKey: key, respond: () => body });
+    const inputs = { 'project-id': stage.projectId, ...modes[mode] };
+    const result = await stage.runMode(mode, inputs, { debug: true });
+    expect(result.outputs[output]).toMatch(/"id":/);
+    expectHidden(result);
+  });
+});
+
+describe('a key that is also in an input is not shown in the error', () => {
+  const everywhere: Readonly<Record<string, Inputs>> = {
+    mode: { mode: key },
+    timeout: { timeout: key },
+    summary: { summary: key },
+    'base-url': { 'base-url': key },
+    'the path of base-url': { 'base-url': `ftp://host.example/${key}` },
+  };
+  for (const [mode, inputs] of Object.entries(modes))
+    test.for(Object.entries(everywhere))(`in %s (${mode})`, async ([, misplaced], context) => {
+      await expectRejected(context, { mode, ...inputs, ...misplaced });
+    });
+
+  const own: Readonly<Record<string, Inputs>> = {
+    'project-id': { 'project-id': key },
+    'operation-id': { 'operation-id': key },
+    'operation-id, as the second id': { 'operation-id': `${id},${key}` },
+    'operation-id, as JSON': { 'operation-id': JSON.stringify([key]) },
+    'response-file': { 'operation-id': '', 'response-file': key },
+    'filter, as a line': { 'operation-id': 'all', filter: key },
+    'filter, as a field': { 'operation-id': 'all', filter: `${key}x=1` },
+    'filter, as a field far to the right': { 'operation-id': 'all', filter: `  ${'x'.repeat(30)}${key}!=` },
+    'filter, as a pattern': { 'operation-id': 'all', filter: `acton=${key}` },
+    'fail-on': { 'operation-id': 'all', 'fail-on': key },
+    'key-label': { mode: 'create-key', 'key-label': key },
+    'key-id': { mode: 'revoke-key', 'key-id': key },
+    'older-than': { mode: 'sweep-keys', 'older-than': key },
+    'max-batches': { mode: 'list-projects', 'max-batches': key },
+  };
+  test.for(Object.entries(own))('in %s', async ([, misplaced], context) => {
+    const input = { 'operation-id': id, timeout: '1s', ...misplaced };
+    await expectRejected(context, { mode: 'wait-operation', ...input });
+  });
+
+  async function expectRejected(context: TestContext, { mode, ...inputs }: NonNullable<Inputs>): Promise<void> {
+    const { service, projectId, runMode } = await setStage(context, { apiKey: key });
+    const result = await runMode(String(mode), { 'project-id': projectId, ...inputs }, { debug: true });
+    expect(result.conclusion).toBe('failure');
+    errorOf(result);
+    expect(service.requests).toEqual([]);
+    expectHidden(result);
+  }
+});
+
+test.for(Object.keys(modes))(
+  'a key with a space is masked, and the error does not show it (%s)',
+  async (mode, context) => {
+    const { service, projectId, runMode } = await setStage(context);
+    const inputs = { 'project-id': projectId, ...modes[mode], 'api-key': 'hunter2 and\nhunter3' };
+    const result = await runMode(mode, inputs);
+    expect(result.conclusion).toBe('failure');
+    expect(result.log + result.summary).not.toMatch(/hunter/);
+    expect(service.requests).toEqual([]);
+  },
+);
+
+test('a key that is also a project id is masked whole wherever the log names the project', async (context) => {
+  const long = `ctl_${'Zq7Wm4Lk9Xs2Vb'.repeat(8)}`;
+  const { service, run } = await setStage(context, { apiKey: long });
+  service.plane.addProject({ id: long });
+  const operation = service.plane.startOperation({ projectId: long, lengthMs: Number.POSITIVE_INFINITY });
+  const inputs = { 'project-id': long, 'operation-id': operation.id, timeout: '10m' };
+  const result = await run(inputs, { debug: true });
+  expect(result.conclusion).toBe('failure');
+  const shown = [result.log, result.summary, ...Object.values(result.outputs)].join('\n');
+  expect(shown).not.toContain(long.slice(0, 20));
+});
