@@ -11,25 +11,25 @@ interface Manifest {
 
 const manifest: Manifest = parse(readFileSync('action.yml', 'utf8'));
 
-test('action.yml and the reader of inputs know the same inputs with the same defaults', () => {
+test('action.yml and the code have the same inputs with the same defaults', () => {
   const declared = Object.entries(manifest.inputs).map(([name, input]) => [name, input.default ?? '']);
   expect(Object.fromEntries(declared)).toEqual(defaults);
 });
 
-test('a default of action.yml is a text: YAML makes of a bare word something else', () => {
+test('every default in action.yml is quoted: YAML would read a bare true as a boolean', () => {
   for (const [name, input] of Object.entries(manifest.inputs)) {
     if (input.default !== undefined) expect(typeof input.default, name).toBe('string');
   }
 });
 
-test('each input and output says what it is', () => {
+test('every input and output has a description', () => {
   for (const [name, { description }] of [...Object.entries(manifest.inputs), ...Object.entries(manifest.outputs)]) {
     expect(description, name).toMatch(/\w{3}/);
     expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
   }
 });
 
-test('the outputs of action.yml are those that the code sets', () => {
+test('action.yml lists the outputs that the code sets', () => {
   const set = new Set(
     readdirSync('src', { encoding: 'utf8', recursive: true })
       .filter((file) => file.endsWith('.ts'))

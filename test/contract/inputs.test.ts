@@ -1,0 +1,394 @@
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { expect, type TestContext, test } from 'vitest';
+import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
+import { errorOf, noticesOf, setStage, warningsOf } from '../kit/stage.js';
+import { loadManifest } from '../runner/manifest.js';
+
+const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+
+async function errorFor(context: TestContext, mode: string, inputs: Inputs): Promise<string> {
+  return errorOf(await rejectInputs(await setStage(context), mode, inputs));
+}
+
+test('one error names all invalid inputs, with value, expectation and nearest word', async (context) => {
+  const result = await rejectInputs(await setStage(context), 'wait-operation', {
+    timeout: '10 minutes',
+    'request-timeout': '0',
+    summary: 'yes',
+    'project-id': 'a/b',
+    'operation-id': 'all',
+    filter: 'acton=x\nid',
+    since: 'a week',
+    'fail-on': 'match',
+    'poll-interval': '1.5s',
+    'fail-fast': 'nope',
+  });
+  expect(errorOf(result).split('\n')).toEqual([
+    '9 bad inputs:',
+    '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds).',
+    '- request-timeout: “0” is zero; expected a duration above 0.',
+    '- summary: “yes” is not a boolean; expected true or false.',
+    '- project-id: “a/b” is not the id of a project; expected text other than “.” and “..”, without “/” and control characters.',
+    '- filter: line 1, column 1: no such field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at',
+    '  acton=x',
+    '  ^',
+    '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds).',
+    '- fail-on: “match” is not a valid value; expected empty.',
+    '- poll-interval: “1.5s” is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m.',
+    '- fail-fast: “nope” is not a boolean; expected true or false.',
+    'No request was sent.',
+  ]);
+  expect(result.summary).toMatch(/^### ❌/);
+  expect(result.summary).toContain('10 minutes');
+});
+
+type Row = readonly [mode: Mode, name: string, values: readonly string[], message: string];
+
+const noBoolean = 'is not a boolean; expected true or false';
+const leftover = 'looks like the output of a failed jq or template';
+const badBatches = 'is not a valid number of batches; expected 1 to 256';
+const noProject = 'is not the id of a project; expected text other than “.” and “..”, without “/”';
+
+test.for<Row>([
+  ['wait-operation', 'timeout', ['soon', '1.5h', '-5s', '1h 30m'], 'is not a duration; expected whole numbers'],
+  ['wait-operation', 'timeout', ['24d1ms', '577h', '9'.repeat(79)], 'is too long; expected at most 24 days'],
+  ['list-keys', 'request-timeout', ['0', '0ms'], 'is zero; expected a duration above 0'],
+  ['wait-operation', 'poll-interval', ['often', '10M'], 'is neither auto nor a duration'],
+  ['wait-operation', 'poll-interval', ['0'], 'is zero'],
+  ['wait-operation', 'poll-interval', ['25d'], 'at most 24 days'],
+  ['list-operations', 'since', ['0s'], 'is zero'],
+  ['list-operations', 'since', ['366d1ms'], 'at most 366 days'],
+  ['sweep-keys', 'older-than', ['0'], 'is zero'],
+  ['sweep-keys', 'older-than', ['367d'], 'at most 366 days'],
+  ['list-keys', 'summary', ['yes', 'on', '1', 'tRUE', 'null'], noBoolean],
+  ['wait-operation', 'fail-fast', ['no', '0'], noBoolean],
+  ['sweep-keys', 'dry-run', ['maybe'], noBoolean],
+  ['create-key', 'revoke-in-post', ['never'], noBoolean],
+  ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; expected warn, fail'],
+  ['list-keys', 'fail-on', ['empy'], 'is not a valid value; expected empty, match (did you mean empty?)'],
+  ['list-keys', 'fail-on', ['xyzzy', '__proto__', 'toString'], 'is not a valid value; expected empty, match.'],
+  ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a number of records'],
+  ['list-projects', 'max-batches', ['0', '257', '1.5', '-1', '0x10'], badBatches],
+  ['list-projects', 'shard', ['0/3', '4/3', '3', 'a/b', '1/0', '1/2/3'], 'is not a valid shard'],
+  ['wait-operation', 'operation-id', ['null', 'undefined', 'None'], leftover],
+  ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, id.replaceAll('-', '')], 'expected a UUID'],
+  ['wait-operation', 'operation-id', [id.replace('a', 'g'), `(${id})`, `${id}/..`], 'expected a UUID'],
+  ['wait-operation', 'operation-id', ['All', 'ALL'], 'did you mean all, in lower case?'],
+  ['list-operations', 'project-id', ['null', 'undefined', 'None'], leftover],
+  ['list-operations', 'project-id', ['.', '..', 'a/b', '/'], noProject],
+  ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
+  ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],
+])('%s rejects %s with its value and says why: %j', async ([mode, name, values, message], context) => {
+  for (const value of values) {
+    const error = await errorFor(context, mode, { [name]: value });
+    expect(error).toContain(`Bad input: ${name}: “${value}” `);
+    expect(error).toContain(message);
+  }
+});
+
+const login = 'contains a user name or a password; expected neither';
+const query = 'has a query or a fragment; expected only scheme, host and path';
+const onlyOperations = 'is not an id; expected only ids (jq: .operations[].id)';
+
+test.for<Row>([
+  [
+    'list-keys',
+    'api-key',
+    ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï'],
+    'contains a space, a line break or another',
+  ],
+  ['list-keys', 'api-key', ['hunter2\u200Bb', 'hunter2\u0001b'], 'contains a space, a line break or another'],
+  ['list-keys', 'base-url', ['https://user:hunter2@host.example/v2', 'https://hunter2@host.example/v2'], login],
+  ['list-keys', 'base-url', ['https://:hunter2@host/v2', 'https://user:hun@hunter2@host/v2'], login],
+  ['list-keys', 'base-url', ['https:user:hunter2@host/v2', 'https:/user:hunter2@host/v2'], login],
+  ['list-keys', 'base-url', ['https:\\\\user:hunter2@host/v2', 'http://user:hunter2@[::1]/v2'], login],
+  ['list-keys', 'base-url', ['https://user:hunter2?@host/v2', 'https://user:a/hunter2@host/v2'], 'is not a URL'],
+  ['list-keys', 'base-url', ['user:hunter2@host/v2'], 'expected https'],
+  ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], query],
+  ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '{ "hunter2'], 'is a JSON object. '],
+  [
+    'wait-operation',
+    'operation-id',
+    ['"{\\"uri\\":\\"postgres://u:hunter2@host\\"}"'],
+    'set response-file to its path',
+  ],
+  ['wait-operation', 'operation-id', ['["hunter2"', '[hunter2]', `["${id}"] hunter2`], 'is not a valid JSON array'],
+  ['wait-operation', 'operation-id', ['[{"id":"hunter2"}]'], `item 1 ${onlyOperations}`],
+  ['wait-operation', 'operation-id', [`["${id}",["hunter2"]]`], `item 2 ${onlyOperations}`],
+  ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected the id of a project'],
+])('%s rejects %s without its secret: %j', async ([mode, name, values, message], context) => {
+  for (const value of values) {
+    const result = await rejectInputs(await setStage(context), mode, { [name]: value });
+    expect(errorOf(result)).toContain(`Bad input: ${name}: `);
+    expect(errorOf(result), value).toContain(message);
+    expect(result.log + result.summary).not.toContain('hunter2');
+  }
+});
+
+const emptyOperations =
+  /operation-id: .*is empty.*expression without a value.*skipped step.* all for every unfinished operation.*response-file/;
+
+test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
+  ['', {}, new RegExp(`mode: is empty; expected ${modes.join(', ')}\\.`)],
+  ['list-key', { timeout: 'soon' }, /^- mode: .*\(did you mean list-keys\?\)\.$/m, /^- timeout: “soon”/m],
+  ['__proto__', {}, /mode: “__proto__” is not a valid value/],
+  ['list-keys', { filter: 'constructor=*' }, /filter: line 1, column 1: no such field/],
+  ['list-keys', { 'base-url': '' }, /base-url: is empty; expected the URL.* environment variable CTL_BASE_URL/],
+  ['list-keys', { 'base-url': 'https://host.example/v2?' }, /query or a fragment/],
+  ['list-keys', { 'base-url': 'https://host.example/v2#' }, /query or a fragment/],
+  ['list-operations', { 'project-id': '' }, /project-id: is empty.*Check the expression/],
+  ['list-operations', { 'project-id': ', ,' }, /project-id: .*is empty.*Check the expression/],
+  ['list-operations', { 'project-id': 'a\u0001b' }, /is not the id of a project/],
+  ['list-operations', { 'project-id': 'a\u0085b' }, /is not the id of a project/],
+  ['list-operations', { 'project-id': '["a/b"]' }, /is not the id of a project/],
+  ['list-operations', { 'project-id': '["null"]' }, /failed jq or template/],
+  ['list-operations', { 'project-id': '[null]' }, /item 1 is not an id; expected only ids \(jq: \.projects\[\]\.id\)/],
+  ['list-operations', { 'project-id': '[]' }, /is an empty list; expected the id of at least one project/],
+  ['wait-operation', { 'operation-id': 'all', 'project-id': '[ ]' }, /is an empty list/],
+  ['list-operations', { 'project-id': '["a",]' }, /is not a valid JSON array/],
+  ['list-operations', { 'project-id': '[1e300]' }, /item 1 is a number that is not written as an integer/],
+  [
+    'list-operations',
+    { 'project-id': 'a,b' },
+    /lists 2 projects; expected one\. Only wait-operation with .*all accepts/,
+  ],
+  ['wait-operation', { 'project-id': '["a","b"]' }, /lists 2 projects; expected one/],
+  ['wait-operation', { 'operation-id': '' }, emptyOperations],
+  ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
+  ['wait-operation', { 'operation-id': `${id} not-an-id ${id}` }, /operation-id: item 2: “not-an-id” is not/],
+  ['wait-operation', { 'operation-id': `["${id}","null"]` }, /item 2: “null” looks like the output of a failed jq/],
+  ['wait-operation', { 'operation-id': `${id},all` }, /item 2: “all” is not an id; .* to the single word all/],
+  ['wait-operation', { 'operation-id': `all ${id}` }, /“all” is not an id; .* to the single word all/],
+  ['wait-operation', { 'operation-id': 'x'.repeat(10_000) }, /“x{59}…” is not/],
+  ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
+  [
+    'wait-operation',
+    { 'operation-id': 'all', filter: 'id=x\nstatus=x' },
+    /line 2, .*status cannot be used here: it ch/,
+  ],
+  ['wait-operation', { 'operation-id': 'all', filter: 'failures_count=0' }, /failures_count cannot be used here/],
+  ['wait-operation', { 'operation-id': 'all', filter: 'updated_at!=x' }, /updated_at cannot be used here/],
+])('“%s” with %j is rejected with %s', async ([mode, inputs, ...messages], context) => {
+  const error = await errorFor(context, mode, inputs);
+  for (const message of messages) expect(error).toMatch(message);
+});
+
+test('every mode but wait-operation rejects timeout: 0', async (context) => {
+  for (const mode of modes.filter((one) => one !== 'wait-operation'))
+    expect(await errorFor(context, mode, { timeout: '0' }), mode).toContain('timeout: “0” is zero');
+});
+
+test('24 days are a valid timeout, and 366 days a valid age', async (context) => {
+  const stage = await setStage(context);
+  const durations = { timeout: '24d', 'request-timeout': '24d' };
+  const listed = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '366d', ...durations });
+  const swept = await stage.runMode('sweep-keys', { 'older-than': '366d', ...durations });
+  expect([listed.conclusion, swept.conclusion]).toEqual(['success', 'success']);
+});
+
+test.for([
+  ['true', true],
+  ['True', true],
+  ['TRUE', true],
+  ['', true],
+  ['false', false],
+  ['False', false],
+  ['FALSE', false],
+] as const)('summary: “%s” is %s, for valid and for invalid inputs', async ([summary, isWritten], context) => {
+  const stage = await setStage(context);
+  const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
+  const listed = await stage.runMode('list-keys', { summary });
+  expect([rejected, listed].map((result) => result.summary !== '')).toEqual([isWritten, isWritten]);
+});
+
+test('an empty api-key has its own message, and nothing is masked', async (context) => {
+  const result = await rejectInputs(await setStage(context), 'list-keys', { 'api-key': '' });
+  expect(errorOf(result)).toMatch(/^Bad input: api-key: is empty.*CTL_API_KEY.*forks and Dependabot get no secrets/);
+  expect(result.masks).toEqual([]);
+  expect(warningsOf(result)).toEqual([]);
+});
+
+test.for([
+  ['input', { 'api-key': ' timeout ' }, {}],
+  ['environment', { 'api-key': '' }, { CTL_API_KEY: ' timeout ' }],
+] as const)('an API key of 7 characters from the %s is rejected and not masked', async ([, inputs, env], context) => {
+  const result = await rejectInputs(await setStage(context), 'list-keys', { ...inputs, timeout: 'soon' }, { env });
+  expect(errorOf(result)).toMatch(/^- api-key: has fewer than 8 characters, and masking it would hide ordinary text/m);
+  expect(errorOf(result)).toMatch(/^- timeout: “soon”/m);
+  expect(result.masks).toEqual([]);
+});
+
+test('an API key of 8 characters is masked and used', async (context) => {
+  const result = await (await setStage(context, { apiKey: 'eight-ch' })).runMode('list-keys');
+  expect(result.conclusion).toBe('success');
+  expect(result.masks).toEqual(['eight-ch']);
+});
+
+test.for([
+  ['revoke-key', 'key-name'],
+  ['sweep-keys', 'github-token'],
+] as const)('%s rejects %s with the API key in it', async ([mode, name], context) => {
+  const stage = await setStage(context);
+  const result = await rejectInputs(stage, mode, { 'key-id': '', [name]: `::error::${stage.service.apiKey}` });
+  expect(errorOf(result)).toContain(`Bad input: ${name}: contains the API key; expected it only in api-key`);
+  expect(result.output.split(stage.service.apiKey), 'only the mask').toHaveLength(2);
+});
+
+test('api-key and base-url come from the environment if the inputs are empty; inputs win', async (context) => {
+  const stage = await setStage(context);
+  const { apiKey, baseUrl } = stage.service;
+  const fromEnvironment = await stage.runMode(
+    'list-keys',
+    { 'api-key': undefined, 'base-url': undefined },
+    { env: { CTL_API_KEY: ` ${apiKey}\n`, CTL_BASE_URL: ` ${baseUrl}\n` } },
+  );
+  const others = { CTL_API_KEY: 'another-key', CTL_BASE_URL: 'http://unencrypted.test' };
+  const fromInputs = await stage.runMode('list-keys', {}, { env: others });
+  for (const result of [fromEnvironment, fromInputs]) {
+    expect(result.conclusion).toBe('success');
+    expect(result.masks).toEqual([apiKey]);
+    expect(result.stdout).toMatch(/^::add-mask::/);
+  }
+});
+
+test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (context) => {
+  const stage = await setStage(context, { respond: () => '[]' });
+  for (const host of [
+    ...['host.example', 'localhost.example', '127.0.0.1.example', '[::2]', '[::ffff:127.0.0.1]'],
+    ...['0.0.0.0', '10.0.0.1', '126.255.255.255', '128.0.0.1', '192.168.127.1'],
+  ])
+    expect(errorOf(await rejectInputs(stage, 'list-keys', { 'base-url': `http://${host}/v2` })), host).toContain(
+      'would send the API key unencrypted; expected https',
+    );
+  for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.0', '127.255.255.254', '127.1', '[0:0:0:0:0:0:0:1]:3000'])
+    expect((await stage.runMode('list-keys', { 'base-url': `http://${host}/v2` })).conclusion, host).toBe('success');
+});
+
+test.for([
+  ['https://host.example/api/v2', '/api/v2/api_keys', 0],
+  ['https://host.example/api/v2///', '/api/v2/api_keys', 0],
+  ['HTTPS://[2001:db8::1]:8443/v2/', 'api_keys', 0],
+  ['https://host.example/v3', '/v3/api_keys', 1],
+] as const)('base-url %s leads to %s; a path that does not end in /v2 gets a warning', async (row, context) => {
+  const [url, path, warnings] = row;
+  const stage = await setStage(context, { respond: () => '[]' });
+  const result = await stage.runMode('list-keys', { 'base-url': url });
+  expect(stage.paths()).toEqual([path]);
+  expect(warningsOf(result)).toEqual(
+    Array(warnings).fill(expect.stringMatching(/^The path of base-url does not end in \/v2\./)),
+  );
+});
+
+test('ids of operations stand between commas, blanks and line ends, or in a JSON array, in any case', async (context) => {
+  const stage = await setStage(context);
+  const ids = [1, 2, 3].map(() => stage.operation({ lengthMs: 0 }).id);
+  const twice = [...ids, ...ids.map((one) => one.toUpperCase())];
+  for (const text of [
+    ...[',', ' ', '\n', '\r\n', '\t', ' ,\n\t, '].map((separator) => twice.join(separator)),
+    ...[`${ids.join('\r\n')}\r\n`, JSON.stringify(ids), JSON.stringify(twice, undefined, 2)],
+  ]) {
+    const { outputs } = await stage.run({ 'operation-id': text });
+    expect(outputs, text).toMatchObject({ status: 'finished', count: '3', 'operation-ids': JSON.stringify(ids) });
+  }
+});
+
+test.for(['[]', '[ \n ]'])('the empty list of operations %j is success with a notice', async (text, context) => {
+  const stage = await setStage(context);
+  const result = await stage.run({ 'operation-id': text });
+  const empty = { status: 'finished', count: '0', 'operation-id': '', 'operation-ids': '[]', operations: '[]' };
+  expect(result.conclusion).toBe('success');
+  expect(result.outputs).toMatchObject(empty);
+  expect(noticesOf(result)).toEqual([expect.stringContaining('list of operation ids is empty')]);
+  expect(stage.paths()).toEqual([]);
+});
+
+/** The ids of the projects that a step reads. */
+async function projectsRead(context: TestContext, mode: Mode, project: string): Promise<string[]> {
+  const stage = await setStage(context, { respond: () => '{"operations":[]}' });
+  const wait = mode === 'wait-operation' ? { 'operation-id': 'all', timeout: '0' } : {};
+  const result = await stage.runMode(mode, { 'project-id': project, ...wait });
+  expect(result.conclusion).toBe('success');
+  return [...new Set(stage.paths().map((path) => decodeURIComponent(path.split('/')[1] ?? '')))];
+}
+
+test.for(['list-operations', 'wait-operation'] as const)(
+  '%s accepts any text without slashes and control characters as id of a project, also in a JSON array',
+  async (mode, context) => {
+    for (const text of ['late-field-12345678', 'p', 'a.b', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '007'])
+      for (const written of [text, JSON.stringify([text]), `${text}, ${text}`])
+        expect(await projectsRead(context, mode, written)).toEqual([text]);
+    expect(await projectsRead(context, mode, '[12345678901234567890]')).toEqual(['12345678901234567890']);
+  },
+);
+
+test('a wait for all accepts up to 100 projects, separated like other ids', async (context) => {
+  for (const text of ['a,b', 'a b', 'a\r\nb\n', 'a ,\tb,a', '["a","b"]', '["a","b","a"]'])
+    expect(await projectsRead(context, 'wait-operation', text), text).toEqual(['a', 'b']);
+  const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
+  expect(await projectsRead(context, 'wait-operation', ids.slice(1).join(' '))).toHaveLength(100);
+  const tooMany = { 'operation-id': 'all', 'project-id': ids.join(' ') };
+  expect(await errorFor(context, 'wait-operation', tooMany)).toContain('lists 101 projects; expected at most 100');
+});
+
+/** The inputs that each mode reads, in addition to those that all modes read. */
+const used: Readonly<Record<Mode, readonly string[]>> = {
+  'wait-operation': ['project-id', 'operation-id', 'response-file', 'fail-on', 'poll-interval', 'fail-fast'],
+  'list-operations': ['project-id', 'filter', 'since', 'limit', 'fail-on'],
+  'list-projects': ['filter', 'limit', 'max-batches', 'shard', 'fail-on'],
+  'create-key': ['key-label', 'revoke-in-post', 'on-revoke-failure', 'export-env'],
+  'list-keys': ['filter', 'limit', 'fail-on'],
+  'revoke-key': ['key-name', 'key-id'],
+  'sweep-keys': ['older-than', 'dry-run'],
+};
+const usedByAll = ['mode', 'api-key', 'base-url', 'timeout', 'request-timeout', 'summary', 'github-token'];
+
+test.for(modes)(
+  '%s ignores inputs of other modes, with one warning that lists those that were set',
+  async (mode, context) => {
+    const stage = await setStage(context);
+    const standard = loadManifest().inputs;
+    const unused = [...standard.keys()].filter((name) => ![...usedByAll, ...used[mode]].includes(name));
+    const operation = { 'project-id': stage.projectId, 'operation-id': stage.operation({ lengthMs: 0 }).id };
+    const own = Object.entries(operation).filter(([name]) => name in requiredInputs[mode]);
+    const warningsFor = async (givenValue: (name: string) => string | undefined, token: string) => {
+      const others = Object.fromEntries(unused.map((name) => [name, givenValue(name)]));
+      const inputs = { ...requiredInputs[mode], ...Object.fromEntries(own), ...others, 'github-token': token };
+      const result = await stage.runMode(mode, inputs);
+      expect(result.conclusion).toBe('success');
+      return warningsOf(result);
+    };
+    expect(await warningsFor((name) => standard.get(name), 'ghs_another')).toEqual([]);
+    expect(await warningsFor(() => '', '')).toEqual([]);
+    // Only a sweep reads the token, so only a sweep could reject this one.
+    const token = mode === 'sweep-keys' ? 'ghs_another' : stage.service.apiKey;
+    const [warning = '', ...rest] = await warningsFor(() => 'nonsense', token);
+    const [, names = ''] =
+      new RegExp(`^Inputs that ${mode} does not use were ignored: (.*)\\. Remove`).exec(warning) ?? [];
+    expect(names.split(', ').sort()).toEqual(unused.sort());
+    expect(rest).toEqual([]);
+  },
+);
+
+test('an input that is given empty gets its default', async (context) => {
+  const stage = await setStage(context);
+  const { id: finished } = stage.operation({ lengthMs: 0 });
+  const empty = { timeout: '', 'request-timeout': '', summary: '', 'poll-interval': '', 'fail-fast': '' };
+  const result = await stage.run({ 'operation-id': finished, ...empty });
+  expect(result.conclusion).toBe('success');
+  expect(result.log).toContain('(timeout 10m)');
+  expect(warningsOf(result)).toEqual([]);
+});
+
+test.for(['', undefined])(
+  'if RUNNER_TEMP is %j, result-file is in the temporary folder of the system',
+  async (folder, context) => {
+    const stage = await setStage(context);
+    const result = await stage.runMode('list-keys', {}, { env: { RUNNER_TEMP: folder } });
+    const path = result.outputs['result-file'] ?? '';
+    context.onTestFinished(() => rmSync(path, { force: true }));
+    expect(dirname(path)).toBe(tmpdir());
+    expect(existsSync(path)).toBe(true);
+  },
+);

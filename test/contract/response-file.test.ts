@@ -1,0 +1,174 @@
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { harm } from '../hostile/harm.js';
+import { json, record, text } from '../hostile/texts.js';
+import { type Inputs, rejectInputs } from '../kit/inputs.js';
+import { errorOf, noticesOf, type Stage, setStage } from '../kit/stage.js';
+import { Job } from '../runner/job.js';
+import type { StepResult } from '../runner/step.js';
+
+const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
+
+/** Every operation has finished. */
+function respond(path: string): string {
+  return `{"operation":{"id":"${path.split('/').at(-1)}","status":"finished"}}`;
+}
+
+function write({ folder }: Stage, bytes: string | Uint8Array): Inputs {
+  const path = join(folder, 'response.json');
+  writeFileSync(path, bytes);
+  return { 'project-id': 'p', 'operation-id': '', 'response-file': path };
+}
+
+function shown(result: StepResult): string {
+  const path = result.outputs['result-file'] ?? '';
+  const file = path === '' ? '' : result.readFile(path);
+  return [result.output, result.summary, ...Object.values(result.outputs), file].join('\n');
+}
+
+test('a path is relative to the workspace, and only ids are read from the file: neither a status nor a secret', async (context) => {
+  const stage = await setStage(context);
+  const [first, second, third] = [1, 2, 3].map(() => stage.operation({ lengthMs: 300 }).id);
+  const { projectId } = stage;
+  const job = new Job();
+  mkdirSync(join(job.workspace, 'out'));
+  const body = {
+    branch: { name: 'hunter2-branch' },
+    connection_uris: [{ connection_uri: 'postgres://u:hunter2@host/db' }],
+    operations: [
+      { id: first, project_id: projectId, action: 'hunter2-action', status: 'failed' },
+      { id: second?.toUpperCase() },
+      { id: first },
+    ],
+    operation: { id: third, project_id: projectId },
+  };
+  writeFileSync(join(job.workspace, 'out', 'response.json'), JSON.stringify(body));
+  const result = await stage.run({ 'response-file': 'out/response.json' }, { job });
+  const ids = JSON.stringify([first, second, third]);
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '3', 'operation-ids': ids });
+  expect(shown(result)).not.toContain('hunter2');
+});
+
+const windows = `{\r\n  "operations": [{ "id": "${one}" }]\r\n}\r\n`;
+test.for<readonly [what: string, bytes: string | Uint8Array, ids: readonly string[]]>([
+  ['operations', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
+  ['operation', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
+  ['operations and operation', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
+  ['duplicates', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
+  ['null in place of a project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
+  ['null in place of operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
+  ['null in place of operation', '{"operations":[],"operation":null}', []],
+  ['an empty list', '{"operations":[]}', []],
+  ['UTF-8 with a byte order mark', `\uFEFF${windows}`, [one]],
+  ['UTF-16, as > of Windows PowerShell writes it', Buffer.from(`\uFEFF${windows}`, 'utf16le'), [one]],
+])('the ids are read from a file with %s; an empty list is success with a notice', async ([, bytes, ids], context) => {
+  const stage = await setStage(context, { respond });
+  const result = await stage.run(write(stage, bytes));
+  expect(result.outputs).toMatchObject({ status: 'finished', 'operation-ids': JSON.stringify(ids) });
+  expect(stage.paths()).toHaveLength(ids.length);
+  expect(noticesOf(result)).toHaveLength(ids.length === 0 ? 1 : 0);
+});
+
+const operations = `"operations":[{"id":"${one}"}]`;
+test.for<readonly [what: string, text: string, message: RegExp]>([
+  ['nothing', '', /is empty/],
+  ['blanks', ' \n', /is empty/],
+  ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
+  ['two bodies', `{${operations}}{"hunter2":1}`, /is not JSON/],
+  ['a truncated body', '{"hunter2":1', /is not JSON/],
+  ['an error', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
+  ['other records', '{"projects":[{"id":"hunter2"}]}', /contains no operations/],
+  ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
+  ['a text', '"hunter2"', /contains no operations/],
+  ['null', 'null', /contains no operations/],
+  ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
+  ['operations that are a text', '{"operations":"hunter2"}', /`operations` that is not an array/],
+  ['operations that are an object', `{"operations":{"id":"${one}"}}`, /`operations` that is not an array/],
+  ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /`operation` that is not an object/],
+  ['half a record', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /`operations\[1\]\.id` that is missing/],
+  ['a number as id', '{"operation":{"id":7}}', /`operation\.id` that is missing or not a string/],
+  ['another id', '{"operation":{"id":"hunter2"}}', /`operation\.id` that is not a UUID/],
+  ['the word all as id', '{"operation":{"id":"all"}}', /`operation\.id` that is not a UUID/],
+  ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
+  ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
+  ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
+])('a file with %s is rejected, and nothing of it is shown', async ([, body, message], context) => {
+  const stage = await setStage(context);
+  const file = write(stage, body);
+  const result = await rejectInputs(stage, 'wait-operation', file);
+  expect(errorOf(result)).toContain(`Bad input: response-file: “${file['response-file']}” `);
+  expect(errorOf(result)).toMatch(message);
+  expect(shown(result)).not.toContain('hunter2');
+});
+
+test('a missing file, a folder and a huge file are rejected', async (context) => {
+  const stage = await setStage(context);
+  const huge = write(stage, '');
+  truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
+  for (const [inputs, message] of [
+    [{ ...huge, 'response-file': 'none' }, /does not exist.*workspace.*container:.*differ.*GITHUB_WORKSPACE/],
+    [{ ...huge, 'response-file': stage.folder }, /is not a regular file; expected the file/],
+    [huge, /is larger than 256 MiB/],
+  ] as const)
+    expect(errorOf(await rejectInputs(stage, 'wait-operation', inputs))).toMatch(message);
+});
+
+test('if project-id is invalid itself, the file is not blamed for another project', async (context) => {
+  const stage = await setStage(context);
+  const file = write(stage, `{"operation":{"id":"${one}","project_id":"other"}}`);
+  const result = await rejectInputs(stage, 'wait-operation', { ...file, 'project-id': 'a/b' });
+  expect(errorOf(result)).toMatch(/^Bad input: project-id/);
+});
+
+test('a number that names the project is compared with all its digits', async (context) => {
+  const stage = await setStage(context, { respond });
+  const [project, other] = ['12345678901234567890', '12345678901234567000'];
+  const file = write(stage, `{"operations":[{"id":"${one}","project_id":${project}}],"project":{"id":${project}}}`);
+  expect(errorOf(await rejectInputs(stage, 'wait-operation', { ...file, 'project-id': other }))).toMatch(/another/);
+  expect((await stage.run({ ...file, 'project-id': project })).conclusion).toBe('success');
+});
+
+test('any bytes are rejected, with an error that is only text', async (context) => {
+  const stage = await setStage(context, { respond });
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+      expect(harm(await rejectInputs(stage, 'wait-operation', write(stage, bytes)), false)).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a response of any shape is rejected, or waited for by its ids and nothing else', async (context) => {
+  const stage = await setStage(context, { respond });
+  const secret = 'postgres://u:hunter2@host';
+  const operation = record({ id: `"${one}"`, project_id: '"p"', uri: `"${secret}"` });
+  const whole = fc.oneof(
+    operation.map((only) => `{"operation":${only},"connection_uris":["${secret}"]}`),
+    fc.array(operation, { maxLength: 3 }).map((all) => `{"operations":[${all}],"password":"hunter2"}`),
+    json,
+    text.map((written) => `${secret}${written}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(whole, async (body) => {
+      const result = await stage.run(write(stage, body), { debug: true });
+      expect(harm(result, result.conclusion === 'success')).toEqual([]);
+      expect(shown(result)).not.toMatch(/hunter2|HACKED/);
+      if (result.outputs['count'] === '0') expect(JSON.parse(body)).toMatchObject({ operations: [] });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a path of any text is rejected, with an error that is only text', async (context) => {
+  const stage = await setStage(context);
+  await fc.assert(
+    fc.asyncProperty(text, async (path) => {
+      const inputs = { 'operation-id': '', 'response-file': `${path.replaceAll('\0', '')}/x` };
+      expect(harm(await rejectInputs(stage, 'wait-operation', inputs), false)).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import type { StepOptions, StepResult } from '../runner/step.js';
+import { errorOf, type Stage } from './stage.js';
+
+export type Inputs = NonNullable<StepOptions['inputs']>;
+
+export const modes = [
+  'wait-operation',
+  'list-operations',
+  'list-projects',
+  'create-key',
+  'list-keys',
+  'revoke-key',
+  'sweep-keys',
+] as const;
+export type Mode = (typeof modes)[number];
+
+/** Valid values of the inputs that a mode requires. */
+export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
+  'wait-operation': { 'project-id': 'p', 'operation-id': 'a07f8772-1877-4da9-a939-3a3ae62d1d8d' },
+  'list-operations': { 'project-id': 'p' },
+  'list-projects': {},
+  'create-key': {},
+  'list-keys': {},
+  'revoke-key': { 'key-id': '4711' },
+  'sweep-keys': {},
+};
+
+/** Runs a step that rejects its inputs and sends nothing. */
+export async function rejectInputs(
+  stage: Stage,
+  mode: string,
+  inputs: Inputs,
+  options: Omit<StepOptions, 'inputs'> = {},
+): Promise<StepResult> {
+  const result = await stage.runMode(mode, { ...requiredInputs[mode as Mode], ...inputs }, options);
+  expect(result.outputs).toEqual({ status: 'error', 'duration-ms': '0' });
+  expect(result.exitCode).toBe(1);
+  expect(errorOf(result)).toMatch(/^(Bad input|\d+ bad inputs):[\s\S]*\nNo request was sent\.$/);
+  expect(stage.paths()).toEqual([]);
+  return result;
+}
