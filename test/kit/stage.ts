@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
+import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import {
   createControlPlane,
   type Operation,
@@ -22,7 +23,7 @@ import {
 import { VirtualClock } from '../virtual/clock.js';
 import { type NetworkOptions, virtualNetwork } from '../virtual/network.js';
 import { spawnVirtual } from './virtual-step.js';
-import { FakeWorkflowRuns } from './workflow-runs.js';
+import { FakeWorkflowRuns, inNoTime } from './workflow-runs.js';
 
 export interface StageOptions extends ServedControlPlaneOptions {
   /** The built bundle runs as a process, and talks to a server on the loopback interface. Default: in virtual time. */
@@ -35,6 +36,8 @@ export interface StageOptions extends ServedControlPlaneOptions {
    * with its query; `n` counts from 1.
    */
   readonly respond?: (path: string, n: number) => string | Partial<HttpResponse>;
+  /** Virtual: a client of GitHub over sockets, in place of `stage.runs`. */
+  readonly workflowRuns?: WorkflowRuns | undefined;
 }
 
 type Inputs = StepOptions['inputs'];
@@ -71,7 +74,7 @@ export interface Stage {
 }
 
 export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
-  const { overSockets = false, trip, clockAheadMs = 0, respond, ...rest } = options;
+  const { overSockets = false, trip, clockAheadMs = 0, respond, workflowRuns, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -85,9 +88,10 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const serviceOptions = { projects: 1, operations: 3, ...rest };
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
+  const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
   const { service, spawn, limitMs } = overSockets
     ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 15_000 }
-    : virtualService(serviceOptions, { clock, trip, runs, clockAheadMs, ownExchange, elsewhere });
+    : virtualService(serviceOptions, { clock, trip, runs: client, clockAheadMs, ownExchange, elsewhere });
   onTestFinished(() => service.close());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -133,7 +137,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
 interface Virtual {
   readonly clock: VirtualClock;
   readonly trip: NetworkOptions['trip'];
-  readonly runs: FakeWorkflowRuns;
+  readonly runs: WorkflowRuns;
   readonly clockAheadMs: number;
   readonly ownExchange: Exchange | undefined;
   readonly elsewhere: HttpRequest[];
