@@ -46,7 +46,7 @@ export interface RunningGitHub {
   readonly url: string;
   readonly faults: FaultPlan<Fault>;
   /** All so far, in order of arrival. */
-  readonly requests: readonly Exchange[];
+  readonly requests: Exchange[];
   /** In progress, at its first attempt, and made now, when not told otherwise. */
   addRun(fields: Partial<Run> & { readonly id: string }): Run;
   /** To be changed as one likes; throws when there is none. */

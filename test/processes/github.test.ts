@@ -1,0 +1,432 @@
+import { afterAll, afterEach, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import { repositoryFingerprint } from '../../src/keys/key-name.js';
+import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../github/index.js';
+import { warningsOf, withoutMasks } from '../kit/stage.js';
+import { addOldAndYoung, day, expectSwept, expectWarned, repositoryId, setSweep } from '../kit/sweep.js';
+import { ownRun } from '../kit/workflow-runs.js';
+import type { StepOptions } from '../runner/step.js';
+import { startMuteServer } from '../scenarios/mute-server.js';
+import { type ProxyManner, startProxy, wantsLogin } from '../scenarios/proxy-server.js';
+import { reach } from '../scenarios/reach.js';
+import { quickDice } from '../scenarios/sabotage.js';
+
+const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
+const repository = { token, repository: 'acme/shop', repositoryId };
+
+function runsOf({ requests }: RunningGitHub): string[] {
+  return requests.map(({ path }) => path.replace(/.*\/runs\//, ''));
+}
+
+describe('the client of GitHub', () => {
+  /** The start of virtual time. */
+  const epochMs = Date.UTC(2024, 0, 1);
+  let github: RunningGitHub;
+  let workflowRuns: typeof import('../../src/modes/sweep-keys/workflow-runs.js').workflowRuns;
+
+  beforeAll(async () => {
+    github = await startGitHub(repository);
+    // The client reads the variable once, when it is loaded: these tests share one GitHub.
+    vi.stubEnv('GITHUB_API_URL', github.url);
+    const { defaults } = await import('@actions/github/lib/utils');
+    expect(defaults.baseUrl).toBe(github.url);
+    ({ workflowRuns } = await import('../../src/modes/sweep-keys/workflow-runs.js'));
+    vi.unstubAllEnvs();
+    github.addRun({ id: ownRun });
+  });
+
+  afterEach(() => {
+    github.faults.clear();
+    github.requests.length = 0;
+  });
+
+  afterAll(() => github.close());
+
+  /** A sweep in virtual time, with the real client of GitHub over sockets. */
+  async function setRuns(context: TestContext) {
+    const stage = await setSweep(context, { workflowRuns: workflowRuns(token, 'acme/shop', () => epochMs) });
+    return { ...stage, sweep: () => stage.sweep({}, { token, debug: true }) };
+  }
+
+  function respondTo(path: string, status: number, body: string, headers?: Readonly<Record<string, string>>): void {
+    const fault: Fault = { kind: 'status', status, body, ...(headers === undefined ? {} : { headers }) };
+    github.faults.add({ path, nth: 1, fault });
+  }
+
+  test('requests each run from the repository, with the token alone and the name of the action', async (context) => {
+    const stage = await setRuns(context);
+    github.addRun({ id: '12', status: 'completed', conclusion: 'failure', attempt: 3 });
+    const revoked = [stage.addKey('11'), stage.addKey('12', { attempt: 3 })];
+    expectSwept(await stage.sweep(), 'ok', { revoked });
+    expect(runsOf(github)).toEqual([ownRun, '11', '12', '11', ownRun]);
+    for (const { method, path, headers } of github.requests) {
+      expect(`${method} ${path}`).toMatch(/^GET \/repos\/acme\/shop\/actions\/runs\/\d+$/);
+      expect(headers['authorization']).toBe(`token ${token}`);
+      expect(headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
+      expect(JSON.stringify(headers)).not.toContain(stage.service.apiKey);
+    }
+  });
+
+  const running = ['queued', 'in_progress', 'waiting', 'pending', 'requested', 'a_status_of_tomorrow'];
+  test.for(running)('a run with the status %s goes on', async (status, context) => {
+    const stage = await setRuns(context);
+    github.addRun({ id: '12', status });
+    const kept = [stage.addKey('12', { ageMs: 300 * day })];
+    expectSwept(await stage.sweep(), 'ok', { kept });
+  });
+
+  test('an id of a run beyond 2^53 keeps its digits', async (context) => {
+    const stage = await setRuns(context);
+    const ids = ['9007199254740993', '90071992547409931', '18446744073709551615'];
+    for (const id of ids) github.addRun({ id, status: 'completed' });
+    const revoked = ids.map((id) => stage.addKey(id, { ageMs: 0 }));
+    expectSwept(await stage.sweep(), 'ok', { revoked });
+    expect(runsOf(github)).toEqual([ownRun, ...ids]);
+  });
+
+  test.for(['', '"run_attempt":null,', '"run_attempt":"2",'])(
+    'a run without the number of its attempt (%j) counts by its status',
+    async (attempt, context) => {
+      const stage = await setRuns(context);
+      respondTo('/runs/11', 200, `{"id":11,${attempt}"status":"completed"}`);
+      respondTo('/runs/12', 200, `{"id":12,${attempt}"status":"in_progress"}`);
+      const revoked = [stage.addKey('11', { ageMs: 0 })];
+      const kept = [stage.addKey('12', { ageMs: 300 * day })];
+      expectSwept(await stage.sweep(), 'ok', { revoked, kept });
+    },
+  );
+
+  test('a run not found is gone, also with the last request of the hour', async (context) => {
+    const stage = await setRuns(context);
+    respondTo('/runs/11', 404, '{"message":"Not Found"}', { 'x-ratelimit-remaining': '0' });
+    const revoked = [stage.addKey('11')];
+    expectSwept(await stage.sweep(), 'ok', { revoked });
+  });
+
+  test('one 404 by mistake revokes no key of a run that goes on', async (context) => {
+    const stage = await setRuns(context);
+    github.addRun({ id: '12' });
+    github.faults.add({ path: '/runs/12', nth: 1, fault: { kind: 'status', status: 404 } });
+    const kept = [stage.addKey('12', { ageMs: 300 * day })];
+    expectSwept(await stage.sweep(), 'ok', { kept });
+  });
+
+  const other = /something other than the requested run/;
+  const unusable: Readonly<Record<string, readonly [fault: Fault, why: RegExp, requests: 1 | 5]>> = {
+    '403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration\./, 1],
+    '401': [{ kind: 'status', status: 401 }, /status 401: Unauthorized\./, 1],
+    '410': [{ kind: 'status', status: 410 }, /status 410: Gone\./, 1],
+    '422': [{ kind: 'status', status: 422 }, /status 422: Unprocessable Entity\./, 1],
+    '500': [{ kind: 'status', status: 500 }, /status 500: Internal Server Error\./, 5],
+    '503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable\./, 5],
+    '204': [{ kind: 'status', status: 204, body: '' }, /status 204\./, 1],
+    'a redirect': [{ kind: 'redirect' }, /status 301\./, 1],
+    'a redirect to itself': [{ kind: 'redirect', location: '?again' }, /status 301\./, 1],
+    'a rate limit of an hour': [{ kind: 'rate-limit' }, /rate limit.*asks to wait/, 1],
+    'a secondary rate limit of an hour': [
+      { kind: 'secondary-rate-limit', status: 429, retryAfterSeconds: 3_600 },
+      /secondary rate limit.*\(rate limit\).*asks to wait 1h/,
+      1,
+    ],
+    'an HTML page': [{ kind: 'html' }, other, 5],
+    'an HTML page with 403': [{ kind: 'html', status: 403 }, /status 403 and a body that is not JSON/, 5],
+    'an HTML page with 404': [{ kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, 5],
+    'an HTML page with 502': [{ kind: 'html', status: 502 }, /status 502 and a body that is not JSON/, 5],
+    '404 with other JSON': [{ kind: 'status', status: 404, body: '{"error":"no such path"}' }, /status 404/, 5],
+    '404 with a text in JSON': [{ kind: 'status', status: 404, body: '"Not Found"' }, /status 404/, 5],
+    '404 without a body': [{ kind: 'status', status: 404, body: '' }, /status 404/, 5],
+    'bad JSON': [{ kind: 'bad-json' }, other, 5],
+    'an empty body': [{ kind: 'empty-body' }, other, 5],
+    null: [{ kind: 'status', status: 200, body: 'null' }, other, 5],
+    'a list': [{ kind: 'status', status: 200, body: '[{"id":11,"status":"completed"}]' }, other, 5],
+    'another run': [{ kind: 'status', status: 200, body: '{"id":12,"status":"completed"}' }, other, 5],
+    'a run whose id is a text': [{ kind: 'status', status: 200, body: '{"id":"11","status":"completed"}' }, other, 5],
+    'a run whose id has a fraction': [
+      { kind: 'status', status: 200, body: '{"id":11.5,"status":"completed"}' },
+      other,
+      5,
+    ],
+    'a run without an id': [{ kind: 'status', status: 200, body: '{"status":"completed"}' }, other, 5],
+    'a run without a status': [{ kind: 'status', status: 200, body: '{"id":11,"run_attempt":9}' }, other, 5],
+    'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, 5],
+    'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, 5],
+  };
+  test.for(Object.entries(unusable))(
+    'a run stays unknown if the response is %s',
+    async ([, [fault, why, requests]], context) => {
+      const stage = await setRuns(context);
+      github.addRun({ id: '11', status: 'completed' });
+      context.onTestFinished(() => github.removeRun('11'));
+      github.faults.add({ path: '/runs/11', fault });
+      const [old, young] = addOldAndYoung(stage);
+      expectWarned(await stage.sweep(), [old], [young], why);
+      const paths = runsOf(github).map((path) => /^\d+/.exec(path)?.[0]);
+      expect(paths).toEqual([ownRun, ...Array.from({ length: requests }, () => '11')]);
+    },
+  );
+
+  test('a response about a run whose id differs only beyond 2^53 leaves the run unknown', async (context) => {
+    const stage = await setRuns(context);
+    const [old, young] = addOldAndYoung(stage, '90071992547409931');
+    const body = '{"id":90071992547409932,"status":"completed","run_attempt":1}';
+    github.faults.add({ path: '/runs/90071992547409931', fault: { kind: 'status', status: 200, body } });
+    expectWarned(await stage.sweep(), [old], [young], other);
+  });
+
+  const seconds = (offset: number) => String(epochMs / 1_000 + offset);
+  const limits: readonly [what: string, Readonly<Record<string, string>>, message: string, from: number, to: number][] =
+    [
+      ['a time', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': seconds(90) }, 'Slow down', 90_000, 90_000],
+      ['a time in the past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': seconds(-5) }, 'Slow down', 0, 1_000],
+      ['Retry-After', { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.', 7_000, 7_000],
+      ['no time at all', { 'x-ratelimit-reset': 'soon' }, 'You have exceeded a secondary rate limit.', 60_000, 60_000],
+      ['its name in capitals alone', { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded', 60_000, 60_000],
+    ];
+  test.for(limits.flatMap((limit) => [403, 429].map((status) => [status, ...limit] as const)))(
+    'a rate limit (%i) with %s is waited for',
+    async ([status, , headers, message, from, to], context) => {
+      const stage = await setRuns(context);
+      respondTo(`/runs/${ownRun}`, status, JSON.stringify({ message }), headers);
+      github.addRun({ id: '12', status: 'completed' });
+      const revoked = [stage.addKey('12')];
+      const result = await stage.sweep();
+      expectSwept(result, 'ok', { revoked });
+      expect(warningsOf(result)).toEqual([]);
+      expect(runsOf(github)).toEqual([ownRun, ownRun, '12']);
+      expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(from);
+      expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
+    },
+  );
+
+  test('a redirect of GitHub to another server is not followed, and that server gets no token', async (context) => {
+    const stage = await setRuns(context);
+    const elsewhere = await startGitHub(repository);
+    context.onTestFinished(() => elsewhere.close());
+    elsewhere.addRun({ id: '11', status: 'completed' });
+    const location = `${elsewhere.url}/repos/acme/shop/actions/runs/11`;
+    github.faults.add({ path: '/runs/11', fault: { kind: 'redirect', location } });
+    const [old, young] = addOldAndYoung(stage);
+    expectWarned(await stage.sweep(), [old], [young], /status 301/);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('a message of GitHub is shown as short text on one line, and is no command', async (context) => {
+    const stage = await setRuns(context);
+    const text = '::error::HACKED\n::set-output name=status::HACKED\n##[error]x</code><img src=x>\u001b[2J';
+    const body = JSON.stringify({ message: text + 'x'.repeat(5_000) });
+    github.faults.add({ path: '/runs/11', fault: { kind: 'status', status: 403, body } });
+    const kept = [stage.addKey('11')];
+    const result = await stage.sweep();
+    expectWarned(result, [], kept, /status 403: ::error::HACKED .*x…/);
+    expect(warningsOf(result)[0]?.length).toBeLessThan(700);
+    expect(result.annotations.map(({ kind }) => kind)).toEqual(['warning']);
+    expect(result.output + result.summary).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    expect(result.summary).not.toContain('<img');
+  });
+
+  const echoes: Readonly<Record<string, Fault>> = {
+    'as a message': { kind: 'status', status: 403, body: JSON.stringify({ message: `no: ${token}` }) },
+    'where a message is cut': {
+      kind: 'status',
+      status: 403,
+      body: JSON.stringify({ message: `${'x'.repeat(280)} ${token}` }),
+    },
+    'with a rate limit': {
+      kind: 'status',
+      status: 403,
+      headers: { 'retry-after': '3600' },
+      body: JSON.stringify({ message: `rate limit of token ${token}` }),
+    },
+    'as a page': { kind: 'status', status: 403, body: `<html><title>${token}</title></html>` },
+    'as the target of a redirect': { kind: 'redirect', location: `http://127.0.0.1:1/${token}` },
+    'as the status of the run': {
+      kind: 'status',
+      status: 200,
+      body: JSON.stringify({ id: 11, status: token, run_attempt: token }),
+    },
+  };
+  test.for(Object.entries(echoes))(
+    'a token that GitHub echoes %s is in no log, summary or file',
+    async ([, fault], context) => {
+      const stage = await setRuns(context);
+      github.addRun({ id: '11', status: 'completed' });
+      context.onTestFinished(() => github.removeRun('11'));
+      github.faults.add({ path: '/runs/11', fault });
+      stage.addKey('11');
+      const result = await stage.sweep();
+      expect(result.conclusion).toBe('success');
+      expect(result.masks).toContain(token);
+      const file = result.readFile(result.outputs['result-file'] ?? '');
+      const shown = [
+        withoutMasks(result.output),
+        result.summary,
+        JSON.stringify([result.outputs, result.env]),
+        file,
+      ].join();
+      const parts = Array.from({ length: token.length - 12 }, (_, at) => token.slice(at, at + 12));
+      expect(parts.filter((part) => shown.includes(part))).toEqual([]);
+    },
+  );
+});
+
+describe('a sweep as a process', () => {
+  /** A GitHub of its own that shows the current run. */
+  async function setProcess(context: TestContext, options: Partial<GitHubOptions> = {}) {
+    const stage = await setSweep(context, { overSockets: true });
+    const github = await startGitHub({ ...repository, ...options });
+    context.onTestFinished(() => github.close());
+    github.addRun({ id: ownRun });
+    const start = (inputs?: StepOptions['inputs'], env?: StepOptions['env']) =>
+      stage.startSweep(inputs, {
+        token,
+        limitMs: 35_000,
+        nodeArgs: quickDice,
+        env: { GITHUB_API_URL: github.url, ...env },
+      });
+    return { ...stage, github, start, run: (...args: Parameters<typeof start>) => start(...args).done };
+  }
+
+  test.concurrent('revokes keys of runs that are over, and exits although GitHub keeps its connection open', async (context) => {
+    const stage = await setProcess(context);
+    stage.github.addRun({ id: '12' });
+    const revoked = [stage.addKey('11')];
+    const kept = [stage.addKey('12')];
+    const result = await stage.run();
+    expectSwept(result, 'ok', { revoked, kept });
+    expect(warningsOf(result)).toEqual([]);
+    expect(result.overran).toBe(false);
+    expect(runsOf(stage.github)).toEqual([ownRun, '11', '12', '11', ownRun]);
+  });
+
+  test.concurrent('uses the API path of GitHub Enterprise', async (context) => {
+    const stage = await setProcess(context, { basePath: '/api/v3' });
+    const fingerprint = repositoryFingerprint('https://ghe.example', repositoryId);
+    const revoked = [stage.addKey('11', { fingerprint })];
+    const result = await stage.run({}, { GITHUB_SERVER_URL: 'https://ghe.example' });
+    expectSwept(result, 'ok', { revoked });
+    expect(stage.github.requests[0]?.path).toBe(`/api/v3/repos/acme/shop/actions/runs/${ownRun}`);
+  });
+
+  test.concurrent('without that path cannot read the current run', async (context) => {
+    const stage = await setProcess(context, { basePath: '/api/v3' });
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.run({}, { GITHUB_API_URL: new URL(stage.github.url).origin });
+    expectWarned(result, [old], [young], /GitHub does not show the current run/);
+    expect(runsOf(stage.github)).toEqual([ownRun]);
+  });
+
+  test.concurrent('uses and masks the token in github-token', async (context) => {
+    const stage = await setProcess(context, { token: 'ghp_ofsomebody' });
+    const revoked = [stage.addKey('11')];
+    const result = await stage.run({ 'github-token': 'ghp_ofsomebody' });
+    expectSwept(result, 'ok', { revoked });
+    expect(result.masks).toEqual([stage.service.apiKey, 'ghp_ofsomebody']);
+  });
+
+  test.concurrent('without a token sends nothing to GitHub', async (context) => {
+    const stage = await setProcess(context);
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.run({ 'github-token': '' });
+    expectWarned(result, [old], [young], /github-token is empty/);
+    expect(stage.github.requests).toEqual([]);
+    expect(result.masks).toEqual([stage.service.apiKey]);
+  });
+
+  test.concurrent('waits for a rate limit of GitHub that ends in time', async (context) => {
+    const stage = await setProcess(context);
+    const fault: Fault = { kind: 'rate-limit', resetInSeconds: 1 };
+    stage.github.faults.add({ path: `/runs/${ownRun}`, nth: 1, fault });
+    const revoked = [stage.addKey('11')];
+    const result = await stage.run();
+    expectSwept(result, 'ok', { revoked });
+    expect(warningsOf(result)).toEqual([]);
+  });
+
+  test.concurrent('revokes old keys alone if GitHub does not respond', async (context) => {
+    const stage = await setProcess(context);
+    stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.run({ 'request-timeout': '1s' });
+    expectWarned(result, [old], [young], /GitHub did not respond within request-timeout/);
+    expect(new Set(runsOf(stage.github))).toEqual(new Set([ownRun]));
+  });
+
+  test.concurrent('spends half of the timeout on a GitHub that accepts connections and stays silent', async (context) => {
+    const stage = await setProcess(context);
+    const { port } = await startMuteServer(context);
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.run({ timeout: '12s' }, { GITHUB_API_URL: `http://127.0.0.1:${port}` });
+    expectWarned(result, [old], [young], /GitHub did not respond within half of the timeout/);
+    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(6_000);
+  });
+
+  for (const url of ['http://127.0.0.1:1', 'http://github.invalid.test.']) {
+    test.concurrent(`revokes old keys alone if GitHub cannot be reached at ${url}`, async (context) => {
+      const stage = await setProcess(context);
+      const [old, young] = addOldAndYoung(stage);
+      expectWarned(await stage.run({}, { GITHUB_API_URL: url }), [old], [young], /GitHub could not be reached/);
+    });
+  }
+
+  test.concurrent('ends at SIGINT while GitHub does not respond', async (context) => {
+    const stage = await setProcess(context);
+    stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
+    stage.addKey('11', { ageMs: 300 * day });
+    const step = stage.start();
+    await reach(step, stage.github.arrived());
+    step.kill('SIGINT');
+    const result = await step.done;
+    expect(result.outputs['status']).toBe('cancelled');
+    expect(result.exitCode).toBe(1);
+    expect(result.annotations).toEqual([]);
+    expect(result.summary).toMatch(/^### 🚫/);
+    expect(stage.deletes()).toEqual([]);
+  });
+
+  /** The control plane is on the loopback interface, so no proxy is used for it. Only the proxy knows GitHub. */
+  const behind = (port: number, login = '') => {
+    return { GITHUB_API_URL: 'http://github.test', http_proxy: `http://${login}127.0.0.1:${port}` };
+  };
+
+  const proxies: Readonly<Record<string, readonly [login: string, manner: ProxyManner]>> = {
+    'without a login': ['', { kind: 'tunnel' }],
+    'with a login': ['ci:hunter2%40%3A%2F@', { kind: 'login', user: 'ci', password: 'hunter2@:/' }],
+  };
+  for (const [what, [login, manner]] of Object.entries(proxies)) {
+    test.concurrent(`reaches GitHub through the proxy in http_proxy, ${what}`, async (context) => {
+      const stage = await setProcess(context);
+      const proxy = await startProxy(context, Number(new URL(stage.github.url).port), manner);
+      const revoked = [stage.addKey('11')];
+      const result = await stage.run({}, behind(proxy.port, login));
+      expectSwept(result, 'ok', { revoked });
+      expect(warningsOf(result)).toEqual([]);
+      expect(proxy.asked[0]?.url).toBe('github.test:80');
+      expect(JSON.stringify(proxy.asked.map(({ headers }) => headers))).not.toContain(token);
+      expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
+    });
+  }
+
+  const badProxies: Readonly<Record<string, ProxyManner | undefined>> = {
+    rejects: { kind: 'says', text: wantsLogin },
+    'is silent': { kind: 'silent' },
+    'does not exist': undefined,
+  };
+  for (const [what, manner] of Object.entries(badProxies)) {
+    test.concurrent(`revokes old keys alone behind a proxy that ${what}`, async (context) => {
+      const port = manner === undefined ? 1 : (await startProxy(context, 1, manner)).port;
+      const stage = await setProcess(context);
+      const [old, young] = addOldAndYoung(stage);
+      const result = await stage.run({ 'request-timeout': '1s' }, behind(port, 'ci:hunter2@'));
+      expectWarned(result, [old], [young], /GitHub/);
+      expect(result.output + result.summary).not.toContain('hunter2');
+    });
+  }
+
+  test.concurrent('does not ask GitHub if http_proxy is not a valid URL, and does not show it', async (context) => {
+    const stage = await setProcess(context);
+    const [old, young] = addOldAndYoung(stage);
+    const env = { GITHUB_API_URL: 'http://github.test', http_proxy: 'http://ci:hunter2%zz@127.0.0.1:1' };
+    const result = await stage.run({}, env);
+    expectWarned(result, [old], [young], /GitHub was not asked because http_proxy is not a valid URL/);
+    expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
+  });
+});
