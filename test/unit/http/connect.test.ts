@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectToFirst } from '../../../src/http/connect.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
-/** After how many milliseconds an address accepts the connection or refuses it. One without an entry never answers. */
+/** After how many milliseconds an address accepts the connection or refuses it. One without an entry never does. */
 type Hosts = Readonly<Record<string, { readonly accepts?: number; readonly refuses?: number }>>;
 
-function stage(hosts: Hosts) {
+function network(hosts: Hosts) {
   const clock = new VirtualClock();
   const tried: { readonly address: string; readonly at: number }[] = [];
   const sockets = new Map<string, Socket>();
@@ -28,54 +28,54 @@ function stage(hosts: Hosts) {
   return { clock, connect, connected, tried, open };
 }
 
-it('an address that answers at once is the only one tried', async () => {
-  const { connected, tried } = stage({ a: { accepts: 0 }, b: { accepts: 0 } });
+test('an address that accepts at once is the only one tried', async () => {
+  const { connected, tried } = network({ a: { accepts: 0 }, b: { accepts: 0 } });
   expect(await connected(['a', 'b'])).toEqual({ address: 'a', at: 0 });
   expect(tried).toEqual([{ address: 'a', at: 0 }]);
 });
 
-it('the next address is tried 250 ms later, and used, however slow it is', async () => {
-  const { connected, tried, open } = stage({ slow: { accepts: 60_000 } });
+test('the next address is tried 250 ms later, and used, however slow it is', async () => {
+  const { connected, tried, open } = network({ slow: { accepts: 60_000 } });
   expect(await connected(['silent', 'slow'])).toEqual({ address: 'slow', at: 60_250 });
   expect(tried.map(({ at }) => at)).toEqual([0, 250]);
   expect(open()).toEqual(['slow']);
 });
 
-it('a slow address is not given up for one that never answers', async () => {
-  const { connected, open } = stage({ slow: { accepts: 60_000 } });
+test('a slow address is not given up for one that never accepts', async () => {
+  const { connected, open } = network({ slow: { accepts: 60_000 } });
   expect(await connected(['slow', 'silent', 'silent too'])).toEqual({ address: 'slow', at: 60_000 });
   expect(open()).toEqual(['slow']);
 });
 
-it('the next address is tried at once when one refuses', async () => {
-  const { connected } = stage({ a: { refuses: 10 }, b: { refuses: 10 }, c: { accepts: 10 } });
+test('the next address is tried at once when one refuses', async () => {
+  const { connected } = network({ a: { refuses: 10 }, b: { refuses: 10 }, c: { accepts: 10 } });
   expect(await connected(['a', 'b', 'c'])).toEqual({ address: 'c', at: 30 });
 });
 
-it('an address that refuses late does not end the attempts that are pending', async () => {
-  const { connected } = stage({ a: { refuses: 400 }, b: { accepts: 60_000 } });
+test('an address that refuses late does not end the attempts that are pending', async () => {
+  const { connected } = network({ a: { refuses: 400 }, b: { accepts: 60_000 } });
   expect(await connected(['a', 'b'])).toEqual({ address: 'b', at: 60_250 });
 });
 
-it('the families alternate, so that one without a route costs a single pause', async () => {
-  const { connected, tried } = stage({ '192.0.2.2': { accepts: 0 } });
+test('address families alternate, so that one without a route costs a single pause', async () => {
+  const { connected, tried } = network({ '192.0.2.2': { accepts: 0 } });
   const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'];
   await connected(addresses);
   expect(tried.map(({ address }) => address)).toEqual(['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2']);
 });
 
-it('the error of the only address is thrown as it is, those of several together', async () => {
+test('the error of the only address is thrown as it is, those of several together', async () => {
   const hosts: Hosts = { a: { refuses: 0 }, b: { refuses: 0 } };
-  await expect(stage(hosts).connected(['a'])).rejects.toEqual(new Error('no a'));
-  const both = await stage(hosts)
+  await expect(network(hosts).connected(['a'])).rejects.toEqual(new Error('no a'));
+  const both = await network(hosts)
     .connected(['a', 'b'])
     .catch((error: unknown) => error);
   expect(both).toBeInstanceOf(AggregateError);
   expect((both as AggregateError).errors).toEqual([new Error('no a'), new Error('no b')]);
 });
 
-it('an abort ends all attempts, and starts no other', async () => {
-  const { clock, connected, tried, open } = stage({});
+test('an abort ends all attempts, and none starts after it', async () => {
+  const { clock, connected, tried, open } = network({});
   const controller = new AbortController();
   clock.schedule(300, () => controller.abort());
   await expect(connected(['a', 'b', 'c'], controller.signal)).rejects.toThrow('aborted');

@@ -1,35 +1,45 @@
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { parseRetryAfter } from '../../../src/http/retry-after.js';
 
 const now = Date.parse('2024-01-01T12:00:00Z');
+const inNineSeconds = 'Mon, 01 Jan 2024 12:00:09 GMT';
 
-describe('Retry-After', () => {
-  it.each([
-    ['seconds', '7', 7_000],
-    ['no seconds', '0', 0],
-    ['many seconds', '86400', 86_400_000],
-    ['parts of a second', '1.5', 1_500],
-    ['spaces around', ' 7 ', 7_000],
-    ['a date', 'Mon, 01 Jan 2024 12:00:09 GMT', 9_000],
-    ['a date that is past', 'Mon, 01 Jan 2024 11:00:00 GMT', 0],
-    ['a date in the oldest form, which is not local time', 'Mon Jan  1 12:00:09 2024', 9_000],
-    ['a date in the oldest form, with a day of two digits', 'Tue Jan 16 12:00:09 2024', 15 * 86_400_000 + 9_000],
-    ['nothing', '', undefined],
-    ['no header', undefined, undefined],
-    ['a word', 'soon', undefined],
-  ])('of %s', (_, value, expected) => {
-    expect(parseRetryAfter({ 'retry-after': value }, now)).toBe(expected);
-  });
+test.for([
+  ['seconds', '7', undefined, 7_000],
+  ['no seconds', '0', undefined, 0],
+  ['many seconds', '86400', undefined, 86_400_000],
+  ['parts of a second', '1.5', undefined, 1_500],
+  ['spaces around', ' 7 ', undefined, 7_000],
+  ['a date', inNineSeconds, undefined, 9_000],
+  ['a date that is past', 'Mon, 01 Jan 2024 11:00:00 GMT', undefined, 0],
+  ['a date in the oldest form, which is not local time', 'Mon Jan  1 12:00:09 2024', undefined, 9_000],
+  [
+    'a date in the oldest form, with a day of two digits',
+    'Tue Jan 16 12:00:09 2024',
+    undefined,
+    15 * 86_400_000 + 9_000,
+  ],
+  ['a date, counted from the Date of the response,', inNineSeconds, 'Mon, 01 Jan 2024 12:00:01 GMT', 8_000],
+  ['a date, counted from the clock because Date is nonsense,', inNineSeconds, 'today', 9_000],
+  ['nothing', '', undefined, undefined],
+  ['no header', undefined, undefined, undefined],
+  ['a word', 'soon', undefined, undefined],
+] as const)('Retry-After of %s is read', ([, value, date, ms]) => {
+  expect(parseRetryAfter({ 'retry-after': value, date }, now)).toBe(ms);
+});
 
-  it("counts a date from the answer's own Date, whatever the clock here says", () => {
-    const headers = { 'retry-after': 'Mon, 01 Jan 2024 03:00:30 GMT', date: 'Mon, 01 Jan 2024 03:00:00 GMT' };
-    expect(parseRetryAfter(headers, now)).toBe(30_000);
-    expect(parseRetryAfter(headers, 0)).toBe(30_000);
-  });
-
-  it('counts it from the clock where Date is missing or nonsense', () => {
-    const headers = { 'retry-after': 'Mon, 01 Jan 2024 12:00:30 GMT' };
-    expect(parseRetryAfter({ ...headers, date: 'today' }, now)).toBe(30_000);
-    expect(parseRetryAfter(headers, now)).toBe(30_000);
-  });
+test('no Retry-After and no Date ask for a negative time or for more than a year', () => {
+  const dates = ['Fri, 31 Dec 9999 23:59:59 GMT', '275760-09-13T00:00:00Z', 'never GMT', inNineSeconds];
+  const numbers = ['-1', '1e300', '1'.repeat(300), '0.0000001', 'Infinity', 'NaN', '0x10', '١', '5, 7'];
+  const value = fc.oneof(fc.constantFrom(...dates, ...numbers), fc.string({ unit: 'binary' }));
+  const clock = fc.integer({ min: 0, max: 4_000_000_000_000 });
+  fc.assert(
+    fc.property(value, value, clock, (retryAfter, date, nowMs) => {
+      const ms = parseRetryAfter({ 'retry-after': retryAfter, date }, nowMs) ?? 0;
+      expect(ms).toBeGreaterThanOrEqual(0);
+      expect(ms).toBeLessThanOrEqual(366 * 86_400_000);
+    }),
+    { numRuns: 500 },
+  );
 });

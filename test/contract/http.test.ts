@@ -1,0 +1,411 @@
+import fc from 'fast-check';
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Fault, NotShown } from '../control-plane/index.js';
+import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+
+type Inputs = NonNullable<StepOptions['inputs']>;
+
+const second = 1_000;
+const minute = 60 * second;
+const forever = { lengthMs: Number.POSITIVE_INFINITY };
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const anyId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
+
+/** A first request of each kind, and the mode that sends it. */
+interface Call {
+  readonly name: string;
+  readonly mode: string;
+  readonly method: 'GET' | 'DELETE' | 'POST';
+  inputs(stage: Stage): Inputs;
+}
+
+const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
+const calls: readonly Call[] = [
+  call('wait-operation for an id', (stage) => ({
+    ...project(stage),
+    'operation-id': stage.operation({ lengthMs: 0 }).id,
+  })),
+  call('wait-operation for all', (stage) => ({ ...project(stage), 'operation-id': 'all' })),
+  call('list-operations', project),
+  call('list-projects'),
+  call('list-keys'),
+  call('revoke-key by name', ({ service }) => ({ 'key-name': service.plane.addKey('my key').name })),
+  call('sweep-keys'),
+  call('revoke-key by id', ({ service }) => ({ 'key-id': service.plane.addKey('my key').id }), 'DELETE'),
+  call('create-key', () => ({}), 'POST'),
+];
+
+function call(name: string, inputs: Call['inputs'] = () => ({}), method: Call['method'] = 'GET'): Call {
+  return { name, mode: name.split(' ')[0] ?? '', method, inputs };
+}
+
+async function send(context: TestContext, { mode, inputs }: Call, options: StageOptions, more: Inputs = {}) {
+  const stage = await setStage(context, options);
+  const result = await stage.runMode(mode, { ...inputs(stage), ...more });
+  return { ...stage, result, times: stage.times(), took: Number(result.outputs['duration-ms']) };
+}
+
+function sent({ service }: Pick<Stage, 'service'>, wanted: Call['method']): number {
+  return service.requests.filter(({ method }) => method === wanted).length;
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.slice(1).map((time, n) => time - (times[n] ?? 0));
+}
+
+function status(code: number, more: Omit<Extract<Fault, { kind: 'status' }>, 'kind' | 'status'> = {}): Fault {
+  return { kind: 'status', status: code, ...more };
+}
+
+function throttle(code: number, seconds: number): Fault {
+  return status(code, { retryAfter: { seconds } });
+}
+
+/** One error, of whole sentences, and a summary that shows that the step failed. */
+function expectError(result: StepResult, ...parts: readonly (string | RegExp)[]): void {
+  expect(result.outputs['status']).toBe('error');
+  expect(result.conclusion).toBe('failure');
+  const error = errorOf(result);
+  for (const part of parts) expect(error).toMatch(part);
+  expect(error).not.toMatch(/\.\.|\?\.|undefined|\[object/);
+  expect(result.summary).toMatch(/^### ❌/);
+}
+
+const baseUrlAdvice = /Check that base-url is the URL of the control API\. A proxy or a login page may have sent/;
+const networkAdvice = /Check base-url, and the network and the proxy of the runner/;
+const html: Fault = { kind: 'html' };
+const elsewhere = 'https://elsewhere.test/v2?token=1';
+
+/** What comes back, how often a GET or DELETE is sent, what the error says, and what it advises. */
+const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5, says: RegExp, advises: RegExp])[] = [
+  serviceSays(408, 5, /check the inputs of this step/),
+  serviceSays(503, 5, /check its status page/),
+  serviceSays(524, 5, /check its status page/),
+  serviceSays(400, 1, /check the inputs of this step/),
+  serviceSays(410, 1, /check the inputs of this step/),
+  serviceSays(501, 1, /check its status page/),
+  serviceSays(401, 1, /mistyped, revoked, or of another account\. Set api-key/),
+  serviceSays(403, 1, /account that owns/),
+  serviceSays(407, 1, /https_proxy.*no_proxy/),
+  ['206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],
+  ['a page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
+  ['a page with 401', { ...html, status: 401 }, 1, /status 401 with an HTML page “Sign in”/, /api-key/],
+  ['a page with 503', { ...html, status: 503 }, 5, /status 503 with an HTML page “Sign in”/, /status page/],
+  ['a page without its type', status(200, { body: '\n<!DOCTYPE html><title>Guest' }), 5, /page “Guest”/, baseUrlAdvice],
+  ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
+  [
+    'a redirect with 307',
+    redirect('/in', 307),
+    1,
+    /307: the redirect to https:\/\/control\.test\/in was/,
+    baseUrlAdvice,
+  ],
+  ['a redirect without a target', status(301), 1, /redirect without a usable target/, baseUrlAdvice],
+  ['a redirect to nonsense', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
+  ['a lost connection', { kind: 'cut-before-headers' }, 5, /The connection closed/, networkAdvice],
+  ['a truncated body', { kind: 'cut-mid-body' }, 5, /The connection closed after \d+ bytes/, networkAdvice],
+  ['an empty body', { kind: 'empty-body' }, 5, /status 200 with an empty body/, baseUrlAdvice],
+  ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, baseUrlAdvice],
+];
+/** A DELETE that may have taken effect is followed by another request: `keys-revoke.test.ts`. */
+const ambiguousDelete = ['a truncated body', 'an empty body', 'a body that is not JSON'];
+
+function serviceSays(code: number, attempts: 1 | 5, advises: RegExp): (typeof problems)[number] {
+  const says = new RegExp(`status ${code}: The service says ${code}\\. \\(code FAULT\\) \\[request id req-\\d+\\]`);
+  return [String(code), status(code), attempts, says, advises];
+}
+
+function redirect(location: string, code = 302): Fault {
+  return { kind: 'redirect', location, status: code };
+}
+
+describe.each(calls)('$name', (one) => {
+  const { method, mode } = one;
+
+  test.for(method === 'DELETE' ? problems.filter(([name]) => !ambiguousDelete.includes(name)) : problems)(
+    'the error for %s says what came back and what to do, and only what may pass is retried',
+    async ([, fault, attempts, says, advises], context) => {
+      const { result, ...stage } = await send(context, one, { faults: [{ fault }] });
+      expectError(result, says, advises, new RegExp(`${method} /v2/`));
+      expect(result.log + result.summary).not.toContain('token=1');
+      // A POST is not repeated after a failure: section 5.
+      expect(sent(stage, method)).toBe(method === 'POST' ? 1 : attempts);
+    },
+  );
+
+  test.for([423, 429])(
+    'a %i is retried until the deadline, at most 60 s apart; the last one is named',
+    async (code, context) => {
+      const { result, times, took } = await send(
+        context,
+        one,
+        { faults: [{ fault: status(code) }] },
+        { timeout: '1h' },
+      );
+      expect(result.outputs['status']).toBe(mode === 'wait-operation' ? 'timeout' : 'error');
+      expect(errorOf(result)).toMatch(new RegExp(`Last error: ${method} .*status ${code}`));
+      expect(took).toBe(60 * minute);
+      expect(times.length).toBeGreaterThan(50);
+      expect(Math.max(...gaps(times))).toBeLessThanOrEqual(minute + 0.01);
+    },
+  );
+
+  test.for([423, 429])('a %i that asks to wait beyond the deadline ends the step at once', async (code, context) => {
+    const { result, times, took } = await send(
+      context,
+      one,
+      { faults: [{ fault: throttle(code, 61) }] },
+      { timeout: '1m' },
+    );
+    expect(result.conclusion).toBe('failure');
+    expect(errorOf(result)).toMatch(/asks to wait 1m 01s, but only 1m remain/);
+    expect(times).toEqual([0]);
+    expect(took).toBe(0);
+  });
+
+  test('a cancel ends a pause before a retry', async (context) => {
+    const stage = await setStage(context, { faults: [{ fault: throttle(429, 61) }] });
+    const step = stage.startMode(mode, one.inputs(stage));
+    stage.after(20 * second, () => void step.cancel());
+    const { outputs } = await step.done;
+    expect(outputs).toMatchObject({ status: 'cancelled', 'duration-ms': String(20 * second) });
+  });
+
+  test.for(['nested', 'text', 'empty'] satisfies NotShown['errorBody'][])(
+    'the error shows what is readable of an error body that is %s',
+    async (errorBody, context) => {
+      const { result } = await send(context, one, { notShown: { errorBody }, faults: [{ fault: status(403) }] });
+      expectError(result, /status 403/, /req-\d+/);
+      // A POST response can hold the new key.
+      if (errorBody !== 'empty' && method !== 'POST') expectError(result, /The service says 403\./);
+    },
+  );
+});
+
+describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) => {
+  test('four failures of any kind and a success are a success', async (context) => {
+    const kinds = ['cut-before-headers', 'cut-before-headers', 'html'] as const;
+    const faults = [status(503), ...kinds.map((kind) => ({ kind }))].map((fault, n) => ({ nth: n + 1, fault }));
+    const { result, service } = await send(context, one, { faults });
+    expect(result.conclusion).toBe('success');
+    expect(service.requests.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test('a permanent failure after a transient one is not retried', async (context) => {
+    const faults = [{ nth: 1, fault: status(503) }, { fault: status(403) }];
+    const { result, times } = await send(context, one, { faults });
+    expectError(result, /status 403/);
+    expect(times).toHaveLength(2);
+  });
+
+  test('the deadline ends a pause before a retry', async (context) => {
+    const { result, took } = await send(context, one, { faults: [{ fault: throttle(503, 61) }] }, { timeout: '1m' });
+    expect(result.conclusion).toBe('failure');
+    expect(errorOf(result)).toMatch(/status 503/);
+    expect(took).toBe(minute);
+  });
+});
+
+describe('the pauses between the attempts of a request', () => {
+  const listKeys = call('list-keys');
+  /** The pauses of a list that fails so. */
+  async function pauses(context: TestContext, options: StageOptions, timeout = '20h'): Promise<number[]> {
+    return gaps((await send(context, listKeys, options, { timeout })).times);
+  }
+
+  test('they are at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
+    const seeds = Array.from({ length: 100 }, (_, n) => n + 1);
+    const all = [];
+    for (const seed of seeds) all.push(await pauses(context, { seed, faults: [{ fault: status(503) }] }));
+    for (const [n, max] of [1, 2, 4, 8].entries()) {
+      const nth = all.map((each) => each[n] ?? Number.NaN);
+      expect(Math.min(...nth)).toBeLessThan(0.05 * max * second);
+      expect(Math.max(...nth)).toBeLessThanOrEqual(max * second);
+      expect(Math.max(...nth)).toBeGreaterThan(0.95 * max * second);
+    }
+  });
+
+  test('a Retry-After of a 503 is honoured in each of 5 attempts, also if it is longer than a minute', async (context) => {
+    expect(await pauses(context, { faults: [{ fault: throttle(503, 90) }] })).toEqual(
+      [90, 90, 90, 90].map((s) => s * second),
+    );
+  });
+
+  test.for([423, 429])('twenty %i in a row are no failures: five attempts remain', async (code, context) => {
+    const faults = [{ count: 20, fault: status(code) }, { nth: 22, fault: status(code) }, { fault: status(503) }];
+    expect(await pauses(context, { faults })).toHaveLength(20 + 1 + 5 - 1);
+  });
+
+  test.for([
+    [429, 30],
+    [503, 30],
+    [423, 0],
+  ] as const)(
+    'a %i with a Retry-After of 30 s delays requests for other keys by %i s',
+    async ([code, delay], context) => {
+      const stage = await setStage(context, { trip: () => 10 });
+      const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
+      stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: throttle(code, 30) });
+      const result = await stage.runMode('revoke-key', { 'key-id': ids.join() });
+      expect(result.outputs['count']).toBe('12');
+      const timesOf = (id = '') => stage.times().filter((_, n) => stage.service.requests[n]?.path.endsWith(`/${id}`));
+      const seen = [...timesOf(ids[0]).slice(0, 1), ...timesOf(ids.at(-1)), ...timesOf(ids[0]).slice(1)];
+      expect(seen.map((time) => Math.round(time / second))).toEqual([0, delay, 30]);
+    },
+  );
+});
+
+describe('bodies', () => {
+  const record = (more: object) => JSON.stringify({ operation: { id: anyId, status: 'finished', ...more } });
+  test.for([
+    ['an empty object', '{}'],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['a number', '200'],
+    ['an operation without a status', record({ status: undefined })],
+    ['another operation', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
+    ['a finished operation of another project', record({ project_id: 'other' })],
+  ] as const)('200 with %s proves nothing, for an id or for all', async ([, body], context) => {
+    const stage = await setStage(context, { respond: () => body });
+    const single = await stage.run({ 'project-id': 'p', 'operation-id': anyId });
+    const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
+    expectError(single, /`operation(\.\w+)?` should be .*login page/);
+    expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
+  });
+
+  test('a project that is nested more deeply than any record is an error', async (context) => {
+    const deep = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`;
+    const stage = await setStage(context, { respond: () => `{"projects":[{"id":"p","settings":${deep}}]}` });
+    expectError(await stage.runMode('list-projects'), /nested too deeply/);
+    expect(stage.paths()).toHaveLength(1);
+  });
+
+  test('JSON is read whatever its content type says, but HTML', async (context) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(text, fc.constantFrom('image/png', '', ';;;')), async (type) => {
+        const stage = await setStage(context, {
+          respond: () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' }),
+        });
+        const result = await stage.runMode('list-keys');
+        expect(result.outputs['key-ids']).toBe(/\bhtml\b/i.test(type) ? undefined : '["7"]');
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('whatever status and headers say, the step ends in its time, and fails', async (context) => {
+    const code = fc.oneof(
+      fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
+      fc.constantFrom(206, 302, 304, 408, 423, 429, 503),
+    );
+    const date = fc.constantFrom(
+      'Fri, 31 Dec 9999 23:59:59 GMT',
+      '275760-09-13T00:00:00Z',
+      'never GMT',
+      '-1',
+      '1e300',
+      '60',
+    );
+    const names = ['retry-after', 'date', 'x-request-id', 'location', 'content-type', 'content-length', '__proto__'];
+    const headers = fc.dictionary(fc.constantFrom(...names), fc.oneof(date, text), { maxKeys: 5 });
+    const body = fc.constantFrom('', '{"message":"no"}', '<html><title>::error::x</title>', record({}));
+    const one = fc.constantFrom(...calls);
+    await fc.assert(
+      fc.asyncProperty(one, fc.record({ status: code, headers, body }), async ({ mode, inputs }, response) => {
+        const stage = await setStage(context, { respond: () => response });
+        const result = await stage.runMode(mode, { ...inputs(stage), timeout: '20s' });
+        errorOf(result);
+        expect(result.conclusion).toBe('failure');
+        expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(22 * second);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the timeout of a request', () => {
+  const hanging = { faults: [{ fault: { kind: 'hang-before-headers' } as const }] };
+
+  test('a mode names request-timeout, post names no input', async (context) => {
+    const { result } = await send(context, call('list-keys'), hanging, { 'request-timeout': '10s', timeout: '15m' });
+    expectError(result, /GET \/v2\/api_keys: No complete response within 10s \(request-timeout\)\. Check base-url/);
+
+    const stage = await setStage(context);
+    const main = await stage.runMode('create-key');
+    stage.service.faults.add({ fault: { kind: 'hang-before-headers', done: 'never' } });
+    const { log } = await stage.runPost(main);
+    expect(log).toMatch(/No complete response within \ds\./);
+    expect(log).not.toContain('request-timeout');
+  });
+
+  test('the one poll of timeout: 0 has all of it', async (context) => {
+    const options = { faults: [{ fault: { kind: 'delay', ms: 9 * second } as const }] };
+    const { result } = await send(context, call('wait-operation', calls[0]?.inputs), options, {
+      timeout: '0',
+      'request-timeout': '10s',
+    });
+    expect(result.outputs).toMatchObject({ status: 'finished', 'duration-ms': String(9 * second) });
+  });
+});
+
+describe('the error of a wait', () => {
+  test('a key that is revoked meanwhile ends it', async (context) => {
+    const stage = await setStage(context);
+    const operation = stage.operation(forever);
+    stage.after(minute, () => stage.service.plane.revokeKey('1'));
+    const result = await stage.run({ 'operation-id': operation.id });
+    expectError(result, /401/);
+    expect(result.outputs['operation-id']).toBe(operation.id);
+  });
+
+  test('a key that the service does not know is rejected once, and not shown', async (context) => {
+    const stage = await setStage(context);
+    const result = await stage.run({ 'operation-id': 'all', 'api-key': 'a-key-that-nobody-made' });
+    expectError(result, /401.*api-key/);
+    expect(stage.times()).toEqual([0]);
+    expect(result.log + result.summary).not.toContain('a-key-that-nobody-made');
+  });
+
+  test('it says how many operations had ended', async (context) => {
+    const stage = await setStage(context);
+    const [done, other] = [{ lengthMs: 0 }, forever].map((plan) => stage.operation(plan));
+    stage.service.faults.add({ path: other?.id ?? '', fault: status(403) });
+    const result = await stage.run({ 'operation-id': `${done?.id},${other?.id}` });
+    expectError(result, /1 of 2 operations had ended/);
+    expect(result.outputs['operation-id']).toBe(other?.id);
+  });
+
+  test('a wait for all names the project, and has no operations', async (context) => {
+    const { result, projectId } = await send(context, call('wait-operation', calls[1]?.inputs), {
+      faults: [{ fault: status(403) }],
+    });
+    expectError(result, projectId);
+    expect(result.outputs).toMatchObject({ count: '0', 'operation-id': '', 'operation-ids': '[]' });
+  });
+
+  test('it names some of many operations that failed, and counts the others', async (context) => {
+    const stage = await setStage(context);
+    const ids = Array.from({ length: 40 }, () => stage.operation({ lengthMs: 0, outcome: 'failed' }).id);
+    const result = await stage.run({ 'operation-id': ids.join(), 'fail-fast': 'false' });
+    const error = errorOf(result);
+    const named = ids.filter((id) => error.includes(id));
+    expect(error).toMatch(/^40 operations in project \S+ failed/);
+    expect(named.length).toBeGreaterThan(0);
+    expect(error).toContain(`and ${40 - named.length} more`);
+    expect(error.length).toBeLessThan(4_096);
+  });
+
+  const lasting: readonly Fault[] = [status(503), { kind: 'cut-before-headers' }, { kind: 'cut-mid-body' }];
+  test.for(lasting)(
+    'a list that fails until the deadline opens no gate, though all have finished: %o',
+    async (fault, context) => {
+      const stage = await setStage(context);
+      const operation = stage.operation({ lengthMs: second });
+      stage.service.faults.add({ from: 3, fault });
+      const result = await stage.run({ 'operation-id': 'all', timeout: '1m' });
+      expect(result.outputs['status']).toBe('timeout');
+      expect(errorOf(result)).toContain(operation.id);
+    },
+  );
+});
