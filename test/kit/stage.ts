@@ -90,7 +90,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
   const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
   const { service, spawn, limitMs } = overSockets
-    ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 15_000 }
+    ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 35_000 }
     : virtualService(serviceOptions, { clock, trip, runs: client, clockAheadMs, ownExchange, elsewhere });
   onTestFinished(() => service.close());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));

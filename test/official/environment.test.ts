@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { startProxy } from '../scenarios/proxy-server.js';
-import { hiddenUrl } from '../scenarios/secure-stage.js';
+import { startProxy } from '../kit/peers.js';
+import { hiddenUrl } from '../kit/secure-stage.js';
 import { authorityFile, good } from '../scenarios/tls/certificates.js';
 import { github } from './message.js';
 import { act, observed, sabotaged, setStage } from './stage.js';

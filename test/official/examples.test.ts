@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
-import { startProxy } from '../scenarios/proxy-server.js';
+import { startProxy } from '../kit/peers.js';
 import { authorityFile, good } from '../scenarios/tls/certificates.js';
 import { github, token } from './message.js';
 import { jobsAlone } from './workflow.js';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../control-plane/index.js';
+import { startMuteServer } from '../kit/peers.js';
+import { reach } from '../kit/reach.js';
+import { setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setStage } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
-import { startMuteServer } from '../scenarios/mute-server.js';
-import { reach } from '../scenarios/reach.js';
-import { setSecureStage } from '../scenarios/secure-stage.js';
 
 const overSockets = true;
 const forever = { lengthMs: Number.POSITIVE_INFINITY };
@@ -53,9 +53,9 @@ for (const scheme of ['http', 'https']) {
 }
 
 test.concurrent('a proxy that accepts CONNECT and stays silent does not move the deadline', async (context) => {
-  const { runBehindProxy, proxy } = await setSecureStage(context, { kind: 'silent' });
+  const { run, proxy } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
 
-  const result = await runBehindProxy({ ...anyId, timeout: '2s' });
+  const result = await run({ ...anyId, timeout: '2s' });
 
   expect(proxy.asked.length).toBeGreaterThan(0);
   expectInTime(result, 2_000);

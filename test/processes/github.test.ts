@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { repositoryFingerprint } from '../../src/keys/key-name.js';
 import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../github/index.js';
+import { loginRequired, type ProxyBehaviour, startMuteServer, startProxy } from '../kit/peers.js';
+import { shortPauses } from '../kit/preload.js';
+import { reach } from '../kit/reach.js';
 import { warningsOf, withoutMasks } from '../kit/stage.js';
 import { addOldAndYoung, day, expectSwept, expectWarned, repositoryId, setSweep } from '../kit/sweep.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepOptions } from '../runner/step.js';
-import { startMuteServer } from '../scenarios/mute-server.js';
-import { type ProxyManner, startProxy, wantsLogin } from '../scenarios/proxy-server.js';
-import { reach } from '../scenarios/reach.js';
-import { quickDice } from '../scenarios/sabotage.js';
 
 const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
 const repository = { token, repository: 'acme/shop', repositoryId };
@@ -279,7 +278,7 @@ describe('a sweep as a process', () => {
       stage.startSweep(inputs, {
         token,
         limitMs: 35_000,
-        nodeArgs: quickDice,
+        nodeArgs: shortPauses,
         env: { GITHUB_API_URL: github.url, ...env },
       });
     return { ...stage, github, start, run: (...args: Parameters<typeof start>) => start(...args).done };
@@ -387,7 +386,7 @@ describe('a sweep as a process', () => {
     return { GITHUB_API_URL: 'http://github.test', http_proxy: `http://${login}127.0.0.1:${port}` };
   };
 
-  const proxies: Readonly<Record<string, readonly [login: string, manner: ProxyManner]>> = {
+  const proxies: Readonly<Record<string, readonly [login: string, manner: ProxyBehaviour]>> = {
     'without a login': ['', { kind: 'tunnel' }],
     'with a login': ['ci:hunter2%40%3A%2F@', { kind: 'login', user: 'ci', password: 'hunter2@:/' }],
   };
@@ -405,8 +404,8 @@ describe('a sweep as a process', () => {
     });
   }
 
-  const badProxies: Readonly<Record<string, ProxyManner | undefined>> = {
-    rejects: { kind: 'says', text: wantsLogin },
+  const badProxies: Readonly<Record<string, ProxyBehaviour | undefined>> = {
+    rejects: { kind: 'says', text: loginRequired },
     'is silent': { kind: 'silent' },
     'does not exist': undefined,
   };

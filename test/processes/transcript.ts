@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { preload } from '../kit/preload.js';
 import { parseCommand } from '../runner/command.js';
 import { parsePairs, readCommandFile } from '../runner/command-files.js';
 import type { StepResult } from '../runner/step.js';
-import { sabotage } from './sabotage.js';
 
-/** A request as the control plane, or GitHub, saw it. */
-interface Seen {
+/** A request as the control plane or GitHub saw it. */
+interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: { readonly authorization?: string | undefined };
@@ -13,24 +13,24 @@ interface Seen {
   readonly status: number | undefined;
 }
 
-export interface Surroundings {
+interface TranscriptOptions {
   /** By the address of the service. */
-  readonly requests: Readonly<Record<string, readonly Seen[]>>;
-  /** What is written in place of a value that is secret, or another each time. */
-  readonly names: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<string, readonly SeenRequest[]>>;
+  /** Placeholders for secrets, and for values that differ in each run. */
+  readonly placeholders: Readonly<Record<string, string>>;
 }
 
 type Received = readonly (readonly [event: string, lines: string[]])[];
 
-/** Arguments of Node for a step of which a transcript is wanted. */
-export const witnessed = sabotage('witness');
+/** Arguments of Node that record the order of events in a step. */
+export const witnessed = preload('witness');
 
 /**
- * All that the steps of a job let out, a line an event: in the order in which the process did it, as a witness within saw it,
- * and in the words of those who received it, the runner and the services. Before any mask, so that a secret shows wherever it
- * went. Right for steps that send one request after the other: of several under way, which came first is chance.
+ * Everything that the steps of a job send, print and write, one line for each event. A witness in the process records the
+ * order; the runner and the services show the contents, unmasked. Only for steps that send one request after the other:
+ * the order of parallel requests is chance.
  */
-export function transcriptOf(steps: readonly StepResult[], { requests, names }: Surroundings): string {
+export function transcriptOf(steps: readonly StepResult[], { requests, placeholders }: TranscriptOptions): string {
   const byServices = Object.entries(requests).flatMap(([url, seen]) => receivedByService(new URL(url).host, seen));
   const runs = steps.map((step) => {
     const byRunner = receivedByRunner(step);
@@ -39,23 +39,21 @@ export function transcriptOf(steps: readonly StepResult[], { requests, names }: 
     const lines = events.map((event) => received.get(event)?.shift() ?? `${event}, received by nobody`);
     return [...lines, ...unwitnessed(byRunner), lineOf('exit', step.exitCode)].join('\n');
   });
-  return withNames([...runs, ...unwitnessed(byServices)].join('\n\n'), names);
+  return withPlaceholders([...runs, ...unwitnessed(byServices)].join('\n\n'), placeholders);
 }
 
-/** A transcript as it stands in a test, indented. */
+/** A transcript as a test contains it, indented. */
 export function written(text: string): string {
   return text.trim().replaceAll(/\n +/g, '\n');
 }
 
-function receivedByService(host: string, requests: readonly Seen[]): Received {
+function receivedByService(host: string, requests: readonly SeenRequest[]): Received {
+  const line = ({ method, path, headers, body = '' }: SeenRequest) =>
+    lineOf('request', `${method} ${path}, ${headers.authorization}${body === '' ? '' : `, ${body}`}`);
   return [
-    [`request ${host}`, requests.map((seen) => lineOf('request', wordsOf(seen)))],
-    [`answer ${host}`, requests.map(({ status }) => lineOf('answer', status))],
+    [`request ${host}`, requests.map(line)],
+    [`answer ${host}`, requests.map(({ status }) => lineOf('status', status))],
   ];
-}
-
-function wordsOf({ method, path, headers, body = '' }: Seen): string {
-  return `${method} ${path}, ${headers.authorization}${body === '' ? '' : `, ${body}`}`;
 }
 
 function receivedByRunner({ files, lines, summary }: StepResult): Received {
@@ -80,16 +78,16 @@ function lineOfStdout(text: string): string {
     : lineOf(command.name.replace('add-', ''), command.data);
 }
 
-function lineOf(event: string, what: string | number | null | undefined): string {
-  return `${event.padEnd(7)}  ${what}`;
+function lineOf(event: string, text: string | number | null | undefined): string {
+  return `${event.padEnd(7)}  ${text}`;
 }
 
 function unwitnessed(received: Received): string[] {
   return received.flatMap(([, lines]) => lines.map((line) => `${line}, witnessed by nobody`));
 }
 
-const rules: readonly (readonly [value: RegExp, name: string])[] = [
-  // Other tests look into records; but one with a secret in it, which has its name by now, is shown.
+const patterns: readonly (readonly [value: RegExp, placeholder: string])[] = [
+  // Other tests check records. A record that contains a secret has a placeholder by now, and is shown.
   [/\[\{[^<\n]*\}\]$/gm, '<records>'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>'],
   [/\b[0-9a-f]{64}(?=\{)/g, '<hmac>'],
@@ -99,6 +97,7 @@ const rules: readonly (readonly [value: RegExp, name: string])[] = [
   [/\b\d+(\.\d)?m?s\b/g, '<time>'],
 ];
 
-function withNames(text: string, names: Surroundings['names']): string {
-  return [...Object.entries(names), ...rules].reduce((rest, [value, name]) => rest.replaceAll(value, name), text);
+function withPlaceholders(text: string, placeholders: TranscriptOptions['placeholders']): string {
+  const all = [...Object.entries(placeholders), ...patterns];
+  return all.reduce((rest, [value, placeholder]) => rest.replaceAll(value, placeholder), text);
 }

@@ -1,18 +1,18 @@
 import { expect, type TestContext, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
+import { setStage } from '../kit/stage.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
-import { setStage } from './stage.js';
 import { transcriptOf, witnessed, written } from './transcript.js';
 
-// Whole runs, each at one look: what is masked before anything can print it, what is kept before a request is sent, and in
-// which order the end is told. Written by hand from what the action promises; a change here is one that users can see.
+// Whole runs: secrets are masked before anything can print them, state is saved before a request is sent, and outputs are
+// written before the log ends. Each is written by hand from the promises; users can see every change here.
 
 const token = 'the-token-of-this-job';
 const repositoryId = '123456789';
 
-test.concurrent('wait-operation sees an operation to its end', async (context) => {
-  const { plane, ended, start, transcript } = await setScene(context);
+test.concurrent('wait-operation polls, logs each change, writes outputs, then reports', async (context) => {
+  const { plane, ended, start, transcript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
   const step = start('wait-operation', {
@@ -29,10 +29,10 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
       state    key = nothing-to-revoke
       log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      answer   200
+      status   200
       log      <time>  create_branch on br-main [<uuid>]: running, created <time> ago
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      answer   200
+      status   200
       log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>
       output   status = finished
       output   duration-ms = <ms>
@@ -48,8 +48,8 @@ test.concurrent('wait-operation sees an operation to its end', async (context) =
   );
 });
 
-test.concurrent('wait-operation is red where an operation has failed', async (context) => {
-  const { plane, run, transcript } = await setScene(context);
+test.concurrent('wait-operation writes its outputs before the error for an operation that failed', async (context) => {
+  const { plane, run, transcript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', lengthMs: 0, outcome: 'failed' });
 
   const step = await run('wait-operation', { 'project-id': 'shop-db', 'operation-id': operation.id });
@@ -60,7 +60,7 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
       state    key = nothing-to-revoke
       log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
       request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      answer   200
+      status   200
       log      <time>  create_branch on br-main [<uuid>]: failed after <time>
       output   status = failed
       output   duration-ms = <ms>
@@ -76,8 +76,8 @@ test.concurrent('wait-operation is red where an operation has failed', async (co
   );
 });
 
-test.concurrent('list-operations with fail-on: match is red where one matches', async (context) => {
-  const { plane, run, transcript } = await setScene(context);
+test.concurrent('list-operations reads all pages, and writes its outputs before the error of fail-on: match', async (context) => {
+  const { plane, run, transcript } = await setTranscriptStage(context);
   plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   plane.startOperation({ lengthMs: 0 });
 
@@ -92,9 +92,9 @@ test.concurrent('list-operations with fail-on: match is red where one matches', 
       mask     <parent key>
       state    key = nothing-to-revoke
       request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
-      answer   200
+      status   200
       request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
-      answer   200
+      status   200
       output   status = match
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-list-operations-<uuid>.json
@@ -109,8 +109,8 @@ test.concurrent('list-operations with fail-on: match is red where one matches', 
   );
 });
 
-test.concurrent('list-projects', async (context) => {
-  const { plane, run, transcript } = await setScene(context);
+test.concurrent('list-projects sends one request, and its outputs hold ids and batches', async (context) => {
+  const { plane, run, transcript } = await setTranscriptStage(context);
   plane.addProject({ id: 'blog-db' });
 
   const step = await run('list-projects');
@@ -120,7 +120,7 @@ test.concurrent('list-projects', async (context) => {
       mask     <parent key>
       state    key = nothing-to-revoke
       request  GET /v2/projects, Bearer <parent key>
-      answer   200
+      status   200
       output   status = ok
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-list-projects-<uuid>.json
@@ -135,8 +135,8 @@ test.concurrent('list-projects', async (context) => {
   );
 });
 
-test.concurrent('list-keys', async (context) => {
-  const { plane, run, transcript } = await setScene(context);
+test.concurrent('list-keys sends one request, and its outputs hold the ids', async (context) => {
+  const { plane, run, transcript } = await setTranscriptStage(context);
   plane.addKey('made by hand');
 
   const step = await run('list-keys');
@@ -146,7 +146,7 @@ test.concurrent('list-keys', async (context) => {
       mask     <parent key>
       state    key = nothing-to-revoke
       request  GET /v2/api_keys, Bearer <parent key>
-      answer   200
+      status   200
       output   status = ok
       output   duration-ms = <ms>
       output   result-file = <temp>/ctl-list-keys-<uuid>.json
@@ -160,8 +160,8 @@ test.concurrent('list-keys', async (context) => {
   );
 });
 
-test.concurrent('create-key saves the name before its request, masks and saves the key before it hands it on, and its post revokes it', async (context) => {
-  const { run, runPost, transcript } = await setScene(context);
+test.concurrent('create-key saves the name before its request, masks and saves the key before its outputs, and post revokes it', async (context) => {
+  const { run, runPost, transcript } = await setTranscriptStage(context);
 
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
   const post = await runPost(main);
@@ -174,7 +174,7 @@ test.concurrent('create-key saves the name before its request, masks and saves t
       state    key = nothing-to-revoke
       state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true}
       request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
-      answer   200
+      status   200
       mask     <minted key>
       mask     <minted key in hex>
       mask     <minted key in base64url>
@@ -194,7 +194,7 @@ test.concurrent('create-key saves the name before its request, masks and saves t
       mask     <minted key in base64url>
       mask     <parent key>
       request  DELETE /v2/api_keys/2, Bearer <minted key>
-      answer   200
+      status   200
       log      Key 2 was revoked, <time> after it was created.
       summary  ### ✅ create-key: Key 2 was revoked, <time> after it was created
       exit     0
@@ -202,8 +202,8 @@ test.concurrent('create-key saves the name before its request, masks and saves t
   );
 });
 
-test.concurrent('revoke-key finds the id of a name', async (context) => {
-  const { plane, run, transcript } = await setScene(context);
+test.concurrent('revoke-key lists the keys to find the id of a name, then revokes that key', async (context) => {
+  const { plane, run, transcript } = await setTranscriptStage(context);
   plane.addKey('made by hand');
 
   const step = await run('revoke-key', { 'key-name': 'made by hand' });
@@ -213,9 +213,9 @@ test.concurrent('revoke-key finds the id of a name', async (context) => {
       mask     <parent key>
       state    key = nothing-to-revoke
       request  GET /v2/api_keys, Bearer <parent key>
-      answer   200
+      status   200
       request  DELETE /v2/api_keys/2, Bearer <parent key>
-      answer   200
+      status   200
       log      Key 2 was revoked.
       output   status = revoked
       output   duration-ms = <ms>
@@ -230,8 +230,8 @@ test.concurrent('revoke-key finds the id of a name', async (context) => {
   );
 });
 
-test.concurrent('sweep-keys revokes the key of a run that is over, and no other', async (context) => {
-  const { plane, github, run, transcript } = await setScene(context);
+test.concurrent('sweep-keys asks GitHub about each run, and revokes only the key of the run that is over', async (context) => {
+  const { plane, github, run, transcript } = await setTranscriptStage(context);
   github.addRun({ id: '9876543210' });
   github.addRun({ id: '9876543209', status: 'completed' });
   plane.addKey(nameOfRun('9876543209'));
@@ -246,13 +246,13 @@ test.concurrent('sweep-keys revokes the key of a run that is over, and no other'
       state    key = nothing-to-revoke
       mask     <token>
       request  GET /v2/api_keys, Bearer <parent key>
-      answer   200
+      status   200
       request  GET /repos/acme/shop/actions/runs/9876543210, token <token>
-      answer   200
+      status   200
       request  GET /repos/acme/shop/actions/runs/9876543209, token <token>
-      answer   200
+      status   200
       request  DELETE /v2/api_keys/2, Bearer <parent key>
-      answer   200
+      status   200
       log      Key 2 was revoked.
       output   status = ok
       output   duration-ms = <ms>
@@ -267,9 +267,9 @@ test.concurrent('sweep-keys revokes the key of a run that is over, and no other'
   );
 });
 
-/** An account with the project shop-db and the one key in use, GitHub beside it, and a witness in every step. */
-async function setScene(context: TestContext) {
-  const { service, startMode, runPost } = await setStage(context, { projects: 0, operations: 0 });
+/** An account with the project shop-db and one key, a GitHub, and a witness in every step. */
+async function setTranscriptStage(context: TestContext) {
+  const { service, startMode, runPost } = await setStage(context, { overSockets: true, projects: 0, operations: 0 });
   const { plane, apiKey, baseUrl } = service;
   plane.addProject({ id: 'shop-db' });
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId });
@@ -287,7 +287,7 @@ async function setScene(context: TestContext) {
     transcript: (...steps: [StepResult, ...StepResult[]]): string => {
       const requests = { [baseUrl]: service.requests, [github.url]: github.requests };
       const minted = steps[0].outputs['key'];
-      const names = {
+      const placeholders = {
         [apiKey]: '<parent key>',
         [token]: '<token>',
         [baseUrl]: '<base-url>',
@@ -298,12 +298,12 @@ async function setScene(context: TestContext) {
           [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
         }),
       };
-      return transcriptOf(steps, { requests, names });
+      return transcriptOf(steps, { requests, placeholders });
     },
   };
 }
 
-/** As create-key gives it in that run of this repository. */
+/** The name that create-key gives a key of that run. */
 function nameOfRun(id: string): string {
   const fingerprint = repositoryFingerprint('https://github.com', repositoryId);
   return makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);

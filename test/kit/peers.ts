@@ -1,0 +1,113 @@
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, createServer, type Socket } from 'node:net';
+import type { TestContext } from 'vitest';
+import { listen } from './listen.js';
+
+/** Accepts connections and stays silent. `asked` resolves with the first bytes of a request. */
+export async function startMuteServer(context: TestContext): Promise<{ port: number; asked: Promise<void> }> {
+  const server = createServer();
+  const asked = new Promise<void>((resolve) => {
+    server.on('connection', (socket) => socket.once('data', () => resolve()));
+  });
+  return { port: await listen(context, server), asked };
+}
+
+export interface Relay {
+  readonly port: number;
+  /** The number of connections so far. */
+  readonly connections: number;
+  /** From now on the open connections are silent: nothing is read, and nothing is closed. */
+  silence(): void;
+}
+
+/** Passes every connection on to `port`. */
+export async function startRelay(context: TestContext, port: number): Promise<Relay> {
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    sockets.push(near, far);
+    join(near, far);
+  });
+  return {
+    port: await listen(context, server),
+    get connections() {
+      return sockets.length / 2;
+    },
+    silence: () => {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+  };
+}
+
+function join(near: Socket, far: Socket): void {
+  near.pipe(far).pipe(near);
+  near.on('close', () => far.destroy());
+  far.on('close', () => near.destroy()).on('error', () => near.destroy());
+}
+
+/** How a proxy responds to CONNECT. */
+export type ProxyBehaviour =
+  /** It opens the tunnel; each host name is this machine. */
+  | { readonly kind: 'tunnel' }
+  /** It opens the tunnel for this login. */
+  | { readonly kind: 'login'; readonly user: string; readonly password: string }
+  | { readonly kind: 'silent' }
+  /** It sends this text, and closes. */
+  | { readonly kind: 'says'; readonly text: string };
+
+export interface ProxyServer {
+  readonly port: number;
+  /** The CONNECT requests so far. */
+  readonly asked: readonly IncomingMessage[];
+  readonly firstAsked: Promise<void>;
+  /** The first connection is closed, by whichever side. */
+  readonly firstClosed: Promise<void>;
+}
+
+interface ProxyListener {
+  readonly host?: string;
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+/** A proxy that leads every tunnel to `port`, whatever host it is asked for. */
+export async function startProxy(
+  context: TestContext,
+  port: number,
+  behaviour: ProxyBehaviour = { kind: 'tunnel' },
+  { host, tls }: ProxyListener = {},
+): Promise<ProxyServer> {
+  const asked: IncomingMessage[] = [];
+  const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();
+  const server = tls === undefined ? createHttpServer(noTunnel) : createTlsServer(tls, noTunnel);
+  const firstAsked = new Promise<void>((resolve) => server.once('connect', () => resolve()));
+  const firstClosed = new Promise<void>((resolve) => {
+    server.once('connection', (socket) => socket.on('close', () => resolve()));
+  });
+  server.on('connect', (request, socket: Socket) => {
+    asked.push(request);
+    const rejection = rejectionOf(request, behaviour);
+    if (rejection !== undefined) return socket.end(rejection);
+    // A socket without a reader would not notice that the client has closed it.
+    if (behaviour.kind === 'silent') return socket.resume().on('end', () => socket.end());
+    const far = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+    return join(socket, far);
+  });
+  return { port: await listen(context, server, host), asked, firstAsked, firstClosed };
+}
+
+function rejectionOf({ headers }: IncomingMessage, behaviour: ProxyBehaviour): string | undefined {
+  if (behaviour.kind === 'says') return behaviour.text;
+  if (behaviour.kind !== 'login') return undefined;
+  const login = Buffer.from(`${behaviour.user}:${behaviour.password}`).toString('base64');
+  return headers['proxy-authorization'] === `Basic ${login}` ? undefined : loginRequired;
+}
+
+export const loginRequired = proxyResponse(
+  '407 Proxy Authentication Required',
+  'Proxy-Authenticate: Basic realm="proxy"',
+);
+
+export function proxyResponse(status: string, header: string, body = ''): string {
+  return `HTTP/1.1 ${status}\r\n${header}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,44 @@
+import type { TestContext } from 'vitest';
+import type { ServedControlPlaneOptions } from '../control-plane/index.js';
+import { authorityFile, good } from '../scenarios/tls/certificates.js';
+import { type ProxyBehaviour, type ProxyServer, startProxy } from './peers.js';
+import { type Stage, setStage } from './stage.js';
+
+/** A control plane that speaks TLS, and processes that reach it at a name that only their proxy knows. */
+export interface SecureStage extends Stage {
+  readonly port: number;
+  readonly proxy: ProxyServer;
+}
+
+export interface SecureStageOptions extends ServedControlPlaneOptions {
+  readonly behaviour?: ProxyBehaviour;
+}
+
+export const hiddenUrl = 'https://control.test/v2';
+
+export async function setSecureStage(
+  context: TestContext,
+  { behaviour, ...options }: SecureStageOptions = {},
+): Promise<SecureStage> {
+  const stage = await setStage(context, { overSockets: true, tls: good, ...options });
+  const port = Number(new URL(stage.service.baseUrl).port);
+  const proxy = await startProxy(context, port, behaviour);
+  const env = { https_proxy: proxyUrl(proxy), NODE_EXTRA_CA_CERTS: authorityFile };
+  const startMode: Stage['startMode'] = (mode, inputs, more) =>
+    stage.startMode(mode, { 'base-url': hiddenUrl, ...inputs }, { ...more, env: { ...env, ...more?.env } });
+  const start: Stage['start'] = (inputs, more) =>
+    startMode('wait-operation', { 'project-id': stage.projectId, ...inputs }, more);
+  return {
+    ...stage,
+    port,
+    proxy,
+    startMode,
+    runMode: (...args) => startMode(...args).done,
+    start,
+    run: (...args) => start(...args).done,
+  };
+}
+
+export function proxyUrl({ port }: ProxyServer, login = ''): string {
+  return `http://${login}127.0.0.1:${port}`;
+}

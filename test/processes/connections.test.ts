@@ -1,0 +1,236 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { expect, type TestContext, test } from 'vitest';
+import type { Fault } from '../control-plane/index.js';
+import { hasIpv6, listen } from '../kit/listen.js';
+import { startRelay } from '../kit/peers.js';
+import { expectRevoked } from '../kit/post-results.js';
+import { preload, shortPauses } from '../kit/preload.js';
+import { reach } from '../kit/reach.js';
+import { setSecureStage } from '../kit/secure-stage.js';
+import { errorOf, setStage, warningsOf } from '../kit/stage.js';
+import { authorityFile, good } from '../scenarios/tls/certificates.js';
+
+const overSockets = true;
+const forever = { lengthMs: Number.POSITIVE_INFINITY };
+const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
+
+const tooSlow = /No complete response within 2s \(request-timeout\)/;
+const faults: readonly (readonly [Fault, RegExp])[] = [
+  [{ kind: 'status', status: 503 }, /status 503: The service says 503/],
+  [{ kind: 'html' }, /status 200 with an HTML page “Sign in”/],
+  [{ kind: 'redirect', location: '/elsewhere' }, /the redirect to http.*\/elsewhere was not followed/],
+  [{ kind: 'cut-before-headers' }, /socket hang up|Connection reset by/],
+  [{ kind: 'cut-before-headers', by: 'reset' }, /Connection reset by/],
+  [{ kind: 'cut-mid-body', framing: 'length' }, /connection closed after \d+ bytes/],
+  [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, /connection closed after \d+ bytes/],
+  [{ kind: 'bad-json' }, /a body that is not JSON/],
+  [{ kind: 'empty-body' }, /an empty body/],
+  ...([{ kind: 'hang-before-headers' }, { kind: 'hang-mid-body' }, { kind: 'drip', intervalMs: 100 }] as const).map(
+    (fault) => [fault, tooSlow] as const,
+  ),
+];
+for (const [fault, reason] of faults) {
+  test.concurrent(`the error of a single poll names this fault of a connection: ${JSON.stringify(fault)}`, async (context) => {
+    const { service, operation, run } = await setStage(context, { overSockets, faults: [{ fault }] });
+
+    const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, timeout: '0' };
+    const result = await run({ ...inputs, 'request-timeout': reason === tooSlow ? '2s' : '1m' });
+
+    expect(result.outputs).toMatchObject({ status: 'error' });
+    expect(result.exitCode).toBe(1);
+    expect(errorOf(result)).toMatch(new RegExp(reason, 'i'));
+    expect(service.requests).toHaveLength(1);
+  });
+}
+
+test.concurrent('the error for a refused connection names host and port', async (context) => {
+  const { run } = await setStage(context, { overSockets });
+
+  // Port 1, because another test could get a port that was just closed.
+  const result = await run({ ...anyId, 'base-url': 'http://127.0.0.1:1/v2' }, { nodeArgs: shortPauses });
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(errorOf(result)).toMatch(/Connection refused by 127\.0\.0\.1:1 \(ECONNREFUSED\).*base-url/);
+});
+
+for (const status of [302, 307]) {
+  test.concurrent(`a redirect with ${status} to another origin is not followed`, async (context) => {
+    const other = await startOther(context);
+    const fault: Fault = { kind: 'redirect', status, location: `${other.url}/login?token=of-somebody` };
+    const { service, run, runMode } = await setStage(context, { overSockets, faults: [{ fault }] });
+
+    const results = [await run(anyId), await runMode('create-key', { timeout: '5s' })];
+
+    for (const result of results) {
+      expect(result.conclusion).toBe('failure');
+      expect(errorOf(result)).toContain(`${other.url}/login`);
+      expect(errorOf(result)).not.toContain('of-somebody');
+    }
+    expect(service.requests[0]?.headers['authorization']).toBe(`Bearer ${service.apiKey}`);
+    expect(other.seen).toEqual([]);
+  });
+}
+
+test.concurrent('the key goes to base-url alone, whatever a proxy or a redirect says', async (context) => {
+  const other = await startOther(context);
+  const { service, proxy, operation, run } = await setSecureStage(context, {
+    faults: [{ nth: 2, fault: { kind: 'redirect', location: other.url } }],
+  });
+
+  const result = await run({ 'operation-id': operation({ lengthMs: 1_000 }).id });
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(other.seen).toEqual([]);
+  expect(proxy.asked).not.toEqual([]);
+  for (const { headers } of proxy.asked) expect(JSON.stringify(headers)).not.toContain(service.apiKey);
+  for (const { headers } of service.requests) expect(headers['authorization']).toBe(`Bearer ${service.apiKey}`);
+});
+
+test.concurrent('the polls of a wait share one connection', async (context) => {
+  const { service, operation, start } = await setStage(context, { overSockets });
+  const relay = await startRelay(context, portOf(service.baseUrl));
+  const pending = operation(forever);
+
+  const step = start({ 'operation-id': pending.id, 'base-url': urlOf(relay), 'poll-interval': '50ms' });
+  await reach(step, service.ended({ endpoint: 'get-operation', n: 4 }));
+  service.plane.endOperation(pending);
+  const result = await step.done;
+
+  expect(result.conclusion).toBe('success');
+  expect(relay.connections).toBe(1);
+});
+
+test.concurrent('a connection whose other end has gone silent is given up, and the wait goes on by another', async (context) => {
+  const { service, operation, start } = await setStage(context, { overSockets });
+  const relay = await startRelay(context, portOf(service.baseUrl));
+  const pending = operation(forever);
+
+  const step = start({ 'operation-id': pending.id, 'base-url': urlOf(relay), 'request-timeout': '4s' });
+  await reach(step, service.ended());
+  relay.silence();
+  service.plane.endOperation(pending);
+  const result = await step.done;
+
+  expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': pending.id });
+  expect(relay.connections).toBeGreaterThan(1);
+});
+
+test.concurrent('post gives up a connection that has gone silent, and revokes the key by another', async (context) => {
+  const stage = await setStage(context, { overSockets });
+  const { service } = stage;
+  const relay = await startRelay(context, portOf(service.baseUrl));
+  const main = await stage.runMode('create-key', { 'base-url': urlOf(relay) });
+  service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'hang-before-headers', done: 'never' } });
+
+  const step = stage.startPost(main);
+  await reach(step, service.arrived({ endpoint: 'revoke-key' }));
+  relay.silence();
+
+  expectRevoked(stage, main, await step.done);
+});
+
+// The addresses of the documentation never respond; the others accept a connection late.
+const addresses = { ADDRESSES: '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2', NODE_EXTRA_CA_CERTS: authorityFile };
+const severalAddresses = { env: addresses, nodeArgs: preload('two-addresses') };
+
+// Post looks a name up in another process. On a busy machine that takes seconds of its 20, so this test runs alone.
+test('main and post reach a host of which only one address responds, and late', async (context) => {
+  const stage = await setSecureStage(context);
+  const options = { ...severalAddresses, env: { ...addresses, https_proxy: undefined } };
+
+  const main = await stage.runMode('create-key', { 'base-url': `https://control.test:${stage.port}/v2` }, options);
+  const post = await stage.runPost(main);
+
+  expectRevoked(stage, main, post);
+  expect(warningsOf(main)).toEqual([]);
+  expect(stage.service.requests).toHaveLength(2);
+});
+
+test.concurrent('a proxy of which only one address responds, and late, is reached', async (context) => {
+  const { proxy, operation, run } = await setSecureStage(context);
+  const env = { ...addresses, https_proxy: `http://control.test:${proxy.port}` };
+
+  const result = await run({ 'operation-id': operation({ lengthMs: 0 }).id }, { ...severalAddresses, env });
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+  expect(proxy.asked).toHaveLength(1);
+});
+
+for (const [scheme, tls] of [
+  ['http', {}],
+  ['https', { tls: good }],
+] as const) {
+  test.runIf(hasIpv6).concurrent(`main and post reach an IPv6 address in base-url by ${scheme}`, async (context) => {
+    const stage = await setStage(context, { overSockets, host: '::1', ...tls });
+
+    const main = await stage.runMode('create-key', {}, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
+
+    expectRevoked(stage, main, await stage.runPost(main));
+    expect(stage.service.baseUrl).toContain('[::1]');
+  });
+}
+
+test.concurrent('a body of a megabyte is read', async (context) => {
+  const { operation, run } = await setStage(context, { overSockets });
+  const large = operation({ lengthMs: 0, fields: { note: 'x'.repeat(1_000_000) } });
+
+  const result = await run({ 'operation-id': large.id });
+
+  expect(result.outputs).toMatchObject({ status: 'finished' });
+});
+
+test.concurrent('a body larger than an operation can be is rejected, and not requested again', async (context) => {
+  const stage = await setStage(context, { overSockets });
+  const flood = await startFlood(context, ' ', 260);
+
+  const result = await stage.run({ ...anyId, 'base-url': flood.url });
+
+  expect(errorOf(result)).toMatch(/larger than the maximum of 1 MiB/);
+  expect(flood.requests()).toBe(1);
+});
+
+test.concurrent('lists within lists, deeper than memory, are refused before they are read', async (context) => {
+  const stage = await setStage(context, { overSockets });
+  const flood = await startFlood(context, '[1,', 100);
+
+  const result = await stage.runMode('list-projects', { 'base-url': flood.url, timeout: '10s' });
+
+  expect(result.exitCode).toBe(1);
+  expect(errorOf(result)).toMatch(/status 200 with a body that is nested too deeply|Timed out/);
+  expect(result.stderr).toBe('');
+});
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
+function urlOf({ port }: { readonly port: number }): string {
+  return `http://127.0.0.1:${port}/v2`;
+}
+
+/** Another origin, which should get no request. */
+async function startOther(context: TestContext) {
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request);
+    response.end('{"operation":{}}');
+  });
+  return { url: `http://127.0.0.1:${await listen(context, server)}`, seen };
+}
+
+/** Responds with so many megabytes of the same few characters. */
+async function startFlood(context: TestContext, unit: string, megabytes: number) {
+  const chunk = Buffer.from(unit.repeat(Math.floor(2 ** 20 / unit.length)));
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests++;
+    let left = megabytes;
+    const send = () => {
+      while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', send);
+      response.end();
+    };
+    response.write('{"projects":');
+    send();
+  });
+  return { url: urlOf({ port: await listen(context, server) }), requests: () => requests };
+}
