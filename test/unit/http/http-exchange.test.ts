@@ -23,6 +23,12 @@ function namesOf(...addresses: string[]): NameLookup {
   return { addresses: async () => addresses, close: () => undefined };
 }
 
+function useProxy({ onTestFinished }: TestContext, url: string): void {
+  vi.stubEnv('https_proxy', url);
+  vi.stubEnv('no_proxy', undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 async function serve(context: TestContext, server: Server, host = '127.0.0.1'): Promise<string> {
   return `http://${host}:${await listen(context, server)}/v2`;
 }
@@ -130,14 +136,22 @@ test.for([
   ],
   ['a proxy', 'https://control.test/v2', 'the proxy 127.0.0.1:1 (ECONNREFUSED)'],
 ] as const)('the error names %s that refuses, and no POST has taken effect', async ([, url, peer], context) => {
-  vi.stubEnv('https_proxy', 'http://user:secret-word@127.0.0.1:1');
-  vi.stubEnv('no_proxy', undefined);
-  context.onTestFinished(() => void vi.unstubAllEnvs());
+  useProxy(context, 'http://user:secret-word@127.0.0.1:1');
   const names = namesOf('127.0.0.1', '127.0.0.1');
   await expect(client(context, url, names)('POST')).rejects.toMatchObject({
     message: `Connection refused by ${peer}`,
     mayHaveTakenEffect: false,
   });
+});
+
+test.for([
+  ['hangs up', ''],
+  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['rejects the tunnel', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'],
+] as const)('no POST has taken effect through a proxy that %s', async ([, text], context) => {
+  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
+  const sent = client(context, 'https://control.test/v2')('POST');
+  await expect(sent).rejects.toMatchObject({ mayHaveTakenEffect: false });
 });
 
 test('a cancel during the lookup of a name opens no connection', async (context) => {
@@ -163,9 +177,7 @@ test('a cancel during the lookup of a name opens no connection', async (context)
 
 test('a cancel closes the connection to a proxy that accepts CONNECT and stays silent', async (context) => {
   const proxy = await startProxy(context, 0, { kind: 'silent' });
-  vi.stubEnv('https_proxy', `http://127.0.0.1:${proxy.port}`);
-  vi.stubEnv('no_proxy', undefined);
-  context.onTestFinished(() => void vi.unstubAllEnvs());
+  useProxy(context, `http://127.0.0.1:${proxy.port}`);
   const cancels: (() => void)[] = [];
   const pending = client(context, 'https://control.test/v2')('GET', (cancel) => cancels.push(cancel));
   await proxy.firstAsked;
