@@ -62,18 +62,7 @@ export interface ControlPlaneOptions {
 
 export interface ServedControlPlaneOptions extends ControlPlaneOptions, ServerOptions {}
 
-export interface CreatedControlPlane {
-  readonly plane: ControlPlane;
-  readonly faults: FaultPlan;
-  readonly exchanges: Exchanges;
-}
-
-export interface RunningControlPlane {
-  /** Ends in `/v2`. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** Of the projects at the start, newest first. */
-  readonly projectIds: readonly string[];
+interface ObservedControlPlane {
   readonly plane: ControlPlane;
   readonly faults: FaultPlan;
   /** All so far, in order of arrival. */
@@ -82,6 +71,18 @@ export interface RunningControlPlane {
   arrived(awaited?: Awaited): Promise<Exchange>;
   /** Resolves when so many exchanges are over, answered whole or cut. */
   ended(awaited?: Awaited): Promise<Exchange>;
+}
+
+export interface CreatedControlPlane extends ObservedControlPlane {
+  readonly exchanges: Exchanges;
+}
+
+export interface RunningControlPlane extends ObservedControlPlane {
+  /** Ends in `/v2`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Of the projects at the start, newest first. */
+  readonly projectIds: readonly string[];
   /** Cuts all connections and drops all that was still to be done. */
   close(): Promise<void>;
 }
@@ -99,21 +100,27 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     newOperations: options.newOperations ?? {},
   });
   const faults = new FaultPlan(seed, options.faults);
-  return { plane, faults, exchanges: new Exchanges(plane, faults, (fault) => fault, options.onExchange) };
+  const exchanges = new Exchanges(plane, faults, (fault) => fault, options.onExchange);
+  const { log } = exchanges;
+  return {
+    plane,
+    faults,
+    exchanges,
+    requests: log.exchanges,
+    arrived: (awaited) => log.wait('arrived', awaited),
+    ended: (awaited) => log.wait('ended', awaited),
+  };
 }
 
 export async function startControlPlane(options: ServedControlPlaneOptions = {}): Promise<RunningControlPlane> {
-  const { plane, faults, exchanges } = createControlPlane(options);
+  const { exchanges, ...observed } = createControlPlane(options);
+  const { plane } = observed;
   const server = await startServer(exchanges, plane.clock, options);
   return {
+    ...observed,
     baseUrl: server.origin + basePath,
     apiKey: plane.apiKey,
     projectIds: plane.projectIds,
-    plane,
-    faults,
-    requests: exchanges.log.exchanges,
-    arrived: (awaited) => exchanges.log.wait('arrived', awaited),
-    ended: (awaited) => exchanges.log.wait('ended', awaited),
     close: async () => {
       exchanges.close();
       await server.close();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fetchRaw } from '../unit/control-plane/asking.js';
+import { fetchRaw } from '../kit/fetch-raw.js';
 import { type Command, startCommand } from './command.js';
 import { examplesOf, shape } from './console.js';
 

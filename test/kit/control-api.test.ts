@@ -1,0 +1,382 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/http/exchange.js';
+import { createControlPlane, type NotShown, type OperationPlan } from '../control-plane/index.js';
+import { formatTimestamp } from '../control-plane/timestamp.js';
+import { VirtualClock } from '../virtual/clock.js';
+import { connect, createKey, networks, operationsPath, type SendOptions } from './networks.js';
+
+function json({ status, body }: HttpResponse) {
+  expect(status).toBe(200);
+  return JSON.parse(body);
+}
+
+const timestamp = (ms: number) => formatTimestamp((Date.UTC(2024, 0, 1) + ms) * 1000);
+const firstMoment = '2024-01-01T00:00:00.000000Z';
+const text = 'text/plain; charset=utf-8';
+const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+const asJson = { 'content-type': 'application/json' };
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+interface Rejection {
+  readonly what: string;
+  readonly status: number;
+  readonly method?: string;
+  readonly path?: string;
+  readonly options?: SendOptions;
+}
+
+const rejections: readonly Rejection[] = [
+  { what: 'no key', status: 401, options: { headers: { authorization: '' } } },
+  { what: 'a wrong key', status: 401, options: { key: 'wrong' } },
+  { what: 'another scheme', status: 401, options: { headers: { authorization: 'Basic wrong' } } },
+  { what: 'a wrong key on an unknown path', status: 401, path: 'nothing', options: { key: 'wrong' } },
+  { what: 'an unknown path', status: 404, path: 'nothing' },
+  { what: 'another version', status: 404, path: '/v1/projects' },
+  { what: 'a trailing slash', status: 404, path: 'projects/' },
+  { what: 'an empty parameter', status: 404, path: 'projects//operations' },
+  { what: 'a method that the path does not have', status: 405, method: 'DELETE' },
+  ...[
+    ['bad JSON', '{'],
+    ['JSON that is no object', '["key_name"]'],
+    ['no name of a key', '{}'],
+    ['a name that is no string', '{"key_name":1}'],
+    ['an empty name', '{"key_name":""}'],
+  ].map(([what = '', body = '']) => ({
+    ...{ what, status: 400, method: 'POST', path: 'api_keys', options: { headers: asJson, body } },
+  })),
+  {
+    what: 'another type of body',
+    status: 415,
+    method: 'POST',
+    path: 'api_keys',
+    options: { body: '{"key_name":"a"}' },
+  },
+  { what: 'a key id that is no integer', status: 400, method: 'DELETE', path: 'api_keys/abc' },
+  { what: 'an unknown key id', status: 404, method: 'DELETE', path: 'api_keys/999' },
+  { what: 'operations of an unknown project', status: 404, path: 'projects/none/operations' },
+  { what: 'an unknown operation', status: 404, path: `OPERATIONS/${unknownId}` },
+  { what: 'an operation of an unknown project', status: 404, path: `projects/none/operations/${unknownId}` },
+  { what: 'an operation id that is no UUID', status: 400, path: 'OPERATIONS/1' },
+  { what: 'a path that is not URL-encoded', status: 400, path: 'projects/%zz/operations' },
+  ...['cursor=abc', 'cursor=', 'limit=0', 'limit=1.5', 'limit=1001'].map((query) => ({
+    ...{ what: query, status: 400, path: `OPERATIONS?${query}` },
+  })),
+];
+
+const failing: OperationPlan = {
+  ...{ action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
+};
+const between: OperationPlan = { appearsAfterMs: 10, vanishesAfterMs: 20 };
+const ownCourse: OperationPlan = {
+  course: [
+    { afterMs: 0, status: 'running' },
+    { afterMs: 10, status: 'cancelling' },
+    { afterMs: 20, status: 'any-word' },
+  ],
+};
+
+const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: object | undefined])[] = [
+  [0, failing, { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }],
+  [100, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
+  [999, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
+  [1000, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
+  [1e9, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
+  [1e9, { lengthMs: Number.POSITIVE_INFINITY }, { status: 'running' }],
+  [19, ownCourse, { status: 'cancelling' }],
+  [20, ownCourse, { status: 'any-word' }],
+  [9, between, undefined],
+  [10, between, { status: 'scheduling' }],
+  [20, between, undefined],
+];
+
+for (const network of networks) {
+  describe(`The control plane over ${network}`, () => {
+    test('creates, lists and revokes keys, and shows a secret only once', async (context) => {
+      const { request, pass } = await connect(context, network);
+      const created = json(await createKey(request, 'na\u00efve'));
+      expect(created).toEqual({ id: 2, key: expect.stringMatching(/^\w{64}$/) });
+      await pass(1500);
+      expect((await request('GET', '/v2/projects', { key: created.key })).status).toBe(200);
+      const use = {
+        last_used_at: '2024-01-01T00:00:01.500000Z',
+        last_used_from_addr: expect.stringMatching(/^(127\.0\.0\.1|192\.0\.2\.1)$/),
+      };
+      expect(json(await request('GET', '/v2/api_keys'))).toEqual([
+        { id: 1, name: 'console', created_at: firstMoment, ...use },
+        { id: 2, name: 'na\u00efve', created_at: firstMoment, ...use },
+      ]);
+      const revoked = await request('DELETE', '/v2/api_keys/2');
+      expect(json(revoked)).toEqual({ id: 2, name: 'na\u00efve', revoked: true, ...use });
+      expect((await request('GET', '/v2/projects', { key: created.key })).status).toBe(401);
+      expect((await request('DELETE', '/v2/api_keys/2')).status).toBe(404);
+      expect(json(await request('GET', '/v2/api_keys'))).toHaveLength(1);
+    });
+
+    test('lets a key revoke itself, and rejects its next request', async (context) => {
+      const { request, plane } = await connect(context, network);
+      const { id, key } = plane.addKey('own');
+      expect((await request('DELETE', `/v2/api_keys/${id}`, { key })).status).toBe(200);
+      expect((await request('DELETE', `/v2/api_keys/${id}`, { key })).status).toBe(401);
+    });
+
+    test('takes the name of a key from a form, and several keys may have one name', async (context) => {
+      const { request, plane } = await connect(context, network);
+      await createKey(request, 'a b&c');
+      await request('POST', '/v2/api_keys', { headers: form, body: 'key_name=a+b%26c' });
+      expect(plane.aliveKeys('a b&c').map(({ id }) => id)).toEqual(['2', '3']);
+    });
+
+    test('keeps all digits of key ids beyond 2^53', async (context) => {
+      const { request, plane } = await connect(context, network, { firstKeyId: '9007199254740993' });
+      expect((await createKey(request, 'next')).body).toContain('{"id":9007199254740994,');
+      expect((await request('GET', '/v2/api_keys')).body).toMatch(/"id":9007199254740993,.*"id":9007199254740994,/);
+      const { body } = await request('DELETE', '/v2/api_keys/9007199254740994');
+      expect(body).toContain('"id":9007199254740994,');
+      expect(plane.isAlive('9007199254740993')).toBe(true);
+    });
+
+    test('lists projects with all documented fields, and follows their changes', async (context) => {
+      const { request, plane } = await connect(context, network, { projects: 2 });
+      const [first = '', second = ''] = plane.projectIds;
+      expect(json(await request('GET', '/v2/projects')).projects[0]).toEqual({
+        id: first,
+        locked: false,
+        ...anyOf(String, 'name', 'platform_id', 'region_id', 'provisioner', 'proxy_host'),
+        ...anyOf(Number, 'pg_version', 'cpu_used_sec', 'branch_logical_size_limit'),
+        created_at: expect.stringMatching(/^2023-.*Z$/),
+        updated_at: expect.stringMatching(/^2023-.*Z$/),
+      });
+      plane.addProject({ id: 'new', pg_version: 99 });
+      plane.removeProject(second);
+      const { projects } = json(await request('GET', '/v2/projects'));
+      expect(projects).toMatchObject([{ id: 'new', pg_version: 99 }, { id: first }]);
+      expect((await request('GET', `/v2/projects/${second}/operations`)).status).toBe(404);
+    });
+
+    test('shows an operation with all documented fields, alone and in a list', async (context) => {
+      const { request, plane } = await connect(context, network);
+      const { id, projectId, branchId } = plane.startOperation({ action: 'start_compute' });
+      const path = operationsPath(plane);
+      const { operation } = json(await request('GET', `${path}/${id.toUpperCase()}`));
+      expect(operation).toEqual({
+        ...{ id, project_id: projectId, branch_id: branchId, endpoint_id: expect.stringMatching(/^ep-/) },
+        ...{
+          action: 'start_compute',
+          status: 'scheduling',
+          failures_count: 0,
+          created_at: firstMoment,
+          updated_at: firstMoment,
+        },
+      });
+      expect(json(await request('GET', path)).operations).toEqual([operation]);
+      const branch = plane.startOperation({ action: 'create_branch' });
+      expect((await request('GET', `${path}/${branch.id}`)).body).not.toContain('endpoint_id');
+      plane.endOperation(branch, 'skipped');
+      expect(json(await request('GET', `${path}/${branch.id}`)).operation.status).toBe('skipped');
+      plane.removeOperation(branch);
+      expect((await request('GET', `${path}/${branch.id}`)).status).toBe(404);
+    });
+
+    test.for(stages)('after %i ms shows an operation of %j as %j', async ([afterMs, plan, shown], context) => {
+      const { request, plane, pass } = await connect(context, network);
+      const { id } = plane.startOperation(plan);
+      await pass(afterMs);
+      const list = json(await request('GET', operationsPath(plane))).operations;
+      const response = await request('GET', `${operationsPath(plane)}/${id}`);
+      expect(list).toMatchObject(shown ? [shown] : []);
+      if (shown) expect(json(response).operation).toEqual(list[0]);
+      else expect(response.status).toBe(404);
+    });
+
+    test('pages through operations, newest first, by a cursor that must be URL-encoded', async (context) => {
+      const { request, plane } = await connect(context, network, { notShown: { cursorZone: '+00:00' } });
+      const ids = [1, 2, 3].map((ageMs) => plane.startOperation({ ageMs }).id);
+      const path = operationsPath(plane);
+      const first = json(await request('GET', `${path}?limit=2`));
+      expect(first.operations.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
+      const { cursor } = first.pagination;
+      expect((await request('GET', `${path}?limit=2&cursor=${cursor}`)).status).toBe(400);
+      const next = json(await request('GET', `${path}?limit=2&cursor=${encodeURIComponent(cursor)}`));
+      expect(next.operations.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2));
+    });
+
+    test.for(rejections)(
+      'rejects $what with $status',
+      async ({ method, path = 'projects', options, status }, context) => {
+        const { request, plane } = await connect(context, network);
+        const full = path.startsWith('/') ? path : `/v2/${path}`.replace('/v2/OPERATIONS', operationsPath(plane));
+        const response = await request(method ?? 'GET', full, options);
+        expect(response.status).toBe(status);
+        expect(JSON.parse(response.body)).toEqual({
+          ...anyOf(String, 'code', 'message'),
+          request_id: response.headers['x-request-id'],
+        });
+        if (status === 405) expect(response.headers['allow']).toBe('GET');
+        if (status === 401) expect(response.headers['www-authenticate']).toBe('Bearer');
+      },
+    );
+
+    test('logs each request with the key that it used, revoked or not', async (context) => {
+      const { request, plane, run, requests, arrived, ended } = await connect(context, network, { apiKey: 'secret' });
+      const third = arrived({ endpoint: 'list-projects', n: 2 });
+      const { id, key } = plane.addKey('minted');
+      plane.revokeKey(id);
+      await request('GET', '/v2/projects');
+      await createKey(request, 'a');
+      await request('GET', '/v2/projects', { key });
+      await request('GET', '/v2/nothing', { key: 'of nobody' });
+      await run(ended({ n: 4 }));
+      expect(requests).toMatchObject([
+        { n: 1, endpoint: 'list-projects', method: 'GET', path: '/v2/projects', keyId: '1', status: 200 },
+        { n: 2, endpoint: 'create-key', method: 'POST', body: '{"key_name":"a"}', keyId: '1', fault: undefined },
+        { n: 3, endpoint: 'list-projects', keyId: '2', status: 401 },
+        { n: 4, endpoint: 'other', keyId: undefined, status: 401 },
+      ]);
+      expect(requests[0]?.headers['authorization']).toBe('Bearer secret');
+      expect((await third).n).toBe(3);
+      expect((await arrived({ path: 'proj', n: 2 })).n).toBe(3);
+      expect((await ended({ endpoint: 'create-key' })).n).toBe(2);
+    });
+  });
+}
+
+function anyOf(type: StringConstructor | NumberConstructor, ...fields: string[]): object {
+  return Object.fromEntries(fields.map((field) => [field, expect.any(type)]));
+}
+
+/** What the document leaves open: the choice, a request, and its response. */
+const choices: readonly [Partial<NotShown>, method: string, path: string, response: object][] = [
+  [{ successStatus: { 'list-keys': 203 } }, 'GET', 'api_keys', { status: 203 }],
+  [{ errorBody: 'nested' }, 'GET', 'nothing', { body: { error: { code: 'NOT_FOUND' } } }],
+  [{ errorBody: 'text' }, 'GET', 'nothing', { body: 'There is no such path.', headers: { 'content-type': text } }],
+  [{ errorBody: 'empty' }, 'GET', 'nothing', { body: '', headers: { 'content-type': text } }],
+  [{ defaultPageSize: 2 }, 'GET', 'OPERATIONS', { body: { operations: [{}, {}] } }],
+  [{ maximumPageSize: 2, overMaximum: 'clamp' }, 'GET', 'OPERATIONS?limit=9', { body: { operations: [{}, {}] } }],
+  [
+    { projectsPageSize: 1 },
+    'GET',
+    'projects',
+    { body: { projects: [{}], pagination: { cursor: expect.any(String) } } },
+  ],
+  [{ keysPageSize: 1 }, 'GET', 'api_keys', { headers: { link: '</v2/api_keys?page=2>; rel="next"' } }],
+  [{ neverUsed: 'null' }, 'GET', 'api_keys', { body: [{}, { last_used_at: null }, {}] }],
+  [{ revokedAgain: 'revoked' }, 'DELETE', 'api_keys/3', { body: { revoked: true } }],
+];
+
+test.for(choices)('with %j the response to %s %s matches %j', async ([notShown, method, path, expected], context) => {
+  const { request, plane } = await connect(context, 'virtual time', { projects: 2, operations: 3, notShown });
+  plane.addKey('unused');
+  plane.revokeKey(plane.addKey('revoked').id);
+  if (notShown.neverUsed) plane.addKey('another');
+  const { status, headers, body } = await request(
+    method,
+    `/v2/${path}`.replace('/v2/OPERATIONS', operationsPath(plane)),
+  );
+  const isJson = headers['content-type'] === 'application/json';
+  expect({ status, headers, body: isJson ? JSON.parse(body) : body }).toMatchObject(expected);
+});
+
+test('the same seed gives the same projects and operations, another seed others', () => {
+  const [one, same, other] = [7, 7, 8].map((seed) => {
+    const { plane } = createControlPlane({ projects: 1000, operations: 30, seed });
+    const [projectId = ''] = plane.projectIds;
+    const { items } = plane.operationTimeline(projectId)?.page(undefined, 100) ?? { items: [] };
+    return {
+      projects: plane.projectIds,
+      statuses: items.map((item) => plane.statusOf(item)),
+      ids: items.map(({ id }) => id),
+    };
+  });
+  expect(new Set(one?.projects).size).toBe(1000);
+  expect(one?.statuses).toHaveLength(30);
+  expect(one?.statuses.filter((status) => !['finished', 'failed'].includes(status))).toEqual([]);
+  expect(same).toEqual(one);
+  expect(other?.projects).not.toEqual(one?.projects);
+});
+
+interface Page {
+  readonly ids: readonly string[];
+  readonly cursor: string | null | undefined;
+}
+
+type List = 'operations' | 'projects';
+
+/** A plane with one project, and a function that reads a page. */
+function pagedPlane(list: List, notShown: Partial<NotShown>) {
+  const { plane } = createControlPlane({
+    notShown: { projectsPageSize: 3, ...notShown },
+    clock: new VirtualClock().service,
+  });
+  const path = list === 'projects' ? '/v2/projects' : operationsPath(plane);
+  const headers = { authorization: `Bearer ${plane.apiKey}` };
+  const readPage = (limit: number, cursor?: string): Page => {
+    const query = new URLSearchParams({ limit: String(limit), ...(cursor !== undefined && { cursor }) });
+    const request = { method: 'GET', target: `${path}?${query}`, headers, body: '', from: '' };
+    const body = JSON.parse(plane.handle(request).body);
+    return { ids: body[list].map(({ id }: { id: string }) => id), cursor: body.pagination.cursor };
+  };
+  const add = (ageMs = 0) => void (list === 'projects' ? plane.addProject() : plane.startOperation({ ageMs }));
+  return { plane, readPage, add };
+}
+
+test.for<List>(['operations', 'projects'])(
+  'a list of %s that is read page by page while others arrive has each once',
+  (list) => {
+    const lastPageCursor = fc.constantFrom<NotShown['lastPageCursor'][]>('given', 'absent', 'null', 'empty');
+    const limits = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 });
+    // Many records are of the same moment.
+    const ages = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 });
+    const arrivals = fc.array(fc.integer({ min: 0, max: 3 }));
+    fc.assert(
+      fc.property(ages, limits, arrivals, lastPageCursor, (ages, limits, arrivals, lastPageCursor) => {
+        const { readPage, add } = pagedPlane(list, { lastPageCursor });
+        for (const ageMs of ages) add(ageMs);
+        const before = readPage(1000).ids;
+        const read: string[] = [];
+        const cursors = new Set<string>();
+        for (let turn = 0, cursor: string | undefined; ; turn++) {
+          for (let count = arrivals[turn] ?? 0; count > 0; count--) add();
+          const page = readPage(limits[turn % limits.length] ?? 1, cursor);
+          read.push(...page.ids);
+          if (page.ids.length === 0 || !page.cursor || cursors.has(page.cursor)) break;
+          cursor = page.cursor;
+          cursors.add(cursor);
+        }
+        expect(new Set(read).size).toBe(read.length);
+        expect(read.filter((id) => before.includes(id))).toEqual(before);
+      }),
+      { numRuns: 100 },
+    );
+  },
+);
+
+test('no two operations have the same moment of creation, and the newest comes first', () => {
+  const { plane, readPage, add } = pagedPlane('operations', {});
+  for (const ageMs of [3, 1, 1, 2, 1, 3]) add(ageMs);
+  const [projectId = ''] = plane.projectIds;
+  const moments = readPage(9).ids.map((id) => plane.operation(projectId, id)?.createdMicros ?? 0);
+  expect(moments).toEqual([...new Set(moments)].sort((a, b) => b - a));
+  expect(moments).toHaveLength(6);
+});
+
+test.for([
+  ['given', expect.stringMatching(/^2024-01-01T00:00:00\.\d{6}Z$/)],
+  ['absent', undefined],
+  ['null', null],
+  ['empty', ''],
+] as const)('the cursor of the last page is %s if it is so chosen', ([lastPageCursor, cursor]) => {
+  const { readPage, add } = pagedPlane('operations', { lastPageCursor });
+  if (lastPageCursor === 'given') expect(readPage(2)).toEqual({ ids: [], cursor: undefined });
+  for (let count = 3; count > 0; count--) add();
+  expect(readPage(3).cursor).toEqual(cursor);
+  expect(readPage(2).cursor).toEqual(expect.stringContaining('2024'));
+});
+
+test.for([2, 9])('a repeated cursor leads to the last page of %i again', (limit) => {
+  const { readPage, add } = pagedPlane('operations', { lastPageCursor: 'repeated' });
+  for (let count = 3; count > 0; count--) add();
+  const first = readPage(limit);
+  const last = limit > 3 ? first : readPage(limit, first.cursor ?? '');
+  expect(readPage(limit, last.cursor ?? '')).toEqual(last);
+});

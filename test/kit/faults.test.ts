@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { HttpResponse, TransportError } from '../../src/http/exchange.js';
+import { parseFault } from '../control-plane/fault-notation.js';
+import { type Fault, FaultPlan, type FaultRule, startControlPlane } from '../control-plane/index.js';
+import { authority, good } from '../scenarios/tls/certificates.js';
+import { fetchRaw } from './fetch-raw.js';
+import { connect, createKey, networks } from './networks.js';
+
+const cut: Fault = { kind: 'cut-before-headers' };
+const hang: Fault = { kind: 'hang-before-headers' };
+
+/** A response, or the error that a client reports. */
+type Outcome = Partial<HttpResponse> | Pick<TransportError, 'message' | 'transient' | 'mayHaveTakenEffect'>;
+
+const lost = (message: RegExp, transient = true) => ({
+  ...{ message: expect.stringMatching(message), transient, mayHaveTakenEffect: true },
+});
+
+const slow = { timeoutMs: 5000, after: 5000 };
+
+interface Case {
+  readonly fault: Fault;
+  readonly outcome: object;
+  /** Milliseconds until the client has it; at once if not given. */
+  readonly after?: number;
+  readonly timeoutMs?: number;
+}
+
+/** At least one of each kind: a kind that is missing does not compile. */
+const cases: { readonly [Kind in Fault['kind']]: readonly (Case & { readonly fault: { readonly kind: Kind } })[] } = {
+  'cut-before-headers': [
+    { fault: { kind: 'cut-before-headers' }, outcome: lost(/closed|reset/i) },
+    { fault: { kind: 'cut-before-headers', by: 'reset' }, outcome: lost(/closed|reset/i) },
+  ],
+  'hang-before-headers': [{ fault: { kind: 'hang-before-headers' }, outcome: lost(/given up|aborted/), ...slow }],
+  status: [
+    {
+      fault: { kind: 'status', status: 503, headers: { 'x-more': 'yes' }, body: 'busy' },
+      outcome: { status: 503, body: 'busy', headers: { 'x-more': 'yes', 'x-request-id': 'req-1' } },
+    },
+    {
+      fault: { kind: 'status', status: 429, retryAfter: { seconds: 7 } },
+      outcome: { status: 429, body: expect.stringContaining('"code":"FAULT"'), headers: { 'retry-after': '7' } },
+    },
+    {
+      fault: { kind: 'status', status: 429, retryAfter: { dateInSeconds: 90 } },
+      outcome: {
+        headers: { date: 'Mon, 01 Jan 2024 00:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2024 00:01:30 GMT' },
+      },
+    },
+  ],
+  html: [{ fault: { kind: 'html' }, outcome: { status: 200, body: expect.stringContaining('<!DOCTYPE html>') } }],
+  redirect: [
+    {
+      fault: { kind: 'redirect', location: 'http://127.0.0.1:9/' },
+      outcome: { status: 302, headers: { location: 'http://127.0.0.1:9/' } },
+    },
+  ],
+  delay: [{ fault: { kind: 'delay', ms: 700 }, outcome: { status: 200 }, after: 700 }],
+  drip: [
+    {
+      fault: { kind: 'drip', intervalMs: 2 },
+      outcome: { status: 200, body: expect.stringMatching(/^\{"projects":\[.{300}/) },
+      // One wait for each of its characters.
+      after: 2 * 335,
+    },
+  ],
+  'hang-mid-body': [{ fault: { kind: 'hang-mid-body' }, outcome: lost(/given up|closed|aborted/), ...slow }],
+  'cut-mid-body': [
+    { fault: { kind: 'cut-mid-body' }, outcome: lost(/closed after \d{3} bytes of the body/) },
+    { fault: { kind: 'cut-mid-body', framing: 'chunked' }, outcome: lost(/closed after \d{3} bytes of the body/) },
+    { fault: { kind: 'cut-mid-body', by: 'reset' }, outcome: lost(/closed after \d{3} bytes of the body/) },
+  ],
+  'bad-json': [{ fault: { kind: 'bad-json' }, outcome: { status: 200, body: expect.stringMatching(/]<$/) } }],
+  'empty-body': [{ fault: { kind: 'empty-body' }, outcome: { status: 200, body: '' } }],
+  'endless-body': [{ fault: { kind: 'endless-body' }, outcome: lost(/larger than the maximum of/, false), after: -1 }],
+  'close-on-next-request': [{ fault: { kind: 'close-on-next-request' }, outcome: { status: 200 } }],
+};
+const allCases: readonly Case[] = Object.values(cases).flat();
+
+for (const network of networks) {
+  describe(`Over ${network}`, () => {
+    test.for(allCases)(
+      'a client that meets the fault $fault sees the same as on the other network, and its next request is sound',
+      async ({ fault, outcome, after = 0, timeoutMs }, context) => {
+        const { run, client, requests, ended, elapsed } = await connect(context, network, {
+          faults: [{ nth: 1, fault }],
+        });
+        const send = client();
+        const seen: Outcome = await run(
+          send('GET', '/v2/projects', timeoutMs === undefined ? {} : { timeoutMs }).catch(
+            ({ message, transient, mayHaveTakenEffect }) => ({
+              ...{ message, transient, mayHaveTakenEffect },
+            }),
+          ),
+        );
+        expect(seen).toMatchObject(outcome);
+        if (after >= 0) expect(elapsed()).toBe(after);
+        await run(ended());
+        expect(requests[0]).toMatchObject({ fault: fault.kind, endedAt: expect.any(Number) });
+        if ('status' in seen) expect(requests[0]?.status).toBe(seen.status);
+        expect((await run(send('GET', '/v2/projects'))).status).toBe(200);
+      },
+    );
+
+    test('a connection that closes on its next request loses a POST, and a GET is repeated on a new one', async (context) => {
+      const fault: Fault = { kind: 'close-on-next-request' };
+      const { run, client, requests, plane } = await connect(context, network, {
+        faults: [
+          { count: 1, fault },
+          { nth: 3, fault },
+        ],
+      });
+      const [send, other] = [client(), client()];
+      await run(send('GET', '/v2/projects'));
+      expect((await run(other('GET', '/v2/projects'))).status).toBe(200);
+      await expect(run(createKey(send, 'lost'))).rejects.toThrow(/ECONNRESET|EPIPE|hang up/);
+      expect(requests[2]).toMatchObject({ endpoint: 'create-key', status: undefined, fault: 'closed-on-arrival' });
+      expect(plane.aliveKeys('lost')).toEqual([]);
+      await run(createKey(send, 'sound'));
+      expect(plane.aliveKeys('sound')).toHaveLength(1);
+      expect(await run(send('GET', '/v2/projects'))).toMatchObject({ status: 200, wasResent: true });
+    });
+
+    test.for<[Fault, number]>([
+      [cut, 1],
+      [{ ...cut, done: 'never' }, 0],
+      [{ kind: 'status', status: 500 }, 0],
+      [{ kind: 'status', status: 500, done: 'now' }, 1],
+      [{ kind: 'html' }, 0],
+      [{ kind: 'cut-mid-body' }, 1],
+    ])('with the fault %j a create-key whose response is lost creates %i keys', async ([fault, keys], context) => {
+      const { run, client, plane } = await connect(context, network, { faults: [{ fault }] });
+      await run(createKey(client(), 'lost').catch(() => undefined));
+      expect(plane.aliveKeys('lost')).toHaveLength(keys);
+    });
+
+    test.for<Fault>([
+      { ...cut, done: { msAfterGivenUp: 3000 } },
+      { ...hang, done: { msAfterGivenUp: 3000 } },
+    ])('the request that meets %j is carried out 3 s after its connection ended', async (fault, context) => {
+      const { run, client, plane, ended, pass } = await connect(context, network, { faults: [{ fault }] });
+      const send = client();
+      const sent = createKey(
+        (...[method, path, options]) => send(method, path, { ...options, timeoutMs: 60_000 }),
+        'late',
+      );
+      sent.catch(() => undefined);
+      await run(ended());
+      await pass(2999);
+      expect(plane.aliveKeys('late')).toEqual([]);
+      await pass(1);
+      expect(plane.aliveKeys('late')).toHaveLength(1);
+    });
+  });
+}
+
+test('a virtual request and its response each travel for the time of a trip', async (context) => {
+  const { request, elapsed, requests } = await connect(context, 'virtual time', { trip: () => 40 });
+  await request('GET', '/v2/projects');
+  expect([elapsed(), requests[0]?.at]).toEqual([80, Date.UTC(2024, 0, 1) + 40]);
+});
+
+test.for([
+  ['close', 'socket hang up'],
+  ['reset', 'read ECONNRESET'],
+] as const)('a TLS connection can be cut by %s', async ([by, error], { onTestFinished }) => {
+  const service = await startControlPlane({ tls: good, faults: [{ fault: { ...cut, by } }] });
+  onTestFinished(() => service.close());
+  expect(await fetchRaw(`${service.baseUrl}/projects`, { ca: authority })).toMatchObject({ status: undefined, error });
+});
+
+test('closing the control plane ends its exchanges, and rejects who awaits more', async () => {
+  const service = await startControlPlane({
+    faults: [
+      { endpoint: 'list-keys', fault: { kind: 'hang-mid-body' } },
+      { endpoint: 'list-projects', fault: { kind: 'delay', ms: 1e9 } },
+    ],
+  });
+  const hanging = ['/api_keys', '/projects'].map((path) => fetchRaw(service.baseUrl + path, { key: service.apiKey }));
+  await service.arrived({ n: 2 });
+  const another = service.arrived({ endpoint: 'revoke-key' });
+  await service.close();
+  for (const { error } of await Promise.all(hanging)) expect(error).toBeDefined();
+  await expect(another).rejects.toThrow('closed');
+});
+
+/** Which of ten equal requests the faults hit, counted from 1. */
+function hits(plan: FaultPlan, count = 10): number[] {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  return numbers.filter(() => plan.decide({ endpoint: 'get-operation', target: '/v2/projects/p/operations/o' }));
+}
+
+test.for<[Omit<FaultRule, 'fault'>, number[]]>([
+  [{}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+  [{ nth: 3 }, [3]],
+  [{ from: 8 }, [8, 9, 10]],
+  [{ count: 2 }, [1, 2]],
+  [{ from: 3, count: 2 }, [3, 4]],
+  [{ endpoint: 'get-operation', nth: 1 }, [1]],
+  [{ endpoint: 'any', nth: 1 }, [1]],
+  [{ endpoint: 'list-keys' }, []],
+  [{ path: 'operations/o', nth: 1 }, [1]],
+  [{ path: 'operations/other' }, []],
+  [{ probability: 0 }, []],
+])('a rule %j hits the requests %j of ten', ([rule, expected]) => {
+  expect(hits(new FaultPlan<Fault>(1, [{ ...rule, fault: cut }]))).toEqual(expected);
+});
+
+test('chance depends on the seed, not on other rules', () => {
+  const rule = { fault: cut, probability: 0.5 };
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const plan = new FaultPlan<Fault>(seed, [rule]);
+      plan.add({ fault: hang, endpoint: 'list-keys', probability: 0.5 });
+      expect(hits(plan)).toEqual(hits(new FaultPlan<Fault>(seed, [rule])));
+    }),
+  );
+  expect(hits(new FaultPlan<Fault>(4, [{ ...rule, count: 3 }]))).toHaveLength(3);
+});
+
+test('a rule counts from when it was added until it is removed, and the first rule that hits wins', () => {
+  const plan = new FaultPlan<Fault>(1);
+  expect(hits(plan)).toEqual([]);
+  const remove = plan.add({ fault: cut, from: 2 });
+  expect(hits(plan, 3)).toEqual([2, 3]);
+  remove();
+  expect(hits(plan)).toEqual([]);
+  plan.add({ fault: cut, nth: 1 });
+  plan.add({ fault: hang, from: 1, count: 2 });
+  const request = { endpoint: 'list-keys', target: '/v2/api_keys' } as const;
+  expect([1, 2, 3, 4].map(() => plan.decide(request))).toEqual([cut, hang, hang, undefined]);
+  plan.add({ fault: cut });
+  plan.clear();
+  expect(hits(plan)).toEqual([]);
+});
+
+test.for<[string, FaultRule]>([
+  ['get-operation:3:503', { endpoint: 'get-operation', nth: 3, fault: { kind: 'status', status: 503 } }],
+  ['any:2+:reset', { endpoint: 'any', from: 2, fault: { ...cut, by: 'reset' } }],
+  [
+    'list-keys:2-4:429=5',
+    { endpoint: 'list-keys', from: 2, count: 3, fault: { kind: 'status', status: 429, retryAfter: { seconds: 5 } } },
+  ],
+  ['any:*:delay=20', { endpoint: 'any', fault: { kind: 'delay', ms: 20 } }],
+  ['any:12.5%:bad-json', { endpoint: 'any', probability: 0.125, fault: { kind: 'bad-json' } }],
+  [
+    'create-key:1:done-later=3000',
+    { endpoint: 'create-key', nth: 1, fault: { ...cut, done: { msAfterGivenUp: 3000 } } },
+  ],
+  [
+    'any:1:redirect=http://127.0.0.1:9/x=y',
+    { endpoint: 'any', nth: 1, fault: { kind: 'redirect', location: 'http://127.0.0.1:9/x=y' } },
+  ],
+])('the notation %s means the rule %j', ([text, rule]) => {
+  expect(parseFault(text)).toEqual(rule);
+});
+
+test.for(['', 'any', 'any:1', 'other:1:503', 'any:0:503', 'any:4-2:503', 'any:1:99', 'any:1:delay', 'any:1:cut=1'])(
+  'the notation %j is rejected',
+  (text) => {
+    expect(() => parseFault(text)).toThrow(`'${text}' is not a rule for a fault: `);
+  },
+);
