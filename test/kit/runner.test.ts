@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
+import { token } from '../official/message.js';
+import {
+  actionFiles,
+  type Behaviour,
+  type Group,
+  nextFiles,
+  type Observation,
+  observed,
+  readiness,
+  type SentSignal,
+  type StageObservation,
+  seenBy,
+  shortened,
+  shownLines,
+} from '../runner/behaviours/behaviour.js';
+import { readRecording } from '../runner/behaviours/recording.js';
+import { allGroups } from '../runner/behaviours/table.js';
+import { cancelSequence } from '../runner/cancel.js';
+import { Job, sweep } from '../runner/job.js';
+import { LineSplitter } from '../runner/line-splitter.js';
+import { runPost, type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
+
+const recording = readRecording();
+const rows = allGroups.flatMap((group) =>
+  group.behaviours.map((behaviour) => [behaviour.claim, behaviour, group] as const),
+);
+
+test('GitHub’s runner is recorded for each behaviour of the table, and for nothing else', () => {
+  expect(Object.keys(recording)).toEqual(rows.map(([claim]) => claim));
+});
+
+test.concurrent.for(rows)('as in GitHub’s runner: %s', async ([claim, behaviour, group], context) => {
+  const observation = await observe(context, behaviour, group);
+
+  expect(comparable(behaviour, observation)).toEqual(comparable(behaviour, recording[claim] ?? {}));
+});
+
+/** Starts an action of its own. */
+function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = {}): StepHandle {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const actionYml = writeAction(join(folder, 'action'), actionFiles({ claim: '', ...behaviour }, folder));
+  const step = startStep({ actionYml, ...options });
+  onTestFinished(() => step.job.dispose());
+  return step;
+}
+
+test('nothing of the host’s environment reaches a step, and a test can replace and remove variables', async () => {
+  for (const name of ['HTTPS_PROXY', 'no_proxy', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'RUNNER_DEBUG'])
+    vi.stubEnv(name, 'of the host');
+  vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+  const env = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
+  const step = start({ main: 'console.log(JSON.stringify(process.env))' }, { env });
+  const result = await step.done.finally(() => vi.unstubAllEnvs());
+  const seen = JSON.parse(result.stdout);
+  const ours = /^(CI|HTTP_PROXY|PATH|HOME|System|windir|ComSpec|PATHEXT|USERPROFILE|GITHUB_|RUNNER_|ACTIONS_RUNTIME_)/;
+  expect(Object.keys(seen).filter((name) => !ours.test(name))).toEqual([]);
+  expect(seen).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
+  for (const name of ['GITHUB_REPOSITORY_ID', 'GITHUB_TOKEN', 'RUNNER_DEBUG']) expect(seen).not.toHaveProperty(name);
+  expect(seen['RUNNER_TEMP']).toContain(result.tempDir);
+});
+
+test('a result has each stream, the commands in it, the masks, and why a command file is malformed', async () => {
+  const main = `console.log('::add-mask::hush%0Aline two');
+    console.log('x ##[set-output name=a]b');
+    console.error('::warning::on stderr');
+    file('OUTPUT', 'good=1\\nbad<<E\\nx\\n');`;
+  const result = await start({ main }).done;
+  expect(result.commands.map(({ name }) => name).toSorted()).toEqual(['add-mask', 'set-output', 'warning']);
+  expect(result.masks).toEqual(['hush\nline two']);
+  expect(result.annotations.filter(({ source }) => source === 'action')).toMatchObject([{ message: 'on stderr' }]);
+  expect(result.stdout).toBe('::add-mask::hush%0Aline two\nx ##[set-output name=a]b\n');
+  expect([result.stderr, String(result.bytes.stderr)]).toEqual(Array(2).fill('::warning::on stderr\n'));
+  expect(result.lines.find(({ stream }) => stream === 'stderr')?.text).toBe('::warning::on stderr');
+  expect(result.invalid).toEqual([expect.stringMatching(/^output: .*'E'/)]);
+});
+
+test('with debug the log shows the debug lines of the action and of the runner', async () => {
+  const main = "console.log('::debug::' + process.env.RUNNER_DEBUG); file('OUTPUT', 'a=b\\n')";
+  expect((await start({ main }, { debug: true }).done).log).toBe('##[debug]1\n##[debug]Set output a = b\n');
+});
+
+test('post can get other inputs and variables than main', async () => {
+  const post = 'console.log(process.env.INPUT_KEY, process.env.STATE_id, process.env.EXTRA, process.env.OTHER);';
+  const action = { main: "file('STATE', 'id=7\\n');", post, inputs: '{ key: { default: fallback } }' };
+  const main = await start(action, { inputs: { key: 'given' }, env: { EXTRA: 'main', OTHER: 'x' } }).done;
+  expect((await runPost(main, { inputs: {}, env: { EXTRA: 'post' } })).stdout).toBe('fallback 7 post x\n');
+});
+
+test('a process that runs over its limit is killed, and the result says so', async () => {
+  const result = await start({ main: 'stay()' }, { limitMs: 100 }).done;
+  expect(result).toMatchObject({ overran: true, signal: 'SIGKILL', conclusion: 'failure' });
+});
+
+test('a test can wait for a line before and after it comes, until the process ends', async () => {
+  const step = start({ main: "console.log('one'); console.log('two')" });
+  expect(await step.waitForLine('two')).toMatchObject({ stream: 'stdout', text: 'two' });
+  expect(await step.waitForLine(({ text }) => text === 'one')).toMatchObject({ text: 'one' });
+  await expect(step.waitForLine('three')).rejects.toThrow(/without a line that fits three; it said:\none\ntwo/);
+  await step.done;
+  await expect(step.waitForLine(/four/)).rejects.toThrow(/four/);
+});
+
+test('the folders of a job go with it, or after its process has ended', () => {
+  const ended = spawnSync(process.execPath, ['-e', '']).pid;
+  const left = mkdtempSync(join(tmpdir(), `action-runner-${ended}-`));
+  const job = new Job();
+  sweep();
+  expect([existsSync(left), existsSync(job.temp)]).toEqual([false, true]);
+  job.dispose();
+  expect(existsSync(job.root)).toBe(false);
+});
+
+const umlaut = Buffer.from('gr\u00fcn\n');
+
+test.for<[(string | Buffer)[], string[]]>([
+  [['a\nb\r\nc\rd'], ['a', 'b', 'c', 'd']],
+  [
+    ['a', 'b\n', '\nc'],
+    ['ab', '', 'c'],
+  ],
+  [
+    ['a\r', '\nb\r', 'c\n'],
+    ['a', 'b', 'c'],
+  ],
+  [
+    ['a\r', '\n', '\nb'],
+    ['a', '', 'b'],
+  ],
+  [[umlaut.subarray(0, 3), umlaut.subarray(3)], ['gr\u00fcn']],
+  [[], []],
+])('the chunks %j have the lines %j', ([chunks, expected]) => {
+  const lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line));
+  for (const chunk of chunks) splitter.write(Buffer.from(chunk));
+  splitter.end();
+  expect(lines).toEqual(expected);
+});
+
+async function observe(context: TestContext, behaviour: Behaviour, group: Group): Promise<Observation> {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const job = new Job();
+  context.onTestFinished(() => job.dispose());
+  Object.assign(job.env, group.env);
+  const seen = join(folder, 'seen');
+  const seenByNext = join(folder, 'seen-next');
+  for (const path of [seen, seenByNext]) mkdirSync(path);
+  const shared = { job, token, secrets: Object.values(group.secrets ?? {}), debug: group.debug };
+
+  const step = startStep({
+    ...shared,
+    actionYml: writeAction(join(folder, 'action'), actionFiles(behaviour, seen)),
+    inputs: behaviour.with,
+    env: behaviour.env,
+  });
+  if (behaviour.isCancelled) {
+    await readiness(seen);
+    step.cancel(0.4);
+  }
+  const main = await step.done;
+  const next =
+    behaviour.next === undefined
+      ? undefined
+      : await end(() =>
+          startStep({ ...shared, actionYml: writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext)) }),
+        );
+  const post = behaviour.post === undefined ? undefined : await end(() => startPost(main));
+  return {
+    main: stageOf(main, seenBy(seen, 'main')),
+    ...(next && { next: stageOf(next, seenBy(seenByNext, 'main')) }),
+    ...(post && { post: stageOf(post, seenBy(seen, 'post')) }),
+    ...(Object.keys(main.outputs).length > 0 && { outputs: shortened(main.outputs) }),
+    ...(behaviour.isCancelled && { cancel: cancelOf(main) }),
+  };
+}
+
+function writeAction(folder: string, files: Readonly<Record<string, string>>): string {
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return join(folder, 'action.yml');
+}
+
+/** A step whose process cannot start is red for the worker; the suite's runner throws, since no test means that. */
+async function end(start: () => StepHandle): Promise<StepResult | 'not started'> {
+  try {
+    return await start().done;
+  } catch {
+    return 'not started';
+  }
+}
+
+function stageOf(result: StepResult | 'not started', seen: readonly unknown[]): StageObservation {
+  if (result === 'not started') return { conclusion: 'failure' };
+  return observed({
+    conclusion: result.conclusion,
+    log: shownLines(result.log),
+    annotations: result.annotations
+      .filter(({ shown }) => shown)
+      .map(({ kind, message, title, place }) => ({
+        kind,
+        message,
+        ...(title !== undefined && { title }),
+        ...(place !== undefined && { place }),
+      })),
+    summary: result.summaryShown,
+    seen,
+  });
+}
+
+function cancelOf({ signals }: StepResult): readonly SentSignal[] {
+  return signals.flatMap(({ signal }) => cancelSequence.filter((sent) => sent.signal === signal));
+}
+
+/** Without the parts that are known to differ. */
+function comparable({ differs }: Behaviour, observation: Observation): unknown {
+  const parts: readonly string[] = differs?.parts ?? [];
+  return JSON.parse(JSON.stringify(observation), (key, value) => (parts.includes(key) ? undefined : value));
+}
