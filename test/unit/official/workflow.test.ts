@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { jobMessage } from '../../official/message.js';
+import { findWorker } from '../../official/places.js';
+import { tokenOf } from '../../official/token.js';
 import { jobOf, jobsAlone, needsService } from '../../official/workflow.js';
 
 const job = (steps: string) => jobOf(`jobs: { job: { runs-on: ubuntu-latest, steps: [${steps}] } }`, 'job');
@@ -11,20 +16,12 @@ jobs:
     env: { A: '\${{ vars.A }}', B: 1, C: }
     outputs: { ids: '\${{ steps.list.outputs.ids }}' }
     steps:
-      - uses: org/ctl-action@v1
-        id: list
-        with: { mode: list-projects, limit: 256, summary: false }`;
+      - { uses: org/ctl-action@v1, id: list, with: { mode: list-projects, limit: 256, summary: false } }`;
 
   expect(jobOf(workflow, 'change')).toMatchObject({
     env: { A: '${{ vars.A }}', B: '1', C: '' },
     outputs: { ids: '${{ steps.list.outputs.ids }}' },
-    steps: [
-      {
-        id: 'list',
-        uses: 'org/ctl-action@v1',
-        with: { mode: 'list-projects', limit: '256', summary: 'false' },
-      },
-    ],
+    steps: [{ id: 'list', uses: 'org/ctl-action@v1', with: { mode: 'list-projects', limit: '256', summary: 'false' } }],
   });
 });
 
@@ -39,10 +36,6 @@ test.for([
   expect(job(`{ run: a${line && `, ${line}`} }`).steps).toMatchObject([{ if: condition }]);
 });
 
-test('a script without a shell leaves the choice to the runner', () => {
-  expect(job('{ run: a }, { run: b, shell: bash }').steps).toMatchObject([{ shell: '' }, { shell: 'bash' }]);
-});
-
 test.for([
   ['{ run: a, continue-on-error: true, timeout-minutes: 3 }', true, 3],
   [
@@ -50,28 +43,28 @@ test.for([
     { type: 3, expr: 'vars.A' },
     { type: 3, expr: 'vars.B' },
   ],
-] as const)('%s says in the message what it says', ([step, continueOnError, timeoutInMinutes]) => {
+] as const)('the message has the limits of the step %s', ([step, continueOnError, timeoutInMinutes]) => {
   expect(jobMessage(job(step), 'http://localhost/')).toMatchObject({ steps: [{ continueOnError, timeoutInMinutes }] });
 });
 
-test('steps in the background, a wait, a wait for all, a cancel and a parallel group become what the worker knows', () => {
+test('steps in the background, waits, cancels and parallel groups get the form that the worker reads', () => {
   const steps = [
     '{ id: gate, run: a, background: true }',
     '{ wait: gate }',
     '{ wait: [gate, build] }',
     '{ wait-all: }',
     '{ cancel: gate }',
-    '{ parallel: [{ id: x, run: a }, { run: b }] }',
+    '{ parallel: [{ id: x, run: a }, { run: b, shell: bash }] }',
   ];
 
   expect(job(steps.join()).steps).toMatchObject([
-    { id: 'gate', background: true },
+    { id: 'gate', shell: '', background: true },
     { wait: ['gate'] },
     { wait: ['gate', 'build'] },
     { 'wait-all': true },
     { cancel: ['gate'] },
     { id: 'x', background: true },
-    { id: '__1', background: true },
+    { id: '__1', shell: 'bash', background: true },
     { wait: ['x', '__1'] },
   ]);
 });
@@ -80,11 +73,11 @@ test.for([
   ['{ run: a, working-directory: b }', 'working-directory'],
   ['{ wait: gate, if: always() }', 'if'],
   ['{ uses: actions/cache@v4 }', 'actions/cache@v4'],
-] as const)('%s is refused, and not run without what it says', ([step, named]) => {
+] as const)('the step %s is rejected, because the worker would ignore %s', ([step, named]) => {
   expect(() => job(step)).toThrow(named);
 });
 
-test('a job that needs others, or is a matrix or another workflow, does not run alone', () => {
+test('only a job without needs, matrix and other workflow runs alone', () => {
   const workflow = `
 jobs:
   alone: { steps: [] }
@@ -93,8 +86,37 @@ jobs:
   reused: { uses: ./.github/workflows/other.yml }`;
 
   expect(jobsAlone(workflow)).toEqual(['alone']);
-  expect(needsService(workflow)).toBe(true);
-  expect(needsService('jobs: { alone: { steps: [] } }')).toBe(false);
+  expect([workflow, 'jobs: { alone: { steps: [] } }'].map(needsService)).toEqual([true, false]);
   expect(() => jobOf(workflow, 'second')).toThrow('needs');
   expect(() => jobOf(workflow, 'none')).toThrow('There is no job none.');
+});
+
+test.for([
+  ['plain {text}', 'plain {text}'],
+  ['${{ secrets.KEY }}', { type: 3, expr: 'secrets.KEY' }],
+  ["it's {v}${{ a }}${{ b.c }}", { type: 3, expr: "format('it''s {{v}}{0}{1}', a, b.c)" }],
+  ['a\n${{ a }}', { type: 3, expr: "format('a\n{0}', a)" }],
+] as const)('the text %j is compiled as the service compiles it', ([text, token]) => {
+  expect(tokenOf(text)).toEqual(token);
+});
+
+test('the worker comes from a folder, else from an archive, which is unpacked again after a change', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/Runner.Worker'), '');
+  const archive = join(folder, 'runner.tar.gz');
+  writeFileSync(archive, '');
+  const fromArchive = findWorker({ RUNNER_ARCHIVE: archive });
+  expect(fromArchive).toMatchObject({ kind: 'archive', path: archive });
+  expect(findWorker({ RUNNER_DIR: folder, RUNNER_ARCHIVE: archive })).toMatchObject({ kind: 'folder', path: folder });
+  writeFileSync(archive, 'a newer one');
+  expect(findWorker({ RUNNER_ARCHIVE: archive }).home).not.toBe(fromArchive.home);
+});
+
+test('without a worker the error says what to set, and which path does not exist', () => {
+  for (const env of [{}, { RUNNER_DIR: '', RUNNER_ARCHIVE: '' }])
+    expect(() => findWorker(env)).toThrow(/^Set RUNNER_DIR to an unpacked release .+, or RUNNER_ARCHIVE/);
+  const missing = resolve('nowhere/bin/Runner.Worker');
+  expect(() => findWorker({ RUNNER_DIR: 'nowhere' })).toThrow(`${missing} does not exist. Set`);
 });
