@@ -9,9 +9,9 @@ import {
   type OperationPlan,
   stepAt,
 } from './operation.js';
+import { Timeline } from './paging.js';
 import { integerBelow, type Random, seededRandom, uuid } from './random.js';
 import { hasEndpoint, inventName, inventPast, inventProject, type ProjectRecord } from './seed.js';
-import { Timeline } from './timeline.js';
 import type { Micros } from './timestamp.js';
 
 export interface AccountOptions {

@@ -1,10 +1,7 @@
 import { type Random, seededRandom } from './random.js';
 import type { Endpoint } from './routes.js';
 
-/**
- * Whether the request is carried out all the same. `msAfterGivenUp`: so long after the connection was given up, by whichever
- * side, as by a service that works on what a dead proxy had handed to it.
- */
+/** Whether the request is carried out. `msAfterGivenUp`: so long after one side gave the connection up, as behind a dead proxy. */
 export type Done = 'now' | 'never' | { readonly msAfterGivenUp: number };
 
 export type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds: number };
@@ -12,12 +9,12 @@ export type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds
 /** How a connection is cut: closed as by a server that ends, or reset. */
 export type CutBy = 'close' | 'reset';
 
-/** The client gets no answer. Carried out now when not told otherwise: done, but the answer lost. */
+/** The client gets no response. By default the request is carried out at once, and only its response is lost. */
 export type LostFault =
   | { readonly kind: 'hang-before-headers'; readonly done?: Done }
   | { readonly kind: 'cut-before-headers'; readonly by?: CutBy; readonly done?: Done };
 
-/** The client gets another answer than the API's. Never carried out when not told otherwise. */
+/** The client gets another response than the API's. By default the request is never carried out. */
 export type ReplacingFault =
   | {
       readonly kind: 'status';
@@ -31,7 +28,7 @@ export type ReplacingFault =
   | { readonly kind: 'html'; readonly status?: number; readonly body?: string; readonly done?: Done }
   | { readonly kind: 'redirect'; readonly location: string; readonly status?: number; readonly done?: Done };
 
-/** The request is carried out, and its answer comes late or damaged. */
+/** The request is carried out, and its response comes late or damaged. */
 export type DamagingFault =
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'hang-mid-body' }
@@ -41,7 +38,7 @@ export type DamagingFault =
   | { readonly kind: 'bad-json' }
   | { readonly kind: 'empty-body' }
   | { readonly kind: 'endless-body' }
-  /** This answer is whole, but its socket is closed just as the next request arrives on it. */
+  /** This response is whole, but its socket closes when the next request arrives on it. */
   | { readonly kind: 'close-on-next-request' };
 
 /** `length`: with Content-Length. */
@@ -51,7 +48,7 @@ export type Fault = LostFault | ReplacingFault | DamagingFault;
 
 export interface FaultRule<F = Fault> {
   readonly fault: F;
-  /** All when not given, also what is no endpoint. */
+  /** Default: all, and also unknown paths. */
   readonly endpoint?: Endpoint | 'any';
   /** Only requests whose path and query hold this text, for instance the id of one operation. */
   readonly path?: string;
@@ -59,8 +56,6 @@ export interface FaultRule<F = Fault> {
   readonly nth?: number;
   /** From this one of them on. */
   readonly from?: number;
-  /** From there, only each so-manieth. */
-  readonly every?: number;
   /** Of those, each with this chance, drawn from the plan's seed. */
   readonly probability?: number;
   /** At most so often. */
@@ -76,10 +71,10 @@ interface ActiveRule<F> {
   readonly rule: FaultRule<F>;
   readonly random: Random;
   matched: number;
-  struck: number;
+  hits: number;
 }
 
-/** Decides which exchange meets which fault. Knows nothing of how a fault is brought about. */
+/** Decides which fault hits which exchange. */
 export class FaultPlan<F = Fault> {
   readonly #seed: number;
   #rules: readonly ActiveRule<F>[] = [];
@@ -90,10 +85,10 @@ export class FaultPlan<F = Fault> {
     for (const rule of rules) this.add(rule);
   }
 
-  /** What is returned takes the rule away again. */
+  /** Returns a function that removes the rule. */
   add(rule: FaultRule<F>): () => void {
-    // A generator for each rule: one rule's chances do not hang on which other rules there are.
-    const active = { rule, random: seededRandom(this.#seed + 7919 * ++this.#added), matched: 0, struck: 0 };
+    // A generator for each rule: its chances do not depend on other rules.
+    const active = { rule, random: seededRandom(this.#seed + 7919 * ++this.#added), matched: 0, hits: 0 };
     this.#rules = [...this.#rules, active];
     return () => {
       this.#rules = this.#rules.filter((other) => other !== active);
@@ -104,14 +99,14 @@ export class FaultPlan<F = Fault> {
     this.#rules = [];
   }
 
-  /** Every rule counts every exchange; the first that strikes wins. */
+  /** Every rule counts every exchange; the first rule that hits wins. */
   decide(exchange: ExchangeFacts): F | undefined {
     let decided: F | undefined;
     for (const active of this.#rules) {
       if (!matches(active.rule, exchange)) continue;
       active.matched++;
-      if (decided !== undefined || !strikes(active)) continue;
-      active.struck++;
+      if (decided !== undefined || !isHit(active)) continue;
+      active.hits++;
       decided = active.rule.fault;
     }
     return decided;
@@ -122,9 +117,9 @@ function matches({ endpoint = 'any', path = '' }: FaultRule<unknown>, exchange: 
   return (endpoint === 'any' || endpoint === exchange.endpoint) && exchange.target.includes(path);
 }
 
-function strikes({ rule, random, matched, struck }: ActiveRule<unknown>): boolean {
-  const { nth, from = 1, every = 1, probability = 1, count = Number.POSITIVE_INFINITY } = rule;
+function isHit({ rule, random, matched, hits }: ActiveRule<unknown>): boolean {
+  const { nth, from = 1, probability = 1, count = Number.POSITIVE_INFINITY } = rule;
   if (nth !== undefined) return matched === nth;
-  if (matched < from || (matched - from) % every !== 0 || struck >= count) return false;
+  if (matched < from || hits >= count) return false;
   return probability === 1 || random() < probability;
 }

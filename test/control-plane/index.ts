@@ -26,7 +26,7 @@ import { ControlPlane, type NewOperations, type PlaneAnswer } from './plane.js';
 import { basePath } from './routes.js';
 import { type ServerOptions, startServer } from './server.js';
 
-export { type Clock, ManualClock, systemClock } from './clock.js';
+export { type Clock, systemClock } from './clock.js';
 export type { Awaited, Exchange } from './exchange-log.js';
 export type { Reception } from './exchanges.js';
 export { Exchanges } from './exchanges.js';

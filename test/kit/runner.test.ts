@@ -101,7 +101,7 @@ test('a test can wait for a line before and after it comes, until the process en
   const step = start({ main: "console.log('one'); console.log('two')" });
   expect(await step.waitForLine('two')).toMatchObject({ stream: 'stdout', text: 'two' });
   expect(await step.waitForLine(({ text }) => text === 'one')).toMatchObject({ text: 'one' });
-  await expect(step.waitForLine('three')).rejects.toThrow(/without a line that fits three; it said:\none\ntwo/);
+  await expect(step.waitForLine('three')).rejects.toThrow(/without a line that fits three; it printed:\none\ntwo/);
   await step.done;
   await expect(step.waitForLine(/four/)).rejects.toThrow(/four/);
 });

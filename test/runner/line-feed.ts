@@ -2,49 +2,43 @@ import type { Line } from './child.js';
 
 export type LinePattern = string | RegExp | ((line: Line) => boolean);
 
-/** The lines so far and those to come, for tests that act when the process says something. */
+interface Waiter {
+  readonly pattern: LinePattern;
+  readonly resolve: (line: Line) => void;
+  readonly fail: () => void;
+}
+
+/** The lines of a process, for tests that act when one comes. */
 export class LineFeed {
   readonly lines: Line[] = [];
-  readonly #listeners = new Set<(line: Line) => void>();
-  readonly #atEnd = new Set<() => void>();
+  readonly #waiters = new Set<Waiter>();
   #ended = false;
 
   push(line: Line): void {
     this.lines.push(line);
-    for (const listener of [...this.#listeners]) listener(line);
+    for (const waiter of this.#waiters) {
+      if (!fits(line, waiter.pattern)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(line);
+    }
   }
 
   end(): void {
     this.#ended = true;
-    for (const act of this.#atEnd) act();
+    for (const { fail } of this.#waiters) fail();
   }
 
-  subscribe(listener: (line: Line) => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
-  }
-
+  /** The first line that fits, past or to come. Rejects when the process ends without one. */
   find(pattern: LinePattern): Promise<Line> {
-    const seen = this.lines.find((line) => fits(line, pattern));
-    if (seen) return Promise.resolve(seen);
+    const past = this.lines.find((line) => fits(line, pattern));
+    if (past) return Promise.resolve(past);
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        const said = this.lines.map((line) => line.text).join('\n');
-        reject(new Error(`the process ended without a line that fits ${pattern}; it said:\n${said}`));
+      const fail = () => {
+        const lines = this.lines.map((line) => line.text).join('\n');
+        reject(new Error(`the process ended without a line that fits ${pattern}; it printed:\n${lines}`));
       };
-      if (this.#ended) {
-        giveUp();
-        return;
-      }
-      this.#atEnd.add(giveUp);
-      const stop = this.subscribe((line) => {
-        if (!fits(line, pattern)) return;
-        stop();
-        this.#atEnd.delete(giveUp);
-        resolve(line);
-      });
+      if (this.#ended) fail();
+      else this.#waiters.add({ pattern, resolve, fail });
     });
   }
 }

@@ -28,7 +28,6 @@ export interface StepOptions {
   readonly actionYml?: string | undefined;
   /** The process is killed after it, and the result says `overran`. */
   readonly limitMs?: number | undefined;
-  readonly cwd?: string | undefined;
   /** The job of an earlier step, to run in its folders, with its masks and environment. */
   readonly job?: Job | undefined;
   /** Starts the process of the step. Default: a real one. */
@@ -75,8 +74,6 @@ export interface StepHandle {
   kill(signal?: NodeJS.Signals): void;
   /** The runner's cancel sequence; its waits are multiplied by `scale`. */
   cancel(scale?: number): Promise<StepResult>;
-  /** Gives back a function that ends it. */
-  onLine(listener: (line: Line) => void): () => void;
   /** The first line, past or to come, of either stream that fits. Rejects when the process ends without it. */
   waitForLine(pattern: LinePattern): Promise<Line>;
 }
@@ -138,7 +135,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     {
       file: given.node ?? process.execPath,
       args: [...(given.nodeArgs ?? []), entry],
-      cwd: given.cwd ?? job.workspace,
+      cwd: job.workspace,
       env,
       onLine: (line) => {
         log.take(line.text);
@@ -187,7 +184,6 @@ function handleOf(running: Running): StepHandle {
       if (!child.hasExited) cancelling ??= cancel(child, scale);
       return done;
     },
-    onLine: (listener) => feed.subscribe(listener),
     waitForLine: (pattern) => feed.find(pattern),
   };
 }

@@ -2,8 +2,9 @@ import { type Exchange, type HttpRequest, type HttpResponse, TransportError } fr
 import type { Exchanges, Reception, WireStep } from '../control-plane/index.js';
 import type { VirtualClock } from './clock.js';
 
-/** Bytes that a virtual connection carries in a millisecond. */
+/** Bytes that a virtual connection carries in a millisecond, and how many of a body the client takes. */
 const bandwidth = 100_000;
+const largestBody = 256 * 1024 * 1024;
 
 export interface NetworkOptions {
   /** Milliseconds that a request takes to the service, or an answer back; none when not given. */
@@ -45,7 +46,6 @@ class Delivery {
   #stopWaiting = (): void => undefined;
   #head: Omit<HttpResponse, 'body'> = { status: 0, headers: {} };
   #body = '';
-  #maxBytes = 0;
   #isRepeated = false;
 
   constructor(parts: Parts) {
@@ -61,7 +61,7 @@ class Delivery {
     this.#break('The exchange was given up');
   }
 
-  #arrive({ method, url, headers, body = '', maxBytes }: HttpRequest): void {
+  #arrive({ method, url, headers, body = '' }: HttpRequest): void {
     const { exchanges, connection } = this.#parts;
     const received = { method, target: url.pathname + url.search, headers, body, from: '192.0.2.1' };
     if (connection.givenUp) {
@@ -75,7 +75,6 @@ class Delivery {
       }
     }
     this.#reception = exchanges.receive(received);
-    this.#maxBytes = maxBytes;
     this.#play(this.#reception, 0);
   }
 
@@ -105,10 +104,8 @@ class Delivery {
           this.#answer({ ...this.#head, body: this.#body });
           return;
         case 'flood':
-          this.#stopWaiting = clock.schedule(clock.now() + this.#maxBytes / bandwidth, () =>
-            this.#break(`The response is larger than the maximum of ${this.#maxBytes / 2 ** 20} MiB`, {
-              transient: false,
-            }),
+          this.#stopWaiting = clock.schedule(clock.now() + largestBody / bandwidth, () =>
+            this.#break('The response is larger than the maximum of 256 MiB', { transient: false }),
           );
           return;
         case 'hang':
