@@ -1,8 +1,8 @@
-import { basePath, type PlaneAnswer, type Reception, type WireStep } from '../control-plane/index.js';
+import { basePath, type Reception, type WireStep } from '../control-plane/index.js';
 import type { PlaneRequest } from '../control-plane/plane.js';
 import { startServer } from '../control-plane/server.js';
 import type { SentRequest } from '../simulation/record.js';
-import { altered, type Stage } from '../simulation/stage.js';
+import type { Stage } from '../simulation/stage.js';
 
 export interface SocketServer {
   readonly baseUrl: string;
@@ -39,7 +39,7 @@ export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promi
     const isLost = stage.currentOutage() !== undefined;
     const sent = isLost ? lose(request, 'outage') : record(request);
     const reception = isLost ? undefined : stage.exchanges.receive(request);
-    const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(step, sent));
+    const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(stage, step, sent));
     if (reception !== undefined) {
       sent.arrived = reception.exchange;
       sent.fault = reception.exchange.fault;
@@ -67,9 +67,9 @@ export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promi
   return { baseUrl: `${origin}${basePath}`, close };
 }
 
-function withAlteredText(step: WireStep, sent: SentRequest): WireStep {
+function withAlteredText(stage: Stage, step: WireStep, sent: SentRequest): WireStep {
   if (step.step !== 'answer') return step;
-  const answer = altered(step.answer, sent) as PlaneAnswer;
+  const answer = stage.alter(step.answer, sent);
   const length = String(Buffer.byteLength(answer.body));
   const headers = 'content-length' in answer.headers ? { ...answer.headers, 'content-length': length } : answer.headers;
   return { ...step, answer: { ...answer, headers } };

@@ -132,7 +132,7 @@ export class Stage {
           sent.arrived = this.#arrivalOf(sent, from);
           sent.fault = sent.arrived?.fault;
         });
-        sent.response = altered(response, sent);
+        sent.response = this.alter(response, sent);
         return sent.response;
       } catch (error) {
         sent.error = error instanceof Error ? error.message : String(error);
@@ -141,6 +141,24 @@ export class Stage {
         sent.endedAt = this.now;
       }
     };
+  }
+
+  /** Some services repeat the key that they were sent, or the key that they created, and some have ids that are numbers. */
+  alter<R extends Pick<HttpResponse, 'headers' | 'body'>>(response: R, { authorization, body }: SentRequest): R {
+    const secret = authorization.slice('Bearer '.length);
+    const minted = () => this.plane.aliveKeys(JSON.parse(body || '{}').key_name).at(-1)?.key ?? '';
+    const inText = (text: string) => JSON.stringify(text).slice(1, -1);
+    const filled = (text: string) =>
+      text.includes('@')
+        ? text
+            .replaceAll('@key@', () => inText(secret))
+            .replaceAll('@minted@', minted)
+            .replaceAll('@base64@', Buffer.from(secret).toString('base64'))
+            .replaceAll('@escaped@', [...secret].map((sign) => `\\u00${sign.charCodeAt(0).toString(16)}`).join(''))
+        : text;
+    const { location } = response.headers;
+    const headers = location === undefined ? response.headers : { ...response.headers, location: filled(location) };
+    return { ...response, headers, body: filled(response.body).replace(/"id":"(9\d+)"/g, '"id":$1') };
   }
 
   currentOutage(): Outage | undefined {
@@ -201,24 +219,6 @@ function fail(outage: Outage, sent: SentRequest, onCancel: OnCancel): Promise<ne
     case 'silent':
       return new Promise((_, reject) => onCancel(() => reject(new TransportError('The exchange was given up'))));
   }
-}
-
-/** Some services repeat the key that they were sent, and some have ids that are numbers. */
-export function altered(
-  response: Pick<HttpResponse, 'status' | 'headers' | 'body'>,
-  { authorization }: SentRequest,
-): HttpResponse {
-  const secret = authorization.slice('Bearer '.length);
-  const filled = (text: string) =>
-    text.includes('@')
-      ? text
-          .replaceAll('@key@', secret)
-          .replaceAll('@base64@', Buffer.from(secret).toString('base64'))
-          .replaceAll('@escaped@', [...secret].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(''))
-      : text;
-  const { location } = response.headers;
-  const headers = location === undefined ? response.headers : { ...response.headers, location: filled(location) };
-  return { ...response, headers, body: filled(response.body).replace(/"id":"(9\d+)"/g, '"id":$1') };
 }
 
 /** A server where nothing of ours should be sent confirms everything. */

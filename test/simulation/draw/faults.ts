@@ -103,6 +103,14 @@ export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...End
   });
 }
 
+/** The service creates a key, and its response contains it in a form that is of no use. */
+const unusable: readonly [{ status: number; body: string }, ...{ status: number; body: string }[]] = [
+  { status: 200, body: '{"api_key":{"id":1,"key":"@minted@"}}' },
+  { status: 200, body: '{"id":"@minted@","key":"@minted@"}' },
+  { status: 200, body: '{"id":1,"secret":"@minted@"}' },
+  { status: 500, body: '{"id":1,"key":"@minted@","message":"@minted@"}' },
+];
+
 /** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
 export function drawKeyFaults(chance: Chance): FaultRule[] {
   const burst = () =>
@@ -117,6 +125,7 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
     { kind: 'hang-before-headers', done },
     { kind: 'status', status: chance.pick([500, 503]), done },
     { kind: 'bad-json' },
+    { kind: 'status', ...chance.pick(unusable), done: 'now' },
     { kind: 'html', status: chance.pick([423, 429]), done },
   ]);
   const rules: FaultRule[] = [{ endpoint: 'create-key', ...burst(), fault: create }];
