@@ -1,0 +1,287 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, type TestContext, test } from 'vitest';
+import type { Fault, FaultRule } from '../control-plane/index.js';
+import { type FinishedJob, type JobPlan, killAt, noLeftovers, runJob, setKeyStage } from '../kit/key-stage.js';
+import { preload, shortPauses } from '../kit/preload.js';
+import { reach } from '../kit/reach.js';
+import { forged, readSaved } from '../kit/saved-state.js';
+import { errorOf, type Stage, setStage, warningsOf } from '../kit/stage.js';
+import type { StepHandle, StepOptions } from '../runner/step.js';
+
+const overSockets = true;
+const hang: Fault = { kind: 'hang-before-headers' };
+const onCreate = (fault: Fault): FaultRule => ({ endpoint: 'create-key', nth: 1, fault });
+const onDelete = (fault: Fault): FaultRule => ({ endpoint: 'revoke-key', nth: 1, fault });
+
+function run(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
+  return runJob(context, { overSockets, ...plan });
+}
+
+function expectRevoked({ post, left, made }: FinishedJob): void {
+  expect(made().length).toBeGreaterThan(0);
+  expect(left).toEqual(noLeftovers);
+  expect(post.annotations).toEqual([]);
+  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, signal: null, overran: false });
+}
+
+/** Sends the signal at a step that nothing outside of the process shows. */
+function signalAt(step: string): Omit<StepOptions, 'inputs'> {
+  return { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: step } };
+}
+
+/** Arguments of Node that run this code before the action. */
+function preloadCode(folder: string, name: string, code: string): readonly string[] {
+  const path = join(folder, `${name}.cjs`);
+  writeFileSync(path, code);
+  return ['--require', path];
+}
+
+test.concurrent('main and post leave the parent key in no file and no stream', async (context) => {
+  const secret = 'Yv5/Rk+1"Nc&8%Ew<4\\Ub~Gs{9}Lf?2=Ma^7#Tz\'Ox`Di';
+  // The plane makes plain secrets, so this key is in a response of the test, and added after it.
+  const body = `{"id":9007199254741002,"key":${JSON.stringify(secret)}}`;
+  const job = await run(context, {
+    inMain: [onCreate({ kind: 'status', status: 201, body })],
+    beforePost: ({ service }, main) => service.plane.addKey(main.outputs['key-name'] ?? '', secret),
+  });
+  expect(job.main.outputs['key-id']).toBe(job.made()[0]?.id);
+  expect(job.main.outputs['key']).toBe(secret);
+  expect(job.main.env).toEqual({ DATABASE_CONTROL_KEY: secret });
+  expect(job.main.log + job.post.log).not.toContain(secret);
+  expectRevoked(job);
+});
+
+const ambiguous: Readonly<Record<string, Fault>> = {
+  'a closed connection': { kind: 'cut-before-headers' },
+  'a reset connection': { kind: 'cut-before-headers', by: 'reset' },
+  'a truncated body': { kind: 'cut-mid-body' },
+  'a reset in a chunked body': { kind: 'cut-mid-body', framing: 'chunked', by: 'reset' },
+  'no response in time': hang,
+  'half a response in time': { kind: 'hang-mid-body' },
+  'a response that is too slow': { kind: 'drip', intervalMs: 500 },
+};
+for (const [name, fault] of Object.entries(ambiguous))
+  test.concurrent(`after a create with ${name} one usable key is alive, until post revokes it`, async (context) => {
+    const job = await run(context, {
+      inMain: [onCreate(fault)],
+      inputs: { 'request-timeout': '3s', 'revoke-in-post': 'true' },
+      // Without the parent key post does not search on after it has revoked the minted key.
+      post: { inputs: {} },
+    });
+    expect(job.main.conclusion).toBe('success');
+    expect(job.aliveBetween).toEqual([job.main.outputs['key-id']]);
+    expectRevoked(job);
+  });
+
+test.concurrent('a refused connection is retried, no key is created, and post has nothing to do', async (context) => {
+  const { runMode, runPost } = await setStage(context, { overSockets });
+  const nowhere = { 'base-url': 'http://127.0.0.1:1/v2' };
+  const main = await runMode('create-key', nowhere, { nodeArgs: shortPauses, debug: true });
+  const post = await runPost(main, { nodeArgs: [] });
+  expect(main.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
+  expect(main.log.match(/POST \/v2\/api_keys .*Connection refused/g)).toHaveLength(5);
+  expect(errorOf(main)).toMatch(/Connection refused.*base-url.*No key was created/s);
+  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
+});
+
+test.concurrent('post finds a key that takes effect after main was killed', async (context) => {
+  const job = await run(context, {
+    inMain: [onCreate({ kind: 'hang-before-headers', done: { msAfterGivenUp: 3_000 } })],
+    duringMain: killAt({ endpoint: 'create-key' }),
+  });
+  expect(job.main.signal).toBe('SIGKILL');
+  expect(job.aliveBetween).toEqual([]);
+  expectRevoked(job);
+});
+
+test.concurrent('a cancel during a create ends main without an error annotation, and post revokes the key', async (context) => {
+  const job = await run(context, {
+    inMain: [onCreate(hang)],
+    duringMain: async (main, { service }) => {
+      await reach(main, service.arrived({ endpoint: 'create-key' }));
+      await main.cancel();
+    },
+  });
+  const { main } = job;
+  expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
+  expect(main).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signal: null });
+  expect(main.signals[0]?.signal).toBe('SIGINT');
+  expect(main.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+  expectRevoked(job);
+});
+
+for (const revokeInPost of ['true', 'false'])
+  test.concurrent(`post revokes a key if main was killed before its outputs (revoke-in-post: ${revokeInPost})`, async (context) => {
+    const inputs = { 'revoke-in-post': revokeInPost };
+    const job = await run(context, { inputs, options: signalAt('SIGKILL before output 1') });
+    expect(job.main).toMatchObject({ signal: 'SIGKILL', outputs: {} });
+    expect(job.aliveBetween).toHaveLength(1);
+    expectRevoked(job);
+  });
+
+test.concurrent('post keeps a key with revoke-in-post: false if main was killed after its outputs', async (context) => {
+  const inputs = { 'revoke-in-post': 'false' };
+  const job = await run(context, { inputs, options: signalAt('SIGKILL after state 4') });
+  expect(job.main.signal).toBe('SIGKILL');
+  expect(job.left).toMatchObject({ alive: [job.main.outputs['key-id']], secretsShown: [] });
+  expect(job.requests).toEqual([]);
+});
+
+test.concurrent('post searches for the key if main could save its intent but not the key', async (context) => {
+  const stage = await setKeyStage(context, { overSockets });
+  const fullDisk = `const fs = require('node:fs');
+    const append = fs.appendFileSync;
+    let left = 3;
+    fs.appendFileSync = (path, ...rest) => {
+      if (String(path).includes('save_state_') && --left === 0) throw new Error('ENOSPC: no space left on device');
+      return append(path, ...rest);
+    };`;
+  const main = await stage.startCreate({}, { nodeArgs: preloadCode(stage.folder, 'full-disk', fullDisk) }).done;
+  const post = await stage.runPost(main, { nodeArgs: [] });
+  expect(main.conclusion).toBe('failure');
+  expect(main.outputs['key'] ?? '').toBe('');
+  expect(errorOf(main)).toMatch(/ENOSPC/);
+  expect(post.annotations).toEqual([]);
+  expect(stage.leftovers(main, post).alive).toEqual([]);
+});
+
+type During = NonNullable<JobPlan['duringPost']>;
+const sends =
+  (signal: NodeJS.Signals, ready: (stage: Stage) => Promise<unknown>): During =>
+  async (post, stage) => {
+    await reach(post, ready(stage));
+    post.kill(signal);
+    post.kill(signal);
+  };
+const deleteArrived = ({ service }: Stage) => service.arrived({ endpoint: 'revoke-key' });
+const interrupted: Readonly<Record<string, JobPlan>> = {
+  'SIGINT during its DELETE': {
+    inPost: [onDelete({ kind: 'delay', ms: 1_000 })],
+    duringPost: sends('SIGINT', deleteArrived),
+  },
+  'SIGTERM between two attempts': {
+    inPost: [onDelete({ kind: 'status', status: 503, retryAfter: { seconds: 2 } })],
+    duringPost: sends('SIGTERM', ({ service }) => service.ended({ endpoint: 'revoke-key' })),
+  },
+  'SIGTERM during its search': {
+    inMain: [onCreate({ kind: 'hang-before-headers', done: { msAfterGivenUp: 2_000 } })],
+    duringMain: killAt({ endpoint: 'create-key' }),
+    duringPost: sends('SIGTERM', ({ service }) => service.ended({ endpoint: 'list-keys' })),
+  },
+  "the runner's cancel during a DELETE that hangs": {
+    inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' })],
+    duringPost: async (post, stage) => {
+      await reach(post, deleteArrived(stage));
+      void post.cancel(4);
+    },
+  },
+};
+for (const [name, plan] of Object.entries(interrupted))
+  test.concurrent(`post revokes the key in spite of ${name}`, async (context) => {
+    const job = await run(context, plan);
+    expect(job.left).toEqual(noLeftovers);
+    expect(job.post).toMatchObject({ exitCode: 0, signal: null, overran: false });
+    expect(job.post.summary).toContain(`Key ${job.made()[0]?.id} was revoked`);
+  });
+
+test.concurrent('steps of one job that run at once have keys of their own, and each post revokes its own', async (context) => {
+  const { service, startMode, runPost } = await setStage(context, { overSockets });
+  const first = startMode('create-key');
+  const others = Array.from({ length: 4 }, () => startMode('create-key', {}, { job: first.job }));
+  const mains = await Promise.all([first, ...others].map((step: StepHandle) => step.done));
+  for (const name of ['key', 'key-id', 'key-name'])
+    expect(new Set(mains.map(({ outputs }) => outputs[name])).size, name).toBe(5);
+  const posts = await Promise.all(mains.map((main) => runPost(main)));
+  for (const post of posts) expect(post).toMatchObject({ annotations: [], conclusion: 'success' });
+  const deletes = service.requests.filter(({ method }) => method === 'DELETE');
+  expect(deletes).toHaveLength(5);
+  for (const { path, keyId } of deletes) expect(path).toBe(`/v2/api_keys/${keyId}`);
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+});
+
+for (const [fixture, message, onFailure] of [
+  ['timer-throws', /sabotage in a timer/, 'warn'],
+  ['timer-throws-twice', /sabotage in a timer/, 'fail'],
+  ['promise-rejects', /sabotage in a promise/, 'warn'],
+  ['event-loop-runs-empty', /event loop ran empty/, 'fail'],
+] as const)
+  test.concurrent(`an unexpected error before the key is gone is a failed revocation: ${fixture}, ${onFailure}`, async (context) => {
+    const inputs = { 'on-revoke-failure': onFailure };
+    const job = await run(context, { inputs, post: { nodeArgs: preload(fixture) } });
+    const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
+    expect(messages).toEqual([expect.stringMatching(message)]);
+    expect(messages[0]).toContain(
+      `that key ${job.main.outputs['key-id']} (${job.main.outputs['key-name']}) was revoked`,
+    );
+    expect(job.post.exitCode).toBe(onFailure === 'warn' ? 0 : 1);
+    expect(job.left.secretsShown).toEqual([]);
+  });
+
+test.concurrent('an unexpected error after the key is gone only warns', async (context) => {
+  const inputs = { 'on-revoke-failure': 'fail' };
+  const job = await run(context, { inputs, post: { nodeArgs: preload('body-ends-in-a-throw') } });
+  expect(job.post.annotations).toEqual([
+    expect.objectContaining({ kind: 'warning', message: expect.stringContaining('sabotage at the end') }),
+  ]);
+  expect(job.post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+  expect(job.left.alive).toEqual([]);
+});
+
+test.concurrent('a handle that stays open does not delay the end of post', async (context) => {
+  expectRevoked(await run(context, { post: { nodeArgs: preload('handle-stays-open') } }));
+});
+
+for (const [what, mode, inputs] of [
+  ['list-keys', 'list-keys', {}],
+  ['create-key with invalid inputs', 'create-key', { timeout: 'soon' }],
+] as const)
+  test.concurrent(`the post step of ${what} loads nothing but its entry`, async (context) => {
+    const { service, folder, runMode, runPost } = await setStage(context, { overSockets });
+    const main = await runMode(mode, inputs);
+    const sent = service.requests.length;
+    const record = join(folder, 'loaded');
+    const code = `process.on('exit', () => require('node:fs').writeFileSync(process.env.LOADED, JSON.stringify({
+      files: Object.keys(require.cache), modules: process.moduleLoadList })));`;
+    const post = await runPost(main, { nodeArgs: preloadCode(folder, 'loads', code), env: { LOADED: record } });
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '', state: {} });
+    expect(service.requests).toHaveLength(sent);
+    const { files, modules } = JSON.parse(readFileSync(record, 'utf8')) as { files: string[]; modules: string[] };
+    expect(files.map((file) => basename(file)).sort()).toEqual(['index.js', 'loads.cjs']);
+    expect(modules.filter((name) => /^NativeModule (http|https|net|tls|crypto)$/.test(name))).toEqual([]);
+  });
+
+test.concurrent('the post step fails if a part of the bundle that it needs is missing', async (context) => {
+  const { folder, runMode, runPost } = await setStage(context, { overSockets });
+  cpSync('action.yml', join(folder, 'action.yml'));
+  cpSync('dist', join(folder, 'dist'), { recursive: true });
+  rmSync(join(folder, 'dist', 'post', 'revoke-in-post.js'));
+  const actionYml = join(folder, 'action.yml');
+  const withKey = await runPost(await runMode('create-key'), { actionYml });
+  const withoutKey = await runPost(await runMode('list-keys'), { actionYml });
+  expect(withKey.exitCode).not.toBe(0);
+  expect(withKey.conclusion).toBe('failure');
+  expect(withoutKey).toMatchObject({ conclusion: 'success', exitCode: 0, output: '' });
+});
+
+test.concurrent('if main was killed before it saved a state, a forged one gets no parent key from post', async (context) => {
+  const { service, runMode, runPost } = await setStage(context, { overSockets });
+  const thief = (await setStage(context, { overSockets, apiKey: 'the-key-of-the-thief' })).service;
+  thief.faults.add({ fault: { kind: 'status', status: 403 } });
+  // The model: a state that another step of the job saved, with the same parent key.
+  const saved = (await runMode('create-key')).state['key'] ?? '';
+  const { secret } = readSaved(saved).object['minted'] as { secret: string };
+  for (const mode of ['list-projects', 'create-key']) {
+    const main = await runMode(mode, {}, signalAt('SIGKILL before state 1'));
+    expect(main.state).toEqual({});
+    const sent = service.requests.length;
+    for (const parts of [{}, { minted: undefined, mayHaveStrayKey: true }]) {
+      main.job.env['STATE_key'] = forged(saved, { baseUrl: thief.baseUrl, ...parts });
+      const post = await runPost(main, { nodeArgs: [], debug: true });
+      expect(post.masks).not.toContain(service.apiKey);
+    }
+    expect(service.requests).toHaveLength(sent);
+  }
+  const keys = new Set(thief.requests.map(({ headers }) => headers['authorization']));
+  expect(keys).toEqual(new Set([`Bearer ${secret}`]));
+});
