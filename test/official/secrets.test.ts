@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parentKey } from '../scenarios/key-stage.js';
+import { parentKey } from '../kit/key-stage.js';
 import { act, setStage } from './stage.js';
 
 // The runner itself derives base64, JSON and URI; the action masks hex and base64url of a key that it hands to later steps.
