@@ -45,11 +45,14 @@ export class Judge {
 
   /** `hint`: the test file that found it before. The answer is `undefined` after `end()`. */
   async judge({ rank, file }: Mutant, hint = ''): Promise<Judgement | undefined> {
+    if (this.#isEnding) return undefined;
+    let isLost = false;
     const tests = [hint, file.replace(/^src(.*)\.ts$/, 'test/unit$1.test.ts')].filter((path) => existsSync(path));
     // It takes a second, and finds every other one.
     if (tests[0] !== hint && (await this.#isFoundBySimulation(rank))) return { verdict: 'found', by: 'simulation' };
     for (const args of [...tests.map((test) => ['run', test]), related(file), ['run']]) {
       const { passed, by } = await this.#run(args, rank);
+      if (passed) isLost ||= args[1] === hint;
       if (passed) continue;
       const again = by.endsWith('.test.ts') ? ['run', by] : args;
       // A busy machine can fail a test.
@@ -60,7 +63,7 @@ export class Judge {
       return isSure ? { verdict: 'found', by } : { verdict: 'undecided', by: `${by} fails now and then` };
     }
     if (!this.#isEnding) return { verdict: 'survived', by: 'all tests' };
-    return tests[0] === hint ? { verdict: 'undecided', by: `${hint} does not find it any more` } : undefined;
+    return isLost ? { verdict: 'undecided', by: `${hint} does not find it any more` } : undefined;
   }
 
   /** Ends what runs. */
