@@ -35,7 +35,7 @@ export interface StageOptions extends ServedControlPlaneOptions {
    * Virtual: the test writes each response, a body or more, in place of the control plane. `path` is what follows `/v2/`,
    * with its query; `n` counts from 1.
    */
-  readonly respond?: (path: string, n: number) => string | Partial<HttpResponse>;
+  readonly respond?: (path: string, n: number, request: HttpRequest) => string | Partial<HttpResponse>;
   /** Virtual: a client of GitHub over sockets, in place of `stage.runs`. */
   readonly workflowRuns?: WorkflowRuns | undefined;
 }
@@ -78,9 +78,10 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
-    (async ({ url }) => {
+    (async (request) => {
+      const { url } = request;
       const path = url.pathname.replace(/^\/v2\//, '') + url.search;
-      const response = respond(path, ownPaths.push(path));
+      const response = respond(path, ownPaths.push(path), request);
       const headers = { 'content-type': 'application/json' };
       return { status: 200, headers, body: '', ...(typeof response === 'string' ? { body: response } : response) };
     });

@@ -80,7 +80,8 @@ export class VirtualProcess {
       cancellation: this.#cancellation,
       clock: {
         now: () => clock.now() - this.startedAt,
-        epochMs: () => clock.epochMs() + clockAheadMs,
+        // As Date.now(), without fractions.
+        epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
         schedule: (time, call) => clock.schedule(time + this.startedAt, () => this.#guard(call)),
       },
       exchange: async (request, onCancel) => {

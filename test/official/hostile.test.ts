@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
-import { harmOfSummary } from '../hostile/harm.js';
-import { attacks } from '../hostile/texts.js';
+import { attacks } from '../kit/hostile-values.js';
+import { summaryDefects } from '../kit/text-defects.js';
 import { github, token } from './message.js';
 import type { WorkStep } from './plan.js';
 import { act, setStage } from './stage.js';
@@ -99,7 +99,7 @@ test.concurrent('no text in any field of any record does more than stand there, 
     expect(step?.conclusion, id).toBe(red.includes(id) ? 'failed' : 'succeeded');
     expect(step?.errors.length, id).toBe(red.includes(id) ? 1 : 0);
     expect(
-      harmOfSummary(step?.summary ?? '').filter((harm) => !harm.startsWith('a summary of')),
+      summaryDefects(step?.summary ?? '').filter((defect) => !defect.startsWith('a summary of')),
       id,
     ).toEqual([]);
     expect(step?.notices.join(), id).not.toContain('HACKED\n');
