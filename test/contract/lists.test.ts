@@ -511,10 +511,14 @@ describe.each(pagedLists)('pages of $mode', (list) => {
       body(n > 4 ? [] : Array.from({ length: 10 }, (__, at) => record((n - 1) * 8 + at)), String(n)),
     );
     expect(idsOf(result, list)).toEqual(Array.from({ length: 34 }, (_, n) => record(n)['id']));
+    expect(warningsOf(result)).toEqual([]);
   });
 
   test.for([
     ['a cursor that is an object', { cursor: {} }],
+    ['a cursor that is an array', { cursor: ['x'] }],
+    ['a cursor that is true', { cursor: true }],
+    ['pagination that is an array', []],
     ['pagination that is a text', 'more'],
   ])('%s is an error', async ([, pagination], context) => {
     const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));

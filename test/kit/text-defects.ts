@@ -46,7 +46,7 @@ const tag = /<\/?(?:p|br|code|table|tr|th|td)>/g;
 const ownWords = /^(?:[\p{L}\d\s.,:;()+-]|✅|❌|⏳|🧹|📌|🚫|⚠️|&nbsp;)*$/u;
 /** At most one timeline. Each of its lines is our own. */
 const timeline =
-  /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n((?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,120})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30})```\n/;
+  /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n((?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,122})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30})```\n/;
 
 /** Parts of a summary that are more than text. */
 export function summaryDefects(summary: string): string[] {

@@ -1,0 +1,434 @@
+import fc from 'fast-check';
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import { attacks, json, nested, printObject, record, text } from '../kit/hostile-values.js';
+import { errorOf, setStage } from '../kit/stage.js';
+import { defectsOf } from '../kit/text-defects.js';
+import { Job } from '../runner/job.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+
+type Response = string | Partial<HttpResponse>;
+/** `n` counts the requests of the step from 1. */
+type Respond = (path: string, n: number, request: HttpRequest) => Response;
+type Run = (
+  mode: string,
+  response: Response | Respond,
+  inputs?: NonNullable<StepOptions['inputs']>,
+) => Promise<StepResult>;
+
+const projectId = 'late-field-1';
+const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+const otherId = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
+const inputsOf: Readonly<Record<string, NonNullable<StepOptions['inputs']>>> = {
+  'wait-operation': { 'project-id': projectId, 'operation-id': id },
+  'list-operations': { 'project-id': projectId },
+  'list-projects': {},
+  'list-keys': {},
+  'create-key': {},
+  'revoke-key': { 'key-id': '7' },
+  'sweep-keys': {},
+};
+const modes = Object.keys(inputsOf);
+const all = { 'operation-id': 'all' };
+
+/** Runs steps with step debug on. In none of them text acts as more than text, or an exception is shown. */
+async function setSteps(context: TestContext): Promise<Run> {
+  let respond: Respond = () => '';
+  let sent = 0;
+  // A folder for each of hundreds of steps would take longer than the steps.
+  const job = new Job();
+  context.onTestFinished(() => job.dispose());
+  const { runMode } = await setStage(context, { respond: (path, _, request) => respond(path, ++sent, request) });
+  return async (mode, response, inputs = {}) => {
+    respond = typeof response === 'function' ? response : () => response;
+    sent = 0;
+    const result = await runMode(mode, { ...inputsOf[mode], timeout: '20s', ...inputs }, { debug: true, job });
+    expect(defectsOf(result), mode).toEqual([]);
+    return result;
+  };
+}
+
+const operationBody = (fields: object) => JSON.stringify({ operation: fields });
+const inTurn =
+  (responses: readonly Response[]): Respond =>
+  (_, n) =>
+    responses[Math.min(n, responses.length) - 1] ?? '';
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+describe('text of the service', () => {
+  /** What a service responds that has the text in every field. */
+  function everywhere(written: string): Respond {
+    const times = { created_at: written, updated_at: written, last_used_at: written };
+    const fields = { name: written, region_id: written, pg_version: written, [written]: written, ...times };
+    const operation = { ...times, action: written, branch_id: written, endpoint_id: written, failures_count: written };
+    const usableId = written.slice(0, 500).replace(/[\p{Cs}\p{Cc}]/gu, '');
+    const operations = [
+      { ...operation, id, status: 'failed' },
+      { ...operation, id: otherId, status: written || 'running' },
+      { ...operation, id: /^\s*::|##\[|^$/.test(usableId) ? 'c' : usableId, status: 'skipped' },
+    ];
+    return (path, _, { method }) => {
+      if (method === 'DELETE') return JSON.stringify({ id: 7, revoked: true, ...fields });
+      if (method === 'POST') return JSON.stringify({ id: 7, key: 'minted-0123456789abcdef', ...fields });
+      if (path.startsWith('api_keys')) return JSON.stringify([{ id: 7, ...fields }]);
+      if (path.includes(`operations/`)) return operationBody(operations[path.includes(id) ? 0 : 1] ?? {});
+      if (path.includes('operations')) return JSON.stringify({ operations });
+      return JSON.stringify({ projects: ['p', 'b'].map((end) => ({ ...fields, id: written + end })) });
+    };
+  }
+
+  const waits = [{}, { 'fail-fast': 'false', 'operation-id': `${id} ${otherId}` }, { ...all, since: '1h' }];
+  test.for(Object.entries(attacks))('%s in every field of a record is shown as text', async ([, attack], context) => {
+    const run = await setSteps(context);
+    for (const mode of modes) await run(mode, everywhere(attack));
+    for (const inputs of waits) await run('wait-operation', everywhere(attack), inputs);
+  });
+
+  test('any text in every field of a record is shown as text', async (context) => {
+    const run = await setSteps(context);
+    const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
+      await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  test('a name that looks like markup is shown letter by letter', async (context) => {
+    const run = await setSteps(context);
+    const parts = ['<', '>', '&', '"', "'", '/', 'img', 'code', ';', '#', '`', '|', '&lt;', '</code>'];
+    const signs: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+    const property = fc.asyncProperty(fc.array(fc.constantFrom(...parts), { minLength: 1 }), async (chosen) => {
+      const name = chosen.join('').slice(0, 80);
+      const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
+      const shown = [...summary.matchAll(/<code>([^<]*)<\/code>/g)].map(([, html = '']) =>
+        html.replace(/&(amp|lt|gt|quot|#39);/g, (_, sign: string) => signs[sign] ?? ''),
+      );
+      expect(shown).toEqual(['7', name]);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
+  test.for(Object.entries(attacks))('%s in an error is shown as text', async ([, attack], context) => {
+    const run = await setSteps(context);
+    for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key']) {
+      const body = JSON.stringify({ message: attack, code: attack });
+      const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
+      expect(result.outputs['status']).toBe('error');
+      expect(errorOf(result)).toContain('status 422');
+    }
+  });
+
+  const every = Object.values(attacks).join('\n');
+  const html = { 'content-type': 'text/html' };
+  const odd: Readonly<Record<string, Response>> = {
+    'a body that is not JSON': { status: 400, body: every },
+    'a body that is not JSON of a success': '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E',
+    'a title': { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` },
+    'the path of a redirect': { status: 302, headers: { location: `https://evil.example/${inHeader(every)}` } },
+    'a redirect': { status: 302, headers: { location: inHeader(every) } },
+    'a redirect to data': { status: 302, headers: { location: `data:text/html,${inHeader(every)}` } },
+    'a redirect to a script': { status: 302, headers: { location: 'javascript:%0A::error::HACKED' } },
+    'an array as status': operationBody({ id, status: [every] }),
+    'another id': operationBody({ id: every, status: 'finished' }),
+    'the place of a record': JSON.stringify({ operation: every }),
+  };
+  test.for(Object.entries(odd))('attacks in %s are shown as text', async ([, response], context) => {
+    const run = await setSteps(context);
+    expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
+  });
+
+  test('text of megabytes is cut', async (context) => {
+    const run = await setSteps(context);
+    const huge = 'HACKED '.repeat(500_000);
+    const result = await run('wait-operation', { status: 400, body: JSON.stringify({ message: huge, code: huge }) });
+    expect(result.output.length).toBeLessThan(5_000);
+    expect(result.summary.length).toBeLessThan(5_000);
+  });
+
+  test('ids of 50,000 keys with one name do not fill log or summary', async (context) => {
+    const run = await setSteps(context);
+    const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
+    const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
+    expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
+  });
+
+  test('an id of an operation may be any text that no runner takes as a command', async (context) => {
+    const run = await setSteps(context);
+    const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(
+      (one) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one),
+    );
+    const operations = usable.map((one) => ({ id: one, status: 'running' }));
+    const result = await run('wait-operation', JSON.stringify({ operations }), { ...all, timeout: '0' });
+    expect(result.outputs).toMatchObject({ status: 'timeout', count: String(usable.length) });
+    expect(usable.length).toBeGreaterThan(10);
+  });
+
+  test.for([
+    ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
+    ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
+  ])('an operation id that could act as a command, or that no URL can hold, is an error: %j', async (odd, context) => {
+    const run = await setSteps(context);
+    const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
+    for (const [mode, inputs] of [
+      ['list-operations', {}],
+      ['wait-operation', all],
+    ] as const) {
+      const result = await run(mode, body, inputs);
+      expect(errorOf(result)).toContain('`operations[0].id` should be the id of an operation');
+      expect(result.outputs['operation-id'] ?? '').toBe('');
+    }
+  });
+});
+
+describe('the timeline of a summary', () => {
+  const words = ['end', 'section x', 'title x', 'done', 'crit', 'milestone', 'click 1 href "https://x"', 'call x()'];
+  const label = fc.oneof(text.map(printText), fc.constantFrom(...words).map(printText), json);
+  const time = fc.oneof(
+    fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => printText(new Date(ms).toISOString())),
+    fc.constantFrom('"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59Z"', '"2024-01-01T00:00:00+99:99"', '1', '1e400'),
+  );
+  const status = fc.constantFrom('finished', 'failed', 'running', 'click').map(printText);
+  const operation = fc.record({ action: label, branch_id: label, status, created_at: time, updated_at: time });
+
+  function printText(value: string): string {
+    return JSON.stringify(value);
+  }
+
+  function draw(run: Run, operations: readonly string[]): Promise<StepResult> {
+    const pending = operations.map((_, n) => `{"id":"operation-${n}","status":"running"}`);
+    const bodies = [pending, operations].map((records) => `{"operations":[${records}]}`);
+    return run('wait-operation', inTurn(bodies), { ...all, 'fail-fast': 'false', timeout: '1s' });
+  }
+
+  // `defectsOf` compares each line of it.
+  test('whatever the names and times, a timeline has a bar for each operation and nothing else', async (context) => {
+    const run = await setSteps(context);
+    let drawn = 0;
+    const property = fc.asyncProperty(fc.array(operation, { minLength: 2, maxLength: 40 }), async (records) => {
+      const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
+      const { summary } = await draw(run, printed);
+      if (summary.includes('```mermaid')) drawn++;
+    });
+    await fc.assert(property, { numRuns: 40 });
+    expect(drawn).toBeGreaterThan(5);
+  });
+
+  test.for(Object.entries(attacks))(
+    '%s as action and branch leaves a timeline of two bars',
+    async ([, attack], context) => {
+      const run = await setSteps(context);
+      const times = { created_at: '2024-01-01T00:00:00Z', updated_at: '2024-01-01T00:00:09Z' };
+      const fields = { status: 'failed', action: attack, branch_id: attack, ...times };
+      const { summary } = await draw(
+        run,
+        [0, 1].map((n) => JSON.stringify({ id: `operation-${n}`, ...fields })),
+      );
+      expect(summary.match(/^ {2}\d.* :crit, \d+, \d+$/gm)).toHaveLength(2);
+    },
+  );
+});
+
+describe('JSON of any shape', () => {
+  const operation = record({
+    id: `"${id}"`,
+    project_id: `"${projectId}"`,
+    branch_id: '"br-1"',
+    action: '"create_branch"',
+    status: '"finished"',
+    failures_count: '0',
+    created_at: '"2024-01-01T00:00:00Z"',
+    updated_at: '"2024-01-01T00:00:09Z"',
+  });
+  const finished = { id, status: 'finished' };
+  const project = record({ id: '"p-1"', name: '"shop"', region_id: '"eu"', pg_version: '16' });
+  const key = record({ id: '7', name: '"a key"', created_at: '"2024-01-01T00:00:00Z"' });
+  const status = fc.oneof(
+    { weight: 8, arbitrary: fc.constant(200) },
+    { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
+  );
+
+  /** A value as a body, within one, cut, or something else. */
+  function response(value: fc.Arbitrary<string>, wrap: (value: string) => string = (one) => one) {
+    const body = fc.oneof(
+      { weight: 6, arbitrary: value.map(wrap) },
+      { weight: 1, arbitrary: value },
+      { weight: 1, arbitrary: json },
+      { weight: 1, arbitrary: value.map((one) => wrap(one).slice(0, -1)) },
+    );
+    return fc.record({ status, body });
+  }
+
+  function array(item: fc.Arbitrary<string>, maxLength = 4): fc.Arbitrary<string> {
+    return fc.array(item, { maxLength }).map((items) => `[${items}]`);
+  }
+
+  /** Decided without the code of the action. */
+  function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
+    const shown = fieldsOf(fieldsOf(parsed(body))['operation']);
+    return (
+      status >= 200 &&
+      status < 300 &&
+      status !== 206 &&
+      shown['id'] === id &&
+      (shown['status'] === 'finished' || shown['status'] === 'skipped') &&
+      [undefined, null, projectId].includes(shown['project_id'] as string | null | undefined)
+    );
+  }
+
+  test('a wait succeeds only by a response that proves the end of the operation', async (context) => {
+    const run = await setSteps(context);
+    const one = response(operation, (value) => `{"operation":${value}}`);
+    let succeeded = 0;
+    const property = fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 3 }), async (responses) => {
+      const { conclusion } = await run('wait-operation', inTurn(responses));
+      if (conclusion !== 'success') return;
+      succeeded++;
+      expect(responses.some(provesEnd)).toBe(true);
+    });
+    await fc.assert(property, { numRuns: 40, examples: [[[{ status: 200, body: operationBody(finished) }]]] });
+    expect(succeeded).toBeGreaterThan(0);
+  });
+
+  const noProof: Readonly<Record<string, Response>> = {
+    'a part of a response': { status: 206, body: operationBody(finished) },
+    'the end of another operation': operationBody({ ...finished, id: otherId }),
+    'the end of an operation of another project': operationBody({ ...finished, project_id: 'other' }),
+    'an end within an array': operationBody({ ...finished, status: ['finished'] }),
+    'an end with a null character': operationBody({ ...finished, status: 'finished\u0000' }),
+    'JSON with escaped braces': operationBody(finished).replaceAll('{', '\\u007b').replaceAll('}', '\\u007d'),
+    'an end in the prototype': `{"operation":{"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":{"status":"finished"}}}}`,
+    'an end that is nested too deeply': `{"operation":{"id":"${id}","status":"finished","more":${nested(6_000)}}}`,
+  };
+  test.for(Object.entries(noProof))('%s does not end a wait with success', async ([, response], context) => {
+    const run = await setSteps(context);
+    expect((await run('wait-operation', response)).conclusion).toBe('failure');
+  });
+
+  test('a list of operations is waited for or rejected', async (context) => {
+    const run = await setSteps(context);
+    const list = response(array(operation), (records) => `{"operations":${records},"pagination":{}}`);
+    const property = fc.asyncProperty(fc.array(list, { minLength: 1, maxLength: 4 }), async (responses) => {
+      await run('wait-operation', inTurn(responses), all);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  test('an operation of a list that another response names differently is an error that shows both as text', async (context) => {
+    const run = await setSteps(context);
+    const listed = JSON.stringify({ operations: [{ id: 'x\u202E@octocat', status: 'running' }] });
+    const result = await run(
+      'wait-operation',
+      (path, n) =>
+        path.includes('operations/')
+          ? operationBody({ ...finished, id: otherId })
+          : n === 1
+            ? listed
+            : '{"operations":[]}',
+      all,
+    );
+    expect(errorOf(result)).toContain(otherId);
+  });
+
+  for (const [mode, one, name, example] of [
+    ['list-operations', operation, 'operation', `{"operations":[${JSON.stringify(finished)}]}`],
+    ['list-projects', project, 'project', '{"projects":[{"id":"p"}]}'],
+    ['list-keys', key, 'key', '[{"id":"7"}]'],
+  ] as const) {
+    test(`${mode}: the outputs have each listed id once, as JSON`, async (context) => {
+      const run = await setSteps(context);
+      const cursor = fc.oneof(fc.constant('null'), json);
+      const listed = cursor.chain((at) =>
+        response(array(one), (records) =>
+          name === 'key' ? records : `{"${name}s":${records},"pagination":{"cursor":${at}}}`,
+        ),
+      );
+      let succeeded = 0;
+      const property = fc.asyncProperty(listed, async (shown) => {
+        const { conclusion, outputs } = await run(mode, shown, { filter: 'id!=none' });
+        if (conclusion !== 'success') return;
+        succeeded++;
+        const body = parsed(shown.body);
+        const records = (name === 'key' ? body : fieldsOf(body)[`${name}s`]) as unknown[];
+        const ids = JSON.parse(outputs[`${name}-ids`] ?? '') as unknown[];
+        expect(ids.length).toBe(new Set(records.map((listed) => fieldsOf(listed)['id'])).size);
+        expect(ids.filter((value) => typeof value !== 'string' || value === '')).toEqual([]);
+        expect(outputs['count']).toBe(String(ids.length));
+        if (outputs[`${name}s`] !== '') expect(JSON.parse(outputs[`${name}s`] ?? '')).toHaveLength(ids.length);
+      });
+      await fc.assert(property, { numRuns: 40, examples: [[{ status: 200, body: example }]] });
+      expect(succeeded).toBeGreaterThan(0);
+    });
+  }
+
+  const deep = nested(6_000);
+  test.for([
+    ['list-projects', `{"projects":[{"id":"p","settings":${deep}}]}`],
+    ['list-operations', `{"operations":[{"id":"${id}","status":"running","settings":${deep}}]}`],
+    ['list-keys', `[{"id":7,"settings":${deep}}]`],
+    ['wait-operation', `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`],
+  ] as const)('%s: a record that is nested too deeply is an error that says so', async ([mode, body], context) => {
+    const run = await setSteps(context);
+    expect(errorOf(await run(mode, body))).toMatch(/status 200 with .* nested too deeply/);
+    expect(errorOf(await run(mode, { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
+  });
+
+  test.for(['1e400', '-1e400', '1.5', '1e300', '1,12345678901234567890  :1'])(
+    'a project with the id %s is rejected, as such a number may be rounded',
+    async (odd, context) => {
+      const run = await setSteps(context);
+      expect((await run('list-projects', `{"projects":[{"id":${odd}}]}`)).conclusion).toBe('failure');
+    },
+  );
+
+  test('only a key of a create response becomes the minted key, and it is masked', async (context) => {
+    const run = await setSteps(context);
+    const created = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
+    let succeeded = 0;
+    const property = fc.asyncProperty(created, json, async (made, listed) => {
+      const result = await run('create-key', (_path, _n, { method }) => (method === 'POST' ? made : listed));
+      const isSuccess = result.conclusion === 'success';
+      expect(result.outputs['key'] !== '').toBe(isSuccess);
+      if (isSuccess) expect(result.masks).toContain(result.outputs['key']);
+      if (isSuccess) succeeded++;
+      expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
+    });
+    const example = { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' };
+    await fc.assert(property, { numRuns: 40, examples: [[example, '[]']] });
+    expect(succeeded).toBeGreaterThan(0);
+  });
+
+  test.for(['o', 'a', '-', '1234567'])('a minted key “%s” is neither masked nor used', async (short, context) => {
+    const run = await setSteps(context);
+    const create = (secret: string) =>
+      run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
+    const result = await create(short);
+    expect(result.outputs).toMatchObject({ status: 'error', key: '' });
+    expect(result.masks).not.toContain(short);
+    expect((await create('12345678')).outputs['key']).toBe('12345678');
+  });
+
+  test('a key is gone only if the service says so, or shows a list without it', async (context) => {
+    const run = await setSteps(context);
+    const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
+    const property = fc.asyncProperty(deleted, response(array(key, 3)), async (gone, listed) => {
+      const { conclusion } = await run('revoke-key', (_path, _n, { method }) => (method === 'DELETE' ? gone : listed));
+      if (conclusion !== 'success') return;
+      const keys = parsed(listed.body);
+      const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);
+      const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
+      expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+});
