@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { harm } from '../hostile/harm.js';
-import { attacks, text } from '../hostile/texts.js';
+import { attacks, text } from '../kit/hostile-values.js';
 import { modes } from '../kit/inputs.js';
 import { setStage } from '../kit/stage.js';
+import { defectsOf } from '../kit/text-defects.js';
 import { loadManifest } from '../runner/manifest.js';
 
 /** No variable of the environment holds a zero, or half a pair of UTF-16. */
@@ -23,7 +23,7 @@ test('inputs of any text fail the step with an error that is only text, and bad 
     fc.asyncProperty(mode, inputs, async (word, given) => {
       const before = stage.paths().length;
       const result = await stage.runMode(word, given, { debug: true });
-      expect(harm(result, false)).toEqual([]);
+      expect(defectsOf(result)).toEqual([]);
       expect(result.conclusion).toBe('failure');
       if (/[Bb]ad input/.test(result.log)) expect(stage.paths()).toHaveLength(before);
     }),
@@ -47,12 +47,12 @@ test.for(Object.entries(attacks))(
       { mode: 'revoke-key', 'key-name': odd },
     ]) {
       const result = await stage.runMode(inputs.mode, inputs, { debug: true });
-      expect(harm(result, true), inputs.mode).toEqual([]);
+      expect(defectsOf(result), inputs.mode).toEqual([]);
       expect(result.conclusion, inputs.mode).toBe('success');
     }
     const filter = `name=x\n${odd.replaceAll('=', '-')}`;
     const { annotations, ...rejected } = await stage.runMode('list-keys', { filter }, { debug: true });
-    expect(harm({ annotations, ...rejected }, false)).toEqual([]);
+    expect(defectsOf({ annotations, ...rejected })).toEqual([]);
     expect(annotations[0]?.message).toMatch(/line \d+, column \d+: .*\n {2}.{0,80}\n +\^/);
   },
 );

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
-import { harm } from '../hostile/harm.js';
-import { attacks, json, record, text } from '../hostile/texts.js';
+import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage } from '../kit/stage.js';
+import { textDefects } from '../kit/text-defects.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 // Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
@@ -105,7 +105,7 @@ describe('a state with an invalid seal lets post use the minted key alone', () =
     const { minted, service } = stage;
     stage.reject();
     const post = await stage.post(forge(stage));
-    expect(harm(post)).toEqual([]);
+    expect(textDefects(post)).toEqual([]);
     expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
     expect(post.masks).toContain(minted);
     expect(post.masks).not.toContain(service.apiKey);
@@ -142,7 +142,7 @@ test('post does not send the parent key once any byte of the state is another', 
         const changed = state.slice(0, at) + by + state.slice(at + 1);
         fc.pre(changed !== state && !changed.includes('\u0000'));
         const post = await stage.post(changed);
-        expect(harm(post)).toEqual([]);
+        expect(textDefects(post)).toEqual([]);
         expect(stage.keysSent()).not.toContain(`Bearer ${service.apiKey}`);
         expect(post.masks).not.toContain(service.apiKey);
       }),
@@ -160,7 +160,7 @@ test('any text in place of the state does no harm, and leads post to no key but 
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.constantFrom(seal, ''), text), state, async (before, written) => {
       fc.pre(before + written !== stage.saved && !(before + written).includes('\u0000'));
-      expect(harm(await stage.post(before + written))).toEqual([]);
+      expect(textDefects(await stage.post(before + written))).toEqual([]);
       expect(stage.keysSent()).not.toContain(`Bearer ${stage.service.apiKey}`);
     }),
     { numRuns: 40 },
@@ -233,7 +233,7 @@ describe('a state that main cannot have saved is not used', () => {
 
   /** `on-revoke-failure` is one of the things that post cannot know then. */
   function expectUnreadable(post: StepResult, named: string, secrets: readonly string[]): void {
-    expect(harm(post)).toEqual([]);
+    expect(textDefects(post)).toEqual([]);
     expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
     expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
     expect(post.annotations[0]?.message).toContain(`is invalid (${named}`);
@@ -252,6 +252,6 @@ test.for([
     const object = { ...readSaved(stage.saved).object, mayHaveStrayKey: true } as never;
     for (let n = 0; n < 300; n++) stage.service.plane.addKey(String(object['name']));
     stage.service.faults.add({ endpoint: 'revoke-key', fault });
-    expect(harm(await stage.post(serializePostState(object, stage.service.apiKey, run)))).toEqual([]);
+    expect(textDefects(await stage.post(serializePostState(object, stage.service.apiKey, run)))).toEqual([]);
   },
 );

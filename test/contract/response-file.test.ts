@@ -2,10 +2,10 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { harm } from '../hostile/harm.js';
-import { json, record, text } from '../hostile/texts.js';
+import { json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage } from '../kit/stage.js';
+import { defectsOf } from '../kit/text-defects.js';
 import { Job } from '../runner/job.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -135,7 +135,7 @@ test('any bytes are rejected, with an error that is only text', async (context) 
   const stage = await setStage(context, { respond });
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
-      expect(harm(await rejectInputs(stage, 'wait-operation', write(stage, bytes)), false)).toEqual([]);
+      expect(defectsOf(await rejectInputs(stage, 'wait-operation', write(stage, bytes)))).toEqual([]);
     }),
     { numRuns: 40 },
   );
@@ -154,7 +154,7 @@ test('a response of any shape is rejected, or waited for by its ids and nothing 
   await fc.assert(
     fc.asyncProperty(whole, async (body) => {
       const result = await stage.run(write(stage, body), { debug: true });
-      expect(harm(result, result.conclusion === 'success')).toEqual([]);
+      expect(defectsOf(result)).toEqual([]);
       expect(shown(result)).not.toMatch(/hunter2|HACKED/);
       if (result.outputs['count'] === '0') expect(JSON.parse(body)).toMatchObject({ operations: [] });
     }),
@@ -167,7 +167,7 @@ test('a path of any text is rejected, with an error that is only text', async (c
   await fc.assert(
     fc.asyncProperty(text, async (path) => {
       const inputs = { 'operation-id': '', 'response-file': `${path.replaceAll('\0', '')}/x` };
-      expect(harm(await rejectInputs(stage, 'wait-operation', inputs), false)).toEqual([]);
+      expect(defectsOf(await rejectInputs(stage, 'wait-operation', inputs))).toEqual([]);
     }),
     { numRuns: 40 },
   );
