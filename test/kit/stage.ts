@@ -158,12 +158,13 @@ function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownEx
     close: async () => exchanges.close(),
   };
   const spawn: NonNullable<StepOptions['spawn']> = (child, part) => {
-    const connection = ownExchange ?? virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip });
-    const exchange: Exchange = async (request, onCancel) => {
+    const connection = virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip });
+    const toService: Exchange = async (request, onCancel) => {
       if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
       elsewhere.push(request);
       throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
     };
+    const exchange = ownExchange ?? toService;
     return spawnVirtual(child, part, { ...host, clock, random: seededRandom(options.seed ?? 1), exchange });
   };
   return { service, spawn, limitMs: 30_000 };
