@@ -19,7 +19,7 @@ const maxRows = 50;
 /** The table and the text around it stay under 64 KiB, which is much for a reader. A test holds that. */
 const maxBytes = 44 * 1024;
 
-/** A table of the first rows, and a line on the rest. */
+/** A table of the first rows, and a line that says what was left out. */
 export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],

@@ -12,7 +12,7 @@ import { type Decode, parseResponse } from './parse-response.js';
 import { type ApiRecord, type Operation, parseOperation, parsePage, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
-/** Bytes, each far more than such a body needs. 256 MiB hold 670,000 projects of 400 bytes (see `bench/lists.ts`). */
+/** Maximum size of a response body in bytes, far above what each kind needs: 256 MiB hold 670,000 projects of 400 bytes. */
 const maxRecordBytes = 2 ** 20;
 const maxListBytes = 64 * 2 ** 20;
 const maxProjectsBytes = 256 * 2 ** 20;

@@ -9,7 +9,7 @@ export interface ConnectOptions extends RequestOptions {
   readonly connectSignal?: AbortSignal;
 }
 
-/** Node's agent for the protocol, changed to use the first address of a host that answers. */
+/** Node's agent for the protocol. Of the addresses of a host, it uses the first one that answers. */
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
   const isSecure = protocol === 'https:';
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });

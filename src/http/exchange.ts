@@ -26,7 +26,7 @@ export interface HttpResponse {
 
 /** The exchange ended without a complete response. */
 export class TransportError extends RequestError {
-  /** `mayHaveTakenEffect`: false if the request never reached the service. `status`: that of a proxy. */
+  /** `mayHaveTakenEffect`: false if the request never reached the service. `status`: set only if a proxy rejected it. */
   constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
     super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);
   }

@@ -1,6 +1,6 @@
 import type { HttpHeaders } from './exchange.js';
 
-/** Milliseconds. The longest duration that an input accepts is 366 days. */
+/** Milliseconds. A longer `Retry-After` is cut to 366 days, the longest duration that any input accepts. */
 const maxMs = 366 * 86_400_000;
 
 /** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */

@@ -1,2 +1,2 @@
-/** The version equals that of package.json. A test holds that. */
+/** The version must equal the one in package.json; a test checks this. */
 export const userAgent = 'ctl-action/1.0.0';

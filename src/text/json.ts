@@ -9,7 +9,10 @@ export type JsonObject = { [name: string]: Json };
 // random number is slow.
 let mark: string | undefined;
 
-/** The JSON opens too many lists, or nests them too deeply: the parser runs out of memory, or the printer out of stack. */
+/**
+ * The JSON has so many lists and objects that JSON.parse could run out of memory, or nests them so deeply that
+ * JSON.stringify would overflow the stack.
+ */
 export class NestingTooDeep extends Error {}
 
 export function parseJson(text: string): Json {
@@ -68,7 +71,7 @@ export function toText(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** For text that may be no JSON. The error of JSON.parse quotes the text, which can contain a secret. */
+/** For text that may not be JSON. The error of JSON.parse quotes the text, which can contain a secret. */
 export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
     return parseJson(text);

@@ -425,7 +425,7 @@ describe('a sweep as a process', () => {
     const [old, young] = addOldAndYoung(stage);
     const env = { GITHUB_API_URL: 'http://github.test', http_proxy: 'http://ci:hunter2%zz@127.0.0.1:1' };
     const result = await stage.run({}, env);
-    expectWarned(result, [old], [young], /GitHub was not asked because http_proxy is not a valid URL/);
+    expectWarned(result, [old], [young], /no request was sent to GitHub, because http_proxy is not a valid URL/);
     expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
   });
 });

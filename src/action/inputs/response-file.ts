@@ -15,7 +15,7 @@ export function readOperationIds(path: string, projectId: string | undefined): s
     throw new BadValue('has `operations` that is not an array; expected the JSON body of an API response');
   if (!Array.isArray(operations) && !isObject(operation)) {
     throw new BadValue(
-      'contains no operations; expected an API response with `operations` or `operation`. The request may have failed: add --fail-with-body to curl, so that its step fails then',
+      'contains no operations; expected an API response with `operations` or `operation`. The request may have failed: add --fail-with-body to curl, so that a failed request fails its own step',
     );
   }
   if (!isAbsent(operation) && !isObject(operation))

@@ -98,8 +98,8 @@ async function revokeStrayKeys(
 }
 
 /**
- * Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has received it.
- * Undefined: the state stays as it is.
+ * The state to save once the outputs are written; undefined if it stays as it is. Until then post revokes the key even with
+ * `revoke-in-post: false`, because no later step has received it.
  */
 export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,

@@ -35,8 +35,9 @@ export class NoCredential extends Error {
 }
 
 /**
- * Revokes the keys of main: after an ambiguous create the minted key searches for others, then it is revoked, then the
- * parent key searches on. A failed request does not throw: the result names the keys that may still be alive.
+ * Revokes the keys that the main step created. If a create failed but may have made a key, the minted key is first used to
+ * search for that key. Then the minted key is revoked, and the search goes on with the parent key. A failed request does not
+ * throw: the result names the keys that may still be alive.
  */
 export async function cleanUp(
   { name, mayHaveStrayKey, revoke, since }: CleanUpState,
@@ -64,7 +65,7 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // A minted key that is kept searches until the end.
+  // If the minted key is kept, the search with it has used all the time, unless no complete list was read.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,

@@ -37,7 +37,7 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
     return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
   if (state === undefined) {
-    const message = `Could not check whether a key still exists: ${describeReason(error)}. Look for a key of this run in the console, and revoke it. ${consequence()}`;
+    const message = `Could not check whether a key still exists: ${describeReason(error)}. Look in the console for a key with the id of this run in its name, and revoke it. ${consequence()}`;
     return keyMayBeAlive(message, state);
   }
   const { minted, revoke, mayHaveStrayKey } = state;

@@ -4,7 +4,7 @@ import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
-/** Milliseconds. Chosen so that a service that is only slow is not cut off; two such attempts fit into `timeForMinted`. */
+/** Milliseconds. Each request gets at least this, so that a slow service is not cut off. Two fit into `timeForMinted`. */
 const minRequestTimeout = 1_000;
 
 interface Access {

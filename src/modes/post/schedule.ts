@@ -9,7 +9,7 @@ export const requestTimeout = 5_000;
 
 /** Milliseconds between two rounds. */
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
-/** Milliseconds. After a failure pauses get shorter towards the end of a phase, but not shorter than this. */
+/** Milliseconds. After a failure, pauses get shorter as the phase nears its end, but never shorter than this. */
 const minPause = 250;
 /** Milliseconds for revoking the minted key: if the first attempt hangs for half of it, a second one fits. */
 const timeForMinted = 4_000;

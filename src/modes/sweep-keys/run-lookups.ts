@@ -33,7 +33,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
   // octokit would ignore such a proxy, or print its password.
-  const failure = { message: `GitHub was not asked because ${problem}`, transient: false };
+  const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
   return () => ({ find: async () => ({ failure }) });
 }
 

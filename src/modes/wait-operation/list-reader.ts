@@ -10,8 +10,8 @@ const maxRecordsAtFirst = 1_000;
 /** A promise of the contract: every other list is read up to this many of the newest operations. */
 const maxRecordsLater = 200;
 /**
- * Milliseconds, a promise of the contract. A new operation may not be listed yet, so an empty list counts only if a
- * poll this much later shows none either.
+ * Milliseconds, a promise of the contract. A new operation may be missing from the list at first. So an empty list is
+ * trusted only if a poll this much later is still empty.
  */
 const graceForUnlisted = 5_000;
 /**
@@ -87,7 +87,7 @@ export class ListReader {
     return this.#excludedCount;
   }
 
-  /** Calls `update` for each operation that the wait is for. Removes those that the list shows from `unseen`. */
+  /** Calls `update` for each operation that the wait is for. Deletes from `unseen` every id that the list contains. */
   async read(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
     const { deadline, progress } = this.#context;
     const began = deadline.clock.now();

@@ -107,13 +107,13 @@ function timeoutReasons(
   if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
   if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];
   if (unresponsiveProjects.length > 0)
-    return [`The control API never responded for project ${joinFirst(unresponsiveProjects.map(sanitizeId))}`, advice];
+    return [`The control API never responded for ${describeProjects(unresponsiveProjects)}`, advice];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
   if (unseen > 0) return [`The control API never reported the status of ${unseen} of them`, advice];
   if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
   if (!operations.some(isPending))
     return [
-      'The service may list a new operation late, so an empty list counts only after 5s. Set timeout to more than 5s',
+      'A new operation may be missing from the list at first, so an empty list counts only if it is still empty 5s later. Set timeout to more than 5s',
     ];
   return ['Operations may still finish: check them in the console, or raise timeout'];
 }

@@ -14,13 +14,14 @@ const maxLagAfterOne429 = 10_000;
  */
 const maxInterval = 3_333;
 /**
- * Milliseconds. A second 429 means that many clients are polling. If 500 of them share 40 requests a second, the crowd of
- * bench/waits.ts, each can poll every 12.5 s. Pauses are drawn up to this, which is twice that, so their mean is about that.
+ * Milliseconds: the upper end of the random pauses from the second 429 on, which means that many clients are polling. In
+ * bench/waits.ts 500 clients share 40 requests a second, so each can poll every 12.5 s. This is twice as long, so that the
+ * mean pause is about 12.5 s.
  */
 const crowdInterval = 25_000;
 /** Milliseconds, a promise of the contract: a 429 raises the interval to at most this, or to `Retry-After`. */
 const maxThrottledInterval = 60_000;
-/** Clients with the same `Retry-After` return spread over a further quarter of it, the share by which `auto` may be late. */
+/** Clients with the same `Retry-After` come back spread over an extra quarter of it. `auto` may be late by a quarter, too. */
 const retryAfterSpread = 1.25;
 /**
  * Pauses are shortened at random by up to this share, so that clients that started together spread: of 100, at most 17 poll

@@ -16,7 +16,7 @@ export interface PollPolicy extends RequestPolicy {
   readonly isLast: boolean;
 }
 
-/** Connects each project to its wait. */
+/** What all projects of a wait share, and how they tell it of changes and failures. */
 export interface PollContext {
   readonly api: ControlApi;
   /** The deadline of the whole wait. */

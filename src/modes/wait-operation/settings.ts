@@ -57,7 +57,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 }
 
 const whyEmpty =
-  'is empty. An expression without a value leaves it empty: a mistyped step or output, a skipped step, or a failed jq. ' +
+  'is empty. An expression without a value may come from a mistyped step or output, a skipped step, or a failed jq. ' +
   'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
 
 /** A list of ids, or the single word `all`. */

@@ -20,7 +20,7 @@ export function timeline(rows: readonly OperationRow[]): string {
   return ['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S', ...lines, '```', ''].join('\n');
 }
 
-/** Keeps only characters without a meaning in Mermaid. The number before the word keeps it from being a keyword. */
+/** Keeps only characters without a meaning in Mermaid. The caller puts a number in front, so no text is a keyword. */
 function mermaidWord(text: string): string {
   return text
     .replace(/[^A-Za-z0-9_.-]+/g, ' ')

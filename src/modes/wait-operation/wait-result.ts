@@ -39,7 +39,7 @@ export function createWaitResult(
   others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
 ): WaitResult {
   return {
-    // A failed operation is proven, so `failed` takes precedence over `timeout` and `error`.
+    // An operation that was seen to fail stays failed, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailedOperation(projects) ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
     failedBefore: projects.flatMap(({ list }) => list.failedBefore),

@@ -51,7 +51,7 @@ class Waiter {
   /** Settles as soon as the result is known. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
-  /** Ends the wait after the current poll, whose other responses may show a failed operation. */
+  /** Ends the wait, but only after the current poll: its other responses may still show a failed operation. */
   #failure: Error | undefined;
   #changes = 0;
   #polledAt = 0;
