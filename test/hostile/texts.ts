@@ -1,1 +1,0 @@
-export { attacks, json, nested, printObject as printedObject, record, text } from '../kit/hostile-values.js';
