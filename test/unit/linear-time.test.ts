@@ -1,0 +1,114 @@
+import { Script } from 'node:vm';
+import { expect, test } from 'vitest';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  parseBaseUrl,
+  parseKeyId,
+  urlWithoutSecrets,
+} from '../../src/action/inputs/input-values.js';
+import { codeHtml } from '../../src/action/markdown.js';
+import { Secrets } from '../../src/action/secrets.js';
+import { escapeCommands } from '../../src/action/toolkit.js';
+import { announcesMore } from '../../src/api/keys.js';
+import { parseResponse } from '../../src/api/parse-response.js';
+import { createRequest } from '../../src/api/request.js';
+import { RequestError } from '../../src/http/errors.js';
+import type { HttpRequest } from '../../src/http/exchange.js';
+import { parseRetryAfter } from '../../src/http/retry-after.js';
+import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
+import { BadFilter, parseFilter } from '../../src/modes/list/filter.js';
+import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
+import { parseJson, printJson } from '../../src/text/json.js';
+import { sanitizeLine } from '../../src/text/sanitize-line.js';
+import { nearest } from '../../src/text/sentences.js';
+
+// Linear work on a megabyte takes milliseconds, quadratic work a quarter of an hour. Nothing lies in between.
+const megabyte = 1_000_000;
+const limitMs = 20_000;
+const of = (unit: string, end = '') => unit.repeat(Math.ceil(megabyte / unit.length)) + end;
+/** For work that may take hundreds of steps for each character. */
+const tenth = of('a').slice(0, megabyte / 10);
+
+const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+const url = new URL('https://control.test/v2/projects');
+const request: HttpRequest = { method: 'GET', url, headers: {}, maxBytes: 0 };
+const respond = (status: number) => (body: string) =>
+  parseResponse(request, { status, headers: {}, body }, 0, () => undefined);
+const admits = (pattern: string) => (name: string) => parseFilter(`name=${pattern}`, ['name']).admits({ name });
+const redact = (secret: string) => (text: string) => {
+  const secrets = new Secrets(() => undefined);
+  for (const value of [secret, `${secret}2`]) secrets.add(value);
+  return secrets.redact(text);
+};
+const requestTo = (address: string) =>
+  createRequest(
+    { method: 'GET', path: 'projects', maxBytes: 0 },
+    { baseUrl: parseBaseUrl(address), apiKey: 'a-key', requestTimeout: 1 },
+  );
+
+const cases: readonly (readonly [what: string, parse: (text: string) => unknown, texts: readonly string[]])[] = [
+  ['a duration', durationParser(), [of('9'), of('9', 'x'), of('1h1m1s'), `1d${of('9')}h${of('9')}`]],
+  ['a word of several', oneOfParser(['empty', 'match']), [of('empt')]],
+  ['a word without a near one', (text) => nearest(text, ['project_id', 'branch_id']), [of('projec')]],
+  ['a key id', parseKeyId, [of('9'), of('0', '7')]],
+  ['ids', parseOperationIds, [of(`${id},`), of(','), of(' \n', '{'), of(`${id} ,\n\t, `)]],
+  [
+    'a JSON array of ids',
+    parseOperationIds,
+    [`[${of(`"${id}",`)}"${id}"]`, of('['), `[${of('12345678901234567890,')}1]`],
+  ],
+  ['base-url', requestTo, [`https://h/${of('/', 'x')}`, `https://h/${of('/')}`]],
+  ['a URL with a password', urlWithoutSecrets, [of('a@', '?'), of('a')]],
+  ['the URL of a server', (text) => repositoryFingerprint(text, 'a/b'), [`https://h${of('/', 'x')}`]],
+  [
+    'a filter',
+    (text) => parseFilter(text, ['name', 'region_id']),
+    [of('\n'), of('name'), of(' ', '=x'), of('='), of('name=*\n'), `name=${of('*?')}`],
+  ],
+  ['a value against stars', admits('a*a*a*a*a*a*b'), [of('a')]],
+  ['a value against question marks', admits(`*${'?'.repeat(200)}b`), [tenth]],
+  ['a value against a long pattern', admits(`*${'a'.repeat(250)}b`), [tenth]],
+  ['a value against a pattern half as long', admits(`*${of('a').slice(megabyte / 2)}b`), [of('a')]],
+  ['a line', sanitizeLine, [of('\u001b['), of('\u001b]8;;'), of('\u202E'), of(' ', 'x')]],
+  ['text of the log', escapeCommands, [of('\n'), of('\u2028'), of(' \t\u0085'), of(':'), of('##['), of('#')]],
+  ['text of a summary', codeHtml, [of('<&"')]],
+  ['an error body', respond(500), [of('<title'), of(' ', '<html>'), of('"request_id" : ')]],
+  [
+    'a body',
+    respond(200),
+    [of(' '), of('"'), of('1'), of('-'), `[${of('12345678901234567   ,')}`, `[12345678901234567${of(' ')}`],
+  ],
+  ['a JSON text', parseJson, [`"${of('\\\\')}"`]],
+  ['JSON that is printed again', (text) => printJson(parseJson(text)), [`[${of('12345678901234567890,')}1]`]],
+  [
+    'Retry-After',
+    (value) => parseRetryAfter({ 'retry-after': value }, 0),
+    [of('9', 'x'), of(' ', 'x'), of('(', ' GMT')],
+  ],
+  ['the name of a key', parseKeyName, [of('-'), of('a-run1-1-')]],
+  ['the Link header', (link) => announcesMore({ link }), [of('<'), of(';a="b'), of('; rel')]],
+  ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
+  ['a text full of a secret', redact('aaaaaaaa'), [of('a')]],
+];
+
+declare global {
+  var pendingWork: (() => unknown) | undefined;
+}
+
+// Only a script can be stopped inside a loop or a regular expression.
+const script = new Script('pendingWork()');
+
+test.for(cases)('a megabyte takes linear time as %s', ([, parse, texts]) => {
+  for (const text of texts) {
+    globalThis.pendingWork = () => {
+      try {
+        parse(text);
+      } catch (error) {
+        if (!(error instanceof BadValue || error instanceof BadFilter || error instanceof RequestError)) throw error;
+      }
+    };
+    expect(() => script.runInThisContext({ timeout: limitMs })).not.toThrow();
+  }
+});
