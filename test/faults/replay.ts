@@ -22,7 +22,7 @@ const postTimeoutMs = 20_000;
 const starts = pLimit(2);
 const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap((name) => [
   '--require',
-  resolve(`test/scenarios/fixtures/${name}.cjs`),
+  resolve(`test/kit/fixtures/${name}.cjs`),
 ]);
 
 /** Moments within a process that nothing outside shows, for an interruption at a message. */

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { HttpResponse, TransportError } from '../../src/http/exchange.js';
 import { parseFault } from '../control-plane/fault-notation.js';
 import { type Fault, FaultPlan, type FaultRule, startControlPlane } from '../control-plane/index.js';
-import { authority, good } from '../scenarios/tls/certificates.js';
 import { fetchRaw } from './fetch-raw.js';
 import { connect, createKey, networks } from './networks.js';
+import { authority, good } from './tls/certificates.js';
 
 const cut: Fault = { kind: 'cut-before-headers' };
 const hang: Fault = { kind: 'hang-before-headers' };

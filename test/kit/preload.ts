@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Arguments of Node that load a fixture before the action. */
 export function preload(fixture: string): readonly string[] {
-  return ['--require', fileURLToPath(new URL(`../scenarios/fixtures/${fixture}.cjs`, import.meta.url))];
+  return ['--require', fileURLToPath(new URL(`fixtures/${fixture}.cjs`, import.meta.url))];
 }
 
 /** The pauses between attempts are short; all else is as it is. */

@@ -1,8 +1,8 @@
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../control-plane/index.js';
-import { authorityFile, good } from '../scenarios/tls/certificates.js';
 import { type ProxyBehaviour, type ProxyServer, startProxy } from './peers.js';
 import { type Stage, setStage } from './stage.js';
+import { authorityFile, good } from './tls/certificates.js';
 
 /** A control plane that speaks TLS, and processes that reach it at a name that only their proxy knows. */
 export interface SecureStage extends Stage {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startGitHub } from '../github/index.js';
 import { github, token } from './message.js';
-import { act, observed, sabotaged, setStage } from './stage.js';
+import { act, observed, preloading, setStage } from './stage.js';
 
 const never = Number.POSITIVE_INFINITY;
 
@@ -38,7 +38,9 @@ test.concurrent('main is killed before it saved a state: the step is red, and po
   const { service, run } = await setStage(context);
 
   const job = await run({
-    steps: [act('mint', 'create-key', {}, { env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' } })],
+    steps: [
+      act('mint', 'create-key', {}, { env: { ...preloading('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' } }),
+    ],
   });
 
   expect(job.conclusion).toBe('failed');
@@ -51,7 +53,7 @@ test.concurrent('main is killed after it saved its key: the step is red, and pos
   const { service, run } = await setStage(context);
 
   const job = await run({
-    steps: [act('mint', 'create-key', {}, { env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL after state 3' } })],
+    steps: [act('mint', 'create-key', {}, { env: { ...preloading('signal-at'), SIGNAL_AT: 'SIGKILL after state 3' } })],
   });
 
   expect(job.conclusion).toBe('failed');

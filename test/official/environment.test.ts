@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startProxy } from '../kit/peers.js';
 import { hiddenUrl } from '../kit/secure-stage.js';
-import { authorityFile, good } from '../scenarios/tls/certificates.js';
+import { authorityFile, good } from '../kit/tls/certificates.js';
 import { github } from './message.js';
-import { act, observed, sabotaged, setStage } from './stage.js';
+import { act, observed, preloading, setStage } from './stage.js';
 
 const login = { user: 'proxy-user', password: 'proxy-password' };
 
@@ -41,7 +41,7 @@ test.concurrent('no_proxy of the runner leads past its proxy', async (context) =
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
     env: { CTL_BASE_URL: `https://control.test:${port}/v2` },
-    steps: [act('mint', 'create-key', {}, { env: sabotaged('control-test-is-here') })],
+    steps: [act('mint', 'create-key', {}, { env: preloading('control-test-is-here') })],
   });
 
   expect(job.conclusion).toBe('succeeded');
@@ -76,7 +76,7 @@ test.concurrent('a certificate that nobody vouches for is refused by main, and n
 
   const job = await run({
     runnerEnv: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-    steps: [act('list', 'list-projects', {}, { env: sabotaged('quick-dice') })],
+    steps: [act('list', 'list-projects', {}, { env: preloading('quick-dice') })],
   });
 
   expect(job.conclusion).toBe('failed');

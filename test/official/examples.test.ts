@@ -5,7 +5,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
 import { startProxy } from '../kit/peers.js';
-import { authorityFile, good } from '../scenarios/tls/certificates.js';
+import { authorityFile, good } from '../kit/tls/certificates.js';
 import { github, token } from './message.js';
 import { jobsAlone } from './workflow.js';
 import { setWorkflowStage } from './workflow-stage.js';

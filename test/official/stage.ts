@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestContext } from 'vitest';
 import { type RunningControlPlane, type ServedControlPlaneOptions, startControlPlane } from '../control-plane/index.js';
-import { sabotage } from '../scenarios/sabotage.js';
+import { preload } from '../kit/preload.js';
 import { type JobHandle, startJob } from './job.js';
 import type { JobPlan, WorkStep } from './plan.js';
 import type { JobResult } from './result.js';
@@ -57,6 +57,6 @@ export function observed(by: string): Readonly<Record<string, string>> {
 }
 
 /** Variables of a step that load a fixture before the action. */
-export function sabotaged(fixture: string): Readonly<Record<string, string>> {
-  return { NODE_OPTIONS: sabotage(fixture).join(' ') };
+export function preloading(fixture: string): Readonly<Record<string, string>> {
+  return { NODE_OPTIONS: preload(fixture).join(' ') };
 }

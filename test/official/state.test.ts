@@ -1,6 +1,6 @@
 import { expect, type TestContext, test } from 'vitest';
 import type { WorkStep } from './plan.js';
-import { act, sabotaged, setStage } from './stage.js';
+import { act, preloading, setStage } from './stage.js';
 
 /** Killed before it saved a state: its post gets the one that another step forged. */
 const victim = act(
@@ -8,7 +8,7 @@ const victim = act(
   'list-projects',
   {},
   {
-    env: { ...sabotaged('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' },
+    env: { ...preloading('signal-at'), SIGNAL_AT: 'SIGKILL before state 1' },
   },
 );
 

@@ -8,7 +8,7 @@ import { preload, shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setStage, warningsOf } from '../kit/stage.js';
-import { authorityFile, good } from '../scenarios/tls/certificates.js';
+import { authorityFile, good } from '../kit/tls/certificates.js';
 
 const overSockets = true;
 const forever = { lengthMs: Number.POSITIVE_INFINITY };

@@ -49,7 +49,7 @@ test.concurrent('a crash while the result is reported makes the step fail', asyn
   const result = await waitForEnded(context, { nodeArgs: preload('body-ends-in-a-throw') });
 
   expect(result.exitCode).toBe(1);
-  expect(errorOf(result)).toMatch(/sabotage at the end/);
+  expect(errorOf(result)).toMatch(/defect at the end/);
 });
 
 test.concurrent('a slow stdout loses no line', async (context) => {

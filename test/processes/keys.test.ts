@@ -200,15 +200,15 @@ test.concurrent('steps of one job that run at once have keys of their own, and e
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
 });
 
-for (const [fixture, message, onFailure] of [
-  ['timer-throws', /sabotage in a timer/, 'warn'],
-  ['timer-throws-twice', /sabotage in a timer/, 'fail'],
-  ['promise-rejects', /sabotage in a promise/, 'warn'],
-  ['event-loop-runs-empty', /event loop ran empty/, 'fail'],
+for (const [DEFECT, fixture, message, onFailure] of [
+  ['a timer throws', 'defect', /defect in a timer/, 'warn'],
+  ['two timers throw', 'defect', /defect in a timer/, 'fail'],
+  ['a promise rejects', 'defect', /defect in a promise/, 'warn'],
+  ['the event loop runs empty', 'event-loop-runs-empty', /event loop ran empty/, 'fail'],
 ] as const)
-  test.concurrent(`an unexpected error before the key is gone is a failed revocation: ${fixture}, ${onFailure}`, async (context) => {
+  test.concurrent(`an unexpected error before the key is gone is a failed revocation: ${DEFECT}, ${onFailure}`, async (context) => {
     const inputs = { 'on-revoke-failure': onFailure };
-    const job = await run(context, { inputs, post: { nodeArgs: preload(fixture) } });
+    const job = await run(context, { inputs, post: { nodeArgs: preload(fixture), env: { DEFECT } } });
     const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
     expect(messages).toEqual([expect.stringMatching(message)]);
     expect(messages[0]).toContain(
@@ -222,7 +222,7 @@ test.concurrent('an unexpected error after the key is gone only warns', async (c
   const inputs = { 'on-revoke-failure': 'fail' };
   const job = await run(context, { inputs, post: { nodeArgs: preload('body-ends-in-a-throw') } });
   expect(job.post.annotations).toEqual([
-    expect.objectContaining({ kind: 'warning', message: expect.stringContaining('sabotage at the end') }),
+    expect.objectContaining({ kind: 'warning', message: expect.stringContaining('defect at the end') }),
   ]);
   expect(job.post).toMatchObject({ conclusion: 'success', exitCode: 0 });
   expect(job.left.alive).toEqual([]);

@@ -5,7 +5,7 @@ import { expectNotRevoked, expectRevoked } from '../kit/post-results.js';
 import { preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setStage, withoutMasks } from '../kit/stage.js';
-import { good, ofAnotherName } from '../scenarios/tls/certificates.js';
+import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
 const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
 const login = { user: 'proxy-user', password: 'proxy-password' };

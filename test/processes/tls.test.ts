@@ -5,8 +5,8 @@ import { expectNotRevoked } from '../kit/post-results.js';
 import { shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setStage, warningsOf } from '../kit/stage.js';
+import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import type { StepResult } from '../runner/step.js';
-import { authorityFile, expired, good, ofAnotherName } from '../scenarios/tls/certificates.js';
 
 const overSockets = true;
 const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };

@@ -1,1 +1,0 @@
-export { startMuteServer } from '../kit/peers.js';

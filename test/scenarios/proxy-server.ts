@@ -1,1 +1,0 @@
-export { loginRequired as wantsLogin, startProxy } from '../kit/peers.js';

@@ -1,1 +1,0 @@
-export { reach } from '../kit/reach.js';

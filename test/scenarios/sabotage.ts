@@ -1,1 +1,0 @@
-export { preload as sabotage, shortPauses as quickDice } from '../kit/preload.js';
