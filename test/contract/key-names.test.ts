@@ -1,14 +1,14 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { parseKeyName } from '../../src/keys/key-name.js';
+import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { errorOf, setStage } from '../kit/stage.js';
-import type { StepOptions } from '../runner/step.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 const shape = /^(?<label>.+)-run(?<run>\d+)-(?<attempt>\d+)-(?<fingerprint>[a-z0-9]{10})-(?<unique>[a-z0-9]{4,12})$/;
 
 /** The parts of the name of a new key. The service and the output show the same name. */
-async function nameParts(context: TestContext, env: Env, inputs?: StepOptions['inputs']) {
+async function nameParts(context: TestContext, env: Env, inputs?: Inputs) {
   const { service, runMode } = await setStage(context);
   const main = await runMode('create-key', inputs, { env });
   const name = main.outputs['key-name'] ?? '';
@@ -145,30 +145,19 @@ test('one error names all invalid inputs', async (context) => {
   ]);
 });
 
-test('inputs of other modes are ignored, with one warning', async (context) => {
-  const { service, runMode } = await setStage(context);
-  const main = await runMode('create-key', { 'key-name': 'x', 'key-id': '5', 'older-than': '1d', 'dry-run': 'true' });
-  expect(main.conclusion).toBe('success');
-  expect(main.annotations.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
-    expect.stringMatching(/^warning: .*key-name, key-id, older-than, dry-run/),
-  ]);
-  expect(service.requests).toHaveLength(1);
-});
-
 /** No request is sent, and post has nothing to do. */
 async function expectRejected(
   context: TestContext,
-  inputs: StepOptions['inputs'],
+  inputs: Inputs,
   env: Env,
   messages: readonly RegExp[],
 ): Promise<void> {
-  const { service, runMode, runPost } = await setStage(context);
-  const main = await runMode('create-key', inputs, { env });
+  const stage = await setStage(context);
+  const main = await rejectInputs(stage, 'create-key', inputs, { env });
   for (const message of messages) expect(errorOf(main)).toMatch(message);
-  expect(main).toMatchObject({ conclusion: 'failure', exitCode: 1, env: {} });
   expect(main.state).toEqual({ key: 'nothing-to-revoke' });
   const valid = Object.fromEntries(Object.keys(env).map((name) => [name, 'x/y']));
-  const post = await runPost(main, { env: valid });
+  const post = await stage.runPost(main, { env: valid });
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
-  expect(service.requests).toEqual([]);
+  expect(stage.service.requests).toEqual([]);
 }

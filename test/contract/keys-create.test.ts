@@ -1,22 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
-import { type KeyStage, parentKey, setKeyStage } from '../kit/key-stage.js';
+import { type KeyStage, onCreate, onList, parentKey, setKeyStage, status } from '../kit/key-stage.js';
 import { reach } from '../kit/reach.js';
 import { secretsShown } from '../kit/secrets-shown.js';
 import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
-const onCreate = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
-  endpoint: 'create-key',
-  fault,
-  ...which,
-});
-const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
-  kind: 'status',
-  status: code,
-  ...more,
-});
 const lost: Fault = { kind: 'cut-before-headers' };
 
 function endpoints({ service }: Pick<Stage, 'service'>): Exchange['endpoint'][] {
@@ -199,6 +189,14 @@ describe('a rejected create', () => {
   });
 });
 
+test('a create that never reaches the service is retried, no key is created, and post has nothing to do', async (context) => {
+  const { stage, main } = await runCreate(context, [], { 'base-url': 'https://unknown.test/v2' });
+  expectNoKey(main);
+  expect(stage.elsewhere).toHaveLength(5);
+  expect(errorOf(main)).toMatch(/Unknown host.*base-url.*No key was created/s);
+  await expectIdlePost(stage, main);
+});
+
 /** It is in a response that no step can use. */
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
@@ -304,7 +302,6 @@ describe('an ambiguous create', () => {
     expectOnlyParentAlive(stage);
   });
 
-  const onList = (fault: Fault): FaultRule => ({ endpoint: 'list-keys', fault });
   const more = { link: '</v2/api_keys?page=2>; rel="next"' };
   const blind: Readonly<Record<string, [rules: FaultRule[], message: RegExp, requests: string]>> = {
     'the search fails': [

@@ -1,45 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiKey, Fault, FaultRule } from '../control-plane/index.js';
+import type { ApiKey, Fault } from '../control-plane/index.js';
 import {
   type FinishedJob,
   type JobPlan,
   type KeyStage,
   killAt,
   noLeftovers,
+  onCreate,
+  onDelete,
+  onList,
   parentKey,
   runJob,
+  status,
 } from '../kit/key-stage.js';
 import type { StepOptions } from '../runner/step.js';
 
 const second = 1_000;
 
-const onDelete = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
-  endpoint: 'revoke-key',
-  fault,
-  ...which,
-});
-const onList = (fault: Fault, which: Partial<FaultRule> = {}): FaultRule => ({
-  endpoint: 'list-keys',
-  fault,
-  ...which,
-});
-const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
-  kind: 'status',
-  status: code,
-  ...more,
-});
 const always = {};
 const lost: Fault = { kind: 'cut-before-headers' };
 
 /** A create whose response is lost. Main then gets a key by a second one. */
-const ambiguous = (done: 'never' | { msAfterGivenUp: number }, nth = 1): FaultRule => ({
-  endpoint: 'create-key',
-  nth,
-  fault: { ...lost, done },
-});
+const ambiguous = (done: 'never' | { msAfterGivenUp: number }, nth = 1) => onCreate({ ...lost, done }, { nth });
 /** Main is killed while the service creates its key. */
 const killed: JobPlan = {
-  inMain: [{ endpoint: 'create-key', fault: { kind: 'hang-before-headers' } }],
+  inMain: [onCreate({ kind: 'hang-before-headers' })],
   duringMain: killAt({ endpoint: 'create-key' }),
 };
 const noParent: StepOptions = { inputs: { 'api-key': '' } };
@@ -303,7 +288,7 @@ describe('after an ambiguous create', () => {
     ['a cancel of main', { duringMain: async (main, stage) => stage.after(500, () => void main.cancel()) }],
   ] as [string, JobPlan][])('post finds a key that takes effect seconds after %s', async ([, plan], context) => {
     const fault: Fault = { kind: 'hang-before-headers', done: { msAfterGivenUp: 4_000 } };
-    const job = await runJob(context, { ...plan, inMain: [{ endpoint: 'create-key', fault }] });
+    const job = await runJob(context, { ...plan, inMain: [onCreate(fault)] });
     expectRevoked(job);
     expect(job.aliveBetween).toEqual([]);
     expect(job.made()).toHaveLength(1);
@@ -390,6 +375,24 @@ describe('after an ambiguous create', () => {
     };
     const job = await runJob(context, { ...killed, beforePost });
     expect(job.left).toEqual({ ...noLeftovers, alive: [mintedOf(job).id] });
+  });
+
+  test('a 423 for one key does not delay the search for others', async (context) => {
+    const beforePost = (stage: KeyStage) => {
+      const locked = status(423, { retryAfter: { seconds: 15 } });
+      stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: locked });
+      stage.after(2 * second, () => addStray(stage));
+    };
+    const job = await runJob(context, { ...killed, beforePost });
+    expect(job.left).toEqual({ ...noLeftovers, alive: [mintedOf(job).id] });
+    const [locked, other, ...rest] = job.sentAt.filter((_, n) => job.requests[n] === 'DELETE stray by parent');
+    expect([locked, other]).toEqual([0, expect.toSatisfy((ms: number) => ms <= 5 * second)]);
+    expect(rest.filter((ms) => ms < 15 * second)).toEqual([]);
+  });
+
+  test('a rejected minted key tries again if the parent key is missing', async (context) => {
+    const inPost = [onDelete(status(403))];
+    expectRevoked(await runJob(context, { inMain: [ambiguous('never')], post: noParent, inPost }));
   });
 
   test('a revoked parent key does not end the search', async (context) => {

@@ -146,7 +146,7 @@ test('post does not send the parent key once any byte of the state is another', 
         expect(stage.keysSent()).not.toContain(`Bearer ${service.apiKey}`);
         expect(post.masks).not.toContain(service.apiKey);
       }),
-      { numRuns: 40 },
+      { numRuns: 100 },
     );
   }
 });

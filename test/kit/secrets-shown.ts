@@ -45,8 +45,10 @@ export function secretsShown(
     places.push([`request ${n}`, JSON.stringify([path, body, { ...headers, authorization: '' }])]);
   const pieces = piecesOf(secrets);
   return places.flatMap(([place, text]) => {
-    const piece = decodings(text).flatMap((decoded) => firstPiece(decoded, pieces) ?? [])[0];
-    return piece === undefined ? [] : [`${place}: ${piece}`];
+    const found = decodings(text)
+      .flatMap(windows)
+      .find((piece) => pieces.has(piece));
+    return found === undefined ? [] : [`${place}: ${found}`];
   });
 }
 
@@ -65,46 +67,27 @@ function decodings(text: string): string[] {
   return [...new Set([text, json, html, url])];
 }
 
-const pieceLength = 12;
-const hexPieceLength = 2 * pieceLength;
-
-interface Pieces {
-  readonly plain: ReadonlySet<string>;
-  readonly hex: ReadonlySet<string>;
-}
-
-/** Every piece of the secrets, also in base64 and hex, that is too long for chance. In lower case. */
-function piecesOf(secrets: readonly string[]): Pieces {
-  const plain = secrets.flatMap((secret) => [
+/** Every piece of the secrets, also in base64 and hex, that is too long for chance. */
+function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
+  const forms = secrets.flatMap((secret) => [
     secret,
+    Buffer.from(secret).toString('hex'),
     // Within a longer text it begins at any of three places.
     ...[0, 1, 2].flatMap((at) => {
       const bytes = Buffer.from(secret).subarray(at);
       return [bytes.toString('base64'), bytes.toString('base64url')];
     }),
   ]);
-  const hex = secrets.map((secret) => Buffer.from(secret).toString('hex'));
-  return { plain: windows(plain, pieceLength), hex: windows(hex, hexPieceLength) };
+  return new Set(forms.flatMap(windows));
 }
 
-function windows(texts: readonly string[], length: number): Set<string> {
-  const found = new Set<string>();
-  for (const text of texts) {
-    const lower = text.toLowerCase();
-    for (let at = 0; at + length <= lower.length; at++) found.add(lower.slice(at, at + length));
-  }
-  return found;
-}
+const pieceLength = 12;
 
-function firstPiece(text: string, { plain, hex }: Pieces): string | undefined {
+function windows(text: string): string[] {
   const lower = text.toLowerCase();
-  for (let at = 0; at + pieceLength <= lower.length; at++) {
-    const piece = lower.slice(at, at + pieceLength);
-    if (plain.has(piece)) return piece;
-    const hexPiece = lower.slice(at, at + hexPieceLength);
-    if (hex.has(hexPiece)) return hexPiece;
-  }
-  return undefined;
+  return Array.from({ length: Math.max(0, text.length + 1 - pieceLength) }, (_, at) =>
+    lower.slice(at, at + pieceLength),
+  );
 }
 
 /** Removes lines that are the mask of a whole secret, and nothing else. */

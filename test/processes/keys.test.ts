@@ -1,9 +1,18 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
-import type { Fault, FaultRule } from '../control-plane/index.js';
-import { type FinishedJob, type JobPlan, killAt, noLeftovers, runJob, setKeyStage } from '../kit/key-stage.js';
-import { preload, shortPauses } from '../kit/preload.js';
+import type { Fault } from '../control-plane/index.js';
+import {
+  type FinishedJob,
+  type JobPlan,
+  killAt,
+  noLeftovers,
+  onCreate,
+  onDelete,
+  runJob,
+  setKeyStage,
+} from '../kit/key-stage.js';
+import { preload } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { forged, readSaved } from '../kit/saved-state.js';
 import { errorOf, type Stage, setStage, warningsOf } from '../kit/stage.js';
@@ -11,8 +20,6 @@ import type { StepHandle, StepOptions } from '../runner/step.js';
 
 const overSockets = true;
 const hang: Fault = { kind: 'hang-before-headers' };
-const onCreate = (fault: Fault): FaultRule => ({ endpoint: 'create-key', nth: 1, fault });
-const onDelete = (fault: Fault): FaultRule => ({ endpoint: 'revoke-key', nth: 1, fault });
 
 function run(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
   return runJob(context, { overSockets, ...plan });
@@ -73,17 +80,6 @@ for (const [name, fault] of Object.entries(ambiguous))
     expect(job.aliveBetween).toEqual([job.main.outputs['key-id']]);
     expectRevoked(job);
   });
-
-test.concurrent('a refused connection is retried, no key is created, and post has nothing to do', async (context) => {
-  const { runMode, runPost } = await setStage(context, { overSockets });
-  const nowhere = { 'base-url': 'http://127.0.0.1:1/v2' };
-  const main = await runMode('create-key', nowhere, { nodeArgs: shortPauses, debug: true });
-  const post = await runPost(main, { nodeArgs: [] });
-  expect(main.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
-  expect(main.log.match(/POST \/v2\/api_keys .*Connection refused/g)).toHaveLength(5);
-  expect(errorOf(main)).toMatch(/Connection refused.*base-url.*No key was created/s);
-  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
-});
 
 test.concurrent('post finds a key that takes effect after main was killed', async (context) => {
   const job = await run(context, {
