@@ -81,16 +81,6 @@ for (const [name, fault] of Object.entries(ambiguous))
     expectRevoked(job);
   });
 
-test.concurrent('post finds a key that takes effect after main was killed', async (context) => {
-  const job = await run(context, {
-    inMain: [onCreate({ kind: 'hang-before-headers', done: { msAfterGivenUp: 3_000 } })],
-    duringMain: killAt({ endpoint: 'create-key' }),
-  });
-  expect(job.main.signal).toBe('SIGKILL');
-  expect(job.aliveBetween).toEqual([]);
-  expectRevoked(job);
-});
-
 test.concurrent('a cancel during a create ends main without an error annotation, and post revokes the key', async (context) => {
   const job = await run(context, {
     inMain: [onCreate(hang)],
