@@ -11,19 +11,20 @@ export interface Mutant {
 }
 
 /**
- * Under the path of its file each mutant has a line `name: defect`, the lines to replace (`-`), and those in their place (`+`).
+ * Below the path of its file each mutant has a line `name: defect`, the lines to replace (`-`), and the lines in their place
+ * (`+`).
  */
-export const mutants: readonly Mutant[] = parseMutants(readFileSync('test/simulation/mutants/mutants.txt', 'utf8'));
+export const mutants: readonly Mutant[] = parse(readFileSync('test/simulation/mutants/mutants.txt', 'utf8'));
 
-function parseMutants(text: string): Mutant[] {
-  return text.split('\n\n').flatMap((group) => {
-    const [file = '', ...lines] = group.split('\n');
-    const heads = lines.flatMap((line, index) => (/^[a-z]/.test(line) ? [index] : []));
-    return heads.map((head, index): Mutant => {
-      const [, name = '', defect = ''] = /^([a-z0-9-]+): (.+)$/.exec(lines[head] ?? '') ?? [];
-      const body = lines.slice(head + 1, heads[index + 1]);
-      const after = (sign: string) => body.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
-      return { name, defect, file, replace: after('-').join('\n'), by: after('+').join('\n') };
-    });
+function parse(text: string): Mutant[] {
+  return text.split(/^(?=src\/)/m).flatMap((group) => {
+    const file = group.slice(0, group.indexOf('\n'));
+    return [...group.matchAll(/^([a-z0-9-]+): (.+)\n((?:[-+].*\n)+)/gm)].map(
+      ([, name = '', defect = '', body = '']) => {
+        const linesOf = (sign: string) =>
+          body.split('\n').flatMap((line) => (line.startsWith(sign) ? line.slice(1) : []));
+        return { name, defect, file, replace: linesOf('-').join('\n'), by: linesOf('+').join('\n') };
+      },
+    );
   });
 }
