@@ -183,6 +183,8 @@ function playScript(
 }
 
 function flood(response: ServerResponse, text: string): void {
+  // A 204 has no body: Node would drop the text at once, for ever.
+  if (response.statusCode === 204) return;
   while (!response.destroyed && response.write(text)) {
     // Until the buffer is full.
   }

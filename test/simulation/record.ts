@@ -11,6 +11,7 @@ export interface SentRequest {
   readonly origin: string;
   readonly path: string;
   readonly authorization: string;
+  /** Empty if the service closed the connection before it read the body. */
   readonly body: string;
   readonly endpoint: Endpoint | 'other';
   /** The service's own record of it, if it arrived. */

@@ -172,7 +172,7 @@ export class Stage {
 
   record({ method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>): SentRequest {
     const path = url.pathname + url.search;
-    if (this.hasNearNames && method === 'POST') this.#addNearNames(JSON.parse(body).key_name);
+    if (this.hasNearNames && method === 'POST' && body !== '') this.#addNearNames(JSON.parse(body).key_name);
     return {
       n: ++this.#requests,
       at: this.now,

@@ -51,7 +51,7 @@ export function isAliveAt(key: ApiKey, time: number): boolean {
 }
 
 export function keysOf({ stage }: Run, { main }: StepRecord): ApiKey[] {
-  const creates = main.sent.filter(({ method }) => method === 'POST');
+  const creates = main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
   const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
   return stage.keys().filter(({ name }) => names.has(name));
 }
