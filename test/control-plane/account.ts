@@ -18,9 +18,9 @@ export interface AccountOptions {
   readonly clock: Clock;
   readonly seed: number;
   readonly projects: number;
-  /** How many operations of the past each project has. */
+  /** Number of past operations in each project. */
   readonly operations: number;
-  /** The secret of the first key; made from the seed when not given. */
+  /** The secret of the first key. Default: made from the seed. */
   readonly apiKey: string | undefined;
   readonly firstKeyId: bigint;
 }
@@ -29,7 +29,7 @@ interface Project {
   readonly createdMicros: Micros;
   readonly record: ProjectRecord;
   readonly seed: number;
-  /** Made when first looked at: 100,000 projects with their histories would take long, and few are ever read. */
+  /** Created at the first read: 100,000 histories take long, and few are read. */
   history: History | undefined;
 }
 
@@ -39,13 +39,13 @@ interface History {
 }
 
 const dayMs = 86_400_000;
-/** Nothing of the invented past is younger than this, nor the gap between two operations longer. */
+/** The youngest age of an invented operation, and the longest gap between two. */
 const pastGapMs = 15 * 60_000;
 
-/** What the service knows: keys, projects and operations, and how a test changes them behind the API's back. */
+/** The data of the service: keys, projects and operations. A test can change them without the API. */
 export class Account {
   readonly clock: Clock;
-  /** The first key, which the service's console would have given out. */
+  /** The first key, as from the service's console. */
   readonly apiKey: string;
   readonly #random: Random;
   readonly #keys: KeyRing;
@@ -62,7 +62,7 @@ export class Account {
     this.#startedAt = this.clock.now();
     this.#keys = new KeyRing(seededRandom(options.seed + 1), options.firstKeyId);
     this.apiKey = this.#keys.create('console', this.#startedAt, options.apiKey).key;
-    for (let left = options.projects; left > 0; left--) this.#insertProject(left * 60_000 + 30 * dayMs, {});
+    for (let count = options.projects; count > 0; count--) this.#insertProject(count * 60_000 + 30 * dayMs, {});
   }
 
   // Keys
@@ -81,7 +81,7 @@ export class Account {
     return this.#keys.reuse(id, name, this.clock.now());
   }
 
-  /** With its secret and its state, revoked or not. */
+  /** Also a revoked one. */
   key(id: string): ApiKey | undefined {
     return this.#keys.find(id);
   }
@@ -117,7 +117,7 @@ export class Account {
     return this.#projects.has(id);
   }
 
-  /** The fields are laid over an invented record. */
+  /** The fields replace those of an invented record. */
   addProject(fields: Readonly<Record<string, unknown>> & { readonly id?: string } = {}): ProjectRecord {
     return this.#insertProject(0, fields).record;
   }
@@ -145,7 +145,7 @@ export class Account {
 
   // Operations
 
-  /** In the first project when none is named. */
+  /** Default: in the first project. */
   startOperation(plan: OperationPlan & { readonly projectId?: string } = {}): Operation {
     const projectId = plan.projectId ?? this.#projectTimeline.page(undefined, 1).items[0]?.record.id;
     const history = projectId === undefined ? undefined : this.#historyOf(projectId);
@@ -154,7 +154,7 @@ export class Account {
     return this.#insertOperation(projectId, history, this.clock.now(), plan, this.#random);
   }
 
-  /** Ends it now, whatever its plan was. */
+  /** Ends it now, despite its plan. */
   endOperation(operation: Operation, status = 'finished'): void {
     operation.course = endedCourse(operation, this.clock.now(), status);
     operation.failuresCount = failuresFor(status);
@@ -199,8 +199,8 @@ export class Account {
     if (!project.history) {
       project.history = { timeline: new Timeline(), byId: new Map() };
       const random = seededRandom(project.seed);
-      for (let left = this.#pastOperations; left > 0; left--) {
-        const ageMs = left * pastGapMs + integerBelow(random, pastGapMs);
+      for (let count = this.#pastOperations; count > 0; count--) {
+        const ageMs = count * pastGapMs + integerBelow(random, pastGapMs);
         this.#insertOperation(projectId, project.history, this.#startedAt, inventPast(random, ageMs), random);
       }
     }

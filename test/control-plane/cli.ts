@@ -53,7 +53,7 @@ function fail(error: unknown, exitCode: number): void {
   process.exitCode = exitCode;
 }
 
-// Whoever read the first line and closed the pipe still wants the service.
+// The service goes on after the reader of the first line has closed the pipe.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 try {

@@ -1,8 +1,8 @@
-/** All time of the control plane goes through one of these, so that a test can bring its own. */
+/** The control plane's only source of time. A test can replace it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back after the delay; what is returned cancels. */
+  /** Calls back after the delay. Returns a function that cancels. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 

@@ -7,7 +7,7 @@ import { badRequest, notFound, Refusal } from './refusal.js';
 import { pathOf } from './routes.js';
 import { documentedActions } from './seed.js';
 
-/** What the control endpoints act on. */
+/** The parts that the control endpoints change. */
 export interface Controlled {
   readonly plane: ControlPlane;
   readonly faults: FaultPlan;
@@ -92,7 +92,7 @@ const commands: readonly Command[] = [
 export const outcomes: readonly string[] = ['finished', 'failed'];
 const runStatuses = ['queued', 'in_progress', 'completed'];
 
-/** Answers what a test asks of the control plane beside its API. */
+/** Responds to a request to the control endpoints. */
 export function answerControl(service: Controlled, request: PlaneRequest): PlaneAnswer {
   try {
     return answer(200, carryOut(service, request));

@@ -10,21 +10,21 @@ export interface Exchange {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** As they came, Authorization too. */
+  /** Unchanged, with Authorization. */
   readonly headers: PlaneRequest['headers'];
   readonly body: string;
-  /** Id of the key it bore, if this plane ever made that one. */
+  /** Id of its key, if this plane created it. */
   readonly keyId: string | undefined;
   /** When it arrived, by the plane's clock. */
   readonly at: number;
   readonly fault: Fault['kind'] | 'closed-on-arrival' | undefined;
-  /** Of the answer, once its headers were sent. */
+  /** Set when the headers of the response are sent. */
   status: number | undefined;
-  /** When the answer was sent whole or the connection was gone. */
+  /** When the response was sent whole, or the connection closed. */
   endedAt: number | undefined;
 }
 
-/** Which exchange to wait for: the n-th (the first, if not given) of the endpoint (any, if not given) whose path holds the text. */
+/** An exchange to wait for: the n-th (default: the first) of the endpoint (default: any) whose path contains the text. */
 export interface Awaited {
   readonly endpoint?: Endpoint | 'other' | 'any';
   readonly path?: string;
@@ -36,36 +36,36 @@ type Stage = 'arrived' | 'ended';
 interface Waiter {
   readonly stage: Stage;
   readonly awaited: Awaited;
-  left: number;
+  remaining: number;
   readonly resolve: (exchange: Exchange) => void;
   readonly reject: (reason: Error) => void;
 }
 
-/** Keeps every exchange, and lets tests wait for one without looking again and again. */
+/** Keeps every exchange. A test can wait for one without polling. */
 export class ExchangeLog {
   readonly exchanges: Exchange[] = [];
   readonly #waiters = new Set<Waiter>();
 
   record(exchange: Exchange): void {
     this.exchanges.push(exchange);
-    this.#tell('arrived', exchange);
+    this.#notify('arrived', exchange);
   }
 
   end(exchange: Exchange, now: number): void {
     exchange.endedAt = now;
-    this.#tell('ended', exchange);
+    this.#notify('ended', exchange);
   }
 
-  /** Resolves when so many have come to that stage; at once, if they had before. */
+  /** Resolves when the exchange has reached the stage, also if it already has. */
   wait(stage: Stage, awaited: Awaited = {}): Promise<Exchange> {
     const { n = 1 } = awaited;
     const past = this.exchanges.filter((exchange) => hasReached(exchange, stage) && isAwaited(exchange, awaited));
     const nth = past[n - 1];
     if (nth) return Promise.resolve(nth);
     const waiting = new Promise<Exchange>((resolve, reject) => {
-      this.#waiters.add({ stage, awaited, left: n - past.length, resolve, reject });
+      this.#waiters.add({ stage, awaited, remaining: n - past.length, resolve, reject });
     });
-    // A test may have lost interest by the time all is closed; that must not count as an unhandled rejection.
+    // A test may no longer wait when the service closes. That must not count as an unhandled rejection.
     waiting.catch(() => {});
     return waiting;
   }
@@ -75,9 +75,9 @@ export class ExchangeLog {
     this.#waiters.clear();
   }
 
-  #tell(stage: Stage, exchange: Exchange): void {
+  #notify(stage: Stage, exchange: Exchange): void {
     for (const waiter of this.#waiters) {
-      if (waiter.stage !== stage || !isAwaited(exchange, waiter.awaited) || --waiter.left > 0) continue;
+      if (waiter.stage !== stage || !isAwaited(exchange, waiter.awaited) || --waiter.remaining > 0) continue;
       this.#waiters.delete(waiter);
       waiter.resolve(exchange);
     }

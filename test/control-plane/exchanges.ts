@@ -6,12 +6,12 @@ import { endpointOf } from './routes.js';
 import { httpDate } from './timestamp.js';
 import { type WireStep, wireScript } from './wire-script.js';
 
-/** What answers: the control plane, or GitHub. */
+/** The control plane, or GitHub. */
 export interface Service {
   readonly clock: Clock;
   handle(request: PlaneRequest): PlaneAnswer;
   errorAnswer(status: number, code: string, message: string, headers: PlaneAnswer['headers']): PlaneAnswer;
-  /** Those that every answer has. */
+  /** The headers of every response. */
   commonHeaders(): PlaneAnswer['headers'];
   keyOf?(headers: PlaneRequest['headers']): { readonly id: string } | undefined;
 }
@@ -19,16 +19,16 @@ export interface Service {
 export interface Reception {
   readonly exchange: Exchange;
   readonly script: readonly WireStep[];
-  /** Whoever plays the script says when the head of an answer is out … */
+  /** To be called when the head of the response is sent. */
   readonly headSent: (status: number) => void;
-  /** … and when all is over: sent whole, or the connection gone. */
+  /** To be called when the response is sent whole, or the connection is closed. */
   readonly over: () => void;
 }
 
-/** The answer is undefined where nothing was carried out. */
+/** The response is undefined if nothing was carried out. */
 type OnEnd = (exchange: Exchange, answer: PlaneAnswer | undefined) => void;
 
-/** Takes requests in, whatever network brings them: decides on a fault, has the service carry it out, and keeps the log. */
+/** Receives the requests of any network: chooses a fault, lets the service carry the request out, and keeps the log. */
 export class Exchanges<F = Fault> {
   readonly log = new ExchangeLog();
   readonly #service: Service;
@@ -71,13 +71,13 @@ export class Exchanges<F = Fault> {
     };
   }
 
-  /** A request on a connection that the server had given up. */
+  /** A request on a connection that the server closes. */
   receiveInVain(request: PlaneRequest): void {
     const endpoint = endpointOf(request.method, request.target);
     this.#end(this.#record(request, endpoint, 'closed-on-arrival'), undefined);
   }
 
-  /** Nothing is carried out any more, and who waits is told so. */
+  /** Cancels late requests, and rejects those who wait for an exchange. */
   close(): void {
     for (const cancel of this.#lateWork) cancel();
     this.#lateWork.clear();
@@ -130,7 +130,7 @@ function whenDone(fault: Fault | undefined): Done {
   }
 }
 
-/** What a fault says in place of the API, if it does. */
+/** The response of a fault in place of the API's, if it has one. */
 function replacingAnswer(fault: Fault | undefined, service: Service): PlaneAnswer | undefined {
   switch (fault?.kind) {
     case 'status': {

@@ -1,5 +1,5 @@
 /**
- * The control API in process, for tests of what talks to it.
+ * The control API in process, for tests of its clients.
  *
  *     const service = await startControlPlane({ projects: 2 });
  *     const operation = service.plane.startOperation({ lengthMs: 2000, outcome: 'failed' });
@@ -10,12 +10,12 @@
  *
  * - `plane` holds the data: startOperation, endOperation, removeOperation, addProject, removeProject, addKey, key, aliveKeys,
  *   isAlive, revokeKey …
- * - `faults` says what goes wrong and when: add (at any time), clear.
+ * - `faults` has rules for faults: add (at any time), clear.
  * - `arrived` and `ended` wait for the n-th exchange of an endpoint, without polling.
- * - What the API's document leaves open is told by `notShown`; its defaults stand in not-shown.ts.
+ * - `notShown` has the choices that the API's document leaves open; not-shown.ts has the defaults.
  *
- * `createControlPlane` is the same without sockets: whoever brings the network calls `exchanges.receive(request)` and plays
- * the script of steps that comes back.
+ * `createControlPlane` is the same without sockets: a network calls `exchanges.receive(request)` and carries out the script of
+ * steps that it returns.
  */
 import { type Clock, systemClock } from './clock.js';
 import type { Awaited, Exchange } from './exchange-log.js';
@@ -50,10 +50,10 @@ export interface ControlPlaneOptions {
   readonly operations?: number;
   /** The secret of the first key. */
   readonly apiKey?: string;
-  /** Ids count up from here; as a bigint or in digits it may be beyond 2^53. */
+  /** The following ids count up. A bigint or digits may be beyond 2^53. */
   readonly firstKeyId?: number | bigint | string;
   readonly notShown?: Partial<NotShown>;
-  /** Of the operations that a request starts. */
+  /** The course of operations that a request starts. */
   readonly newOperations?: NewOperations;
   readonly faults?: readonly FaultRule[];
   /** Called when an exchange is over. */
@@ -67,9 +67,9 @@ interface ObservedControlPlane {
   readonly faults: FaultPlan;
   /** All so far, in order of arrival. */
   readonly requests: readonly Exchange[];
-  /** Resolves when that request has arrived, also if it had before; rejects when the plane is closed first. */
+  /** Resolves when that request has arrived, also if it already has. Rejects when the plane closes first. */
   arrived(awaited?: Awaited): Promise<Exchange>;
-  /** Resolves when so many exchanges are over, answered whole or cut. */
+  /** Resolves when that exchange is over, complete or cut. */
   ended(awaited?: Awaited): Promise<Exchange>;
 }
 
@@ -83,7 +83,7 @@ export interface RunningControlPlane extends ObservedControlPlane {
   readonly apiKey: string;
   /** Of the projects at the start, newest first. */
   readonly projectIds: readonly string[];
-  /** Cuts all connections and drops all that was still to be done. */
+  /** Cuts all connections, and cancels late requests. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { badRequest, Refusal } from './refusal.js';
 
-/** The name a create request asks for, from JSON or a form. */
+/** The name of a new key, from JSON or a form. */
 export function readKeyName(contentType: string | undefined, body: string): string {
   const [mediaType = ''] = (contentType ?? '').toLowerCase().split(';', 1);
   const name = nameIn(mediaType.trim(), body);

@@ -27,7 +27,7 @@ export class KeyRing {
     return this.#add(String(this.#nextId++), name, now, secret);
   }
 
-  /** A key with the id of one that was revoked, as some services give them out again. */
+  /** A key with the id of a revoked one, as from a service that reuses ids. */
   reuse(id: string, name: string, now: number): ApiKey {
     return this.#add(id, name, now, this.#newSecret());
   }

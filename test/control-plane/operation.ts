@@ -1,6 +1,6 @@
 import { formatTimestamp, type Micros } from './timestamp.js';
 
-/** From so long after its creation on, the operation has this status. */
+/** The operation has this status from so long after its creation. */
 export interface CourseStep {
   readonly afterMs: number;
   readonly status: string;
@@ -15,41 +15,41 @@ export interface Operation {
   readonly endpointId: string | undefined;
   readonly action: string;
   readonly createdMicros: Micros;
-  /** In order of time. This and the count are replaced when the operation is ended by hand. */
+  /** In order of time. A test that ends the operation replaces this and the count. */
   course: Course;
   failuresCount: number;
   readonly appearsAfterMs: number;
   readonly vanishesAfterMs: number;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What was shown last; it stays right as long as the step does. */
+  /** The last JSON, valid for the same step. */
   shown: { readonly step: CourseStep; readonly json: string } | undefined;
 }
 
-/** How a new operation is to go. */
+/** The course of a new operation. */
 export interface OperationPlan {
   readonly id?: string;
-  /** Any word; `create_branch` when not given. */
+  /** Any word. Default: `create_branch`. */
   readonly action?: string;
   /** From creation to the end; `Infinity` never ends by itself. */
   readonly lengthMs?: number;
-  /** Time in `scheduling`; a tenth of the length, at most 500 ms, when not given. */
+  /** Time in `scheduling`. Default: a tenth of the length, at most 500 ms. */
   readonly schedulingMs?: number;
   /** The last status: `finished`, `failed`, or any other word. */
   readonly outcome?: string;
-  /** Shown once the last status is reached, 0 until then. 1 for `failed` and `error` when not given. */
+  /** Shown with the last status, 0 before. Default: 1 for `failed` and `error`. */
   readonly failuresCount?: number;
   readonly branchId?: string;
-  /** null: no endpoint. When not given, the action decides. */
+  /** null: no endpoint. Default: the action decides. */
   readonly endpointId?: string | null;
-  /** Replaces `lengthMs`, `schedulingMs` and `outcome` where three steps are not enough. */
+  /** Replaces `lengthMs`, `schedulingMs` and `outcome` if three steps are not enough. */
   readonly course?: Course;
   /** Created so long ago. */
   readonly ageMs?: number;
-  /** Unknown to the API until then, as an operation is that has not reached the replica that is asked. */
+  /** The API does not show it before, as a replica that lags behind. */
   readonly appearsAfterMs?: number;
-  /** Unknown to the API from then on. */
+  /** The API does not show it from then on. */
   readonly vanishesAfterMs?: number;
-  /** Laid over the record; `undefined` takes a field away. */
+  /** Replace fields of the record. `undefined` removes one. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
@@ -64,12 +64,12 @@ export function courseOf(plan: OperationPlan): Course {
   ];
 }
 
-/** As many as an end with that status needs. */
+/** The default number of failures for a last status. */
 export function failuresFor(status: string): number {
   return status === 'failed' || status === 'error' ? 1 : 0;
 }
 
-/** The course cut off now, with one last status. */
+/** The course until now, and then one last status. */
 export function endedCourse(operation: Operation, now: number, status: string): Course {
   const elapsed = elapsedMs(operation.createdMicros, now);
   const [first, ...later] = operation.course;
@@ -81,7 +81,7 @@ export function isVisible(operation: Operation, now: number): boolean {
   return elapsed >= operation.appearsAfterMs && elapsed < operation.vanishesAfterMs;
 }
 
-/** Nothing but the time of looking moves an operation, so no timer has to. */
+/** The status depends only on the time, so no timer is needed. */
 export function stepAt({ course, createdMicros }: Operation, now: number): CourseStep {
   const elapsed = elapsedMs(createdMicros, now);
   return course.findLast(({ afterMs }) => afterMs <= elapsed) ?? course[0];
@@ -109,7 +109,7 @@ function recordAt(operation: Operation, step: CourseStep): Readonly<Record<strin
   };
 }
 
-/** Moments are made unique by some microseconds, which may lie ahead of the clock. */
+/** Extra microseconds make moments unique, so a moment may be ahead of the clock. */
 function elapsedMs(createdMicros: Micros, now: number): number {
   return Math.max(0, now - createdMicros / 1000);
 }

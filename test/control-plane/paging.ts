@@ -8,19 +8,19 @@ export interface Dated {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Older ones are left. */
+  /** There are older ones. */
   readonly more: boolean;
 }
 
 /**
- * Records by their moment of creation. No two bear the same moment: so a timestamp alone says where a page ended, and what
- * arrives while someone turns pages moves nothing.
+ * Records by their moment of creation. Each has a moment of its own: so a timestamp marks the end of a page, and new records
+ * do not move those of the next page.
  */
 export class Timeline<T extends Dated> {
-  /** Oldest first: new ones are mostly the newest, and pushing is cheap. */
+  /** Oldest first, because most new records are the newest, and a push is cheap. */
   readonly #items: T[] = [];
 
-  /** The first moment from the wanted one on that no record bears. */
+  /** The first moment from the given one on without a record. */
   freeMoment(wanted: Micros): Micros {
     let moment = wanted;
     for (let index = this.#indexOf(wanted); this.#items[index]?.createdMicros === moment; index++) moment++;
@@ -49,7 +49,7 @@ export class Timeline<T extends Dated> {
     return { items, more: false };
   }
 
-  /** Of the first record that is not older than the moment. */
+  /** The index of the first record that is not older. */
   #indexOf(moment: Micros): number {
     let low = 0;
     let high = this.#items.length;

@@ -21,12 +21,12 @@ export interface PlaneRequest {
 
 export interface PlaneAnswer {
   readonly status: number;
-  /** Without those that say how the body is framed. */
+  /** Without Content-Length and Transfer-Encoding. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** How operations go that a request starts. */
+/** The course of operations that a request starts. */
 export type NewOperations = Pick<OperationPlan, 'lengthMs' | 'outcome'>;
 
 interface Call {
@@ -34,7 +34,7 @@ interface Call {
   readonly parameters: readonly string[];
 }
 
-/** The API as a state machine: a request in, its answer out, at once. Only the clock moves it besides. */
+/** The API as a state machine: it responds to a request at once. Apart from requests, only the clock changes it. */
 export class ControlPlane extends Account {
   readonly notShown: NotShown;
   readonly newOperations: NewOperations;
@@ -55,7 +55,7 @@ export class ControlPlane extends Account {
     }
   }
 
-  /** An error in the shape this service gives to all of them. */
+  /** An error in this service's shape. */
   errorAnswer(
     status: number,
     code: string,
@@ -71,12 +71,12 @@ export class ControlPlane extends Account {
     return { status, headers: { ...common, 'content-type': contentType, ...headers }, body };
   }
 
-  /** Those that every answer has. */
+  /** The headers of every response. */
   commonHeaders(): { readonly date: string; readonly 'x-request-id': string } {
     return { date: httpDate(this.clock.now()), 'x-request-id': `req-${++this.#requests}` };
   }
 
-  /** The key a request bears, also where it is revoked. */
+  /** The key of a request, also a revoked one. */
   keyOf(headers: PlaneRequest['headers']): ApiKey | undefined {
     const [, secret] = /^bearer +(\S+) *$/i.exec(headers['authorization'] ?? '') ?? [];
     return secret === undefined ? undefined : this.keyOfSecret(secret);
@@ -129,17 +129,17 @@ export class ControlPlane extends Account {
     'list-projects': ({ request }) => {
       const { projectsPageSize } = this.notShown;
       if (projectsPageSize === 0) return `{"projects":${this.projectsJson}}`;
-      const asked = readPageRequest(queryOf(request.target), projectsPageSize, this.notShown);
-      const { items, pagination } = turnPage(this.projectTimeline, asked, () => true, this.notShown);
+      const page = readPageRequest(queryOf(request.target), projectsPageSize, this.notShown);
+      const { items, pagination } = turnPage(this.projectTimeline, page, () => true, this.notShown);
       return JSON.stringify({ projects: items.map(({ record }) => record), pagination });
     },
 
     'list-operations': ({ request, parameters: [projectId = ''] }) => {
-      const asked = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
+      const page = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
       const timeline = this.operationTimeline(projectId);
       if (!timeline) throw notFound('There is no such project.');
       const now = this.clock.now();
-      const { items, pagination } = turnPage(timeline, asked, (item) => isVisible(item, now), this.notShown);
+      const { items, pagination } = turnPage(timeline, page, (item) => isVisible(item, now), this.notShown);
       const operations = items.map((item) => operationJson(item, now));
       return `{"operations":[${operations}],"pagination":${JSON.stringify(pagination)}}`;
     },
@@ -181,7 +181,7 @@ export class ControlPlane extends Account {
 
 const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** JSON.stringify would round an id beyond 2^53, and knows no way to print its digits as they are. */
+/** JSON.stringify cannot print an id beyond 2^53 with all its digits. */
 function withId(id: string, fields: Readonly<Record<string, unknown>>): string {
   return `{"id":${id},${JSON.stringify(fields).slice(1)}`;
 }

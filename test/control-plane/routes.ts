@@ -46,7 +46,7 @@ export function findRoute(method: string, target: string): Route {
   return unknownPath;
 }
 
-/** What the request is for, as the log and the rules for faults name it. */
+/** The endpoint of a request, for the log and for faults. */
 export function endpointOf(method: string, target: string): Endpoint | 'other' {
   const route = findRoute(method, target);
   return route.kind === 'endpoint' ? route.endpoint : 'other';

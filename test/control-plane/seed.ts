@@ -6,7 +6,7 @@ const qualities = ['bright', 'calm', 'cold', 'green', 'late', 'misty', 'quiet', 
 const things = ['bay', 'brook', 'cloud', 'field', 'forest', 'hill', 'lake', 'meadow', 'river', 'stone'] as const;
 const regions = ['eu-central', 'eu-west', 'us-east', 'us-west'] as const;
 
-/** Of the documented actions, with whether they concern an endpoint. */
+/** The documented actions, and whether they have an endpoint. */
 const actions = {
   apply_config: true,
   apply_storage_config: false,
@@ -29,7 +29,7 @@ const frequentActions = [
 export const documentedActions = Object.keys(actions);
 
 export function hasEndpoint(action: string): boolean {
-  return Object.entries(actions).some(([name, concerned]) => name === action && concerned);
+  return Object.entries(actions).some(([name, has]) => name === action && has);
 }
 
 export function inventName(random: Random): string {
@@ -59,7 +59,7 @@ export function inventProject(random: Random, id: string, createdMicros: Micros)
   };
 }
 
-/** An operation of the past: over for long enough that no one takes it for news. */
+/** An operation that ended long ago. */
 export function inventPast(random: Random, ageMs: number): OperationPlan {
   return {
     action: pick(random, frequentActions),

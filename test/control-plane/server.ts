@@ -9,11 +9,11 @@ import type { WireStep } from './wire-script.js';
 
 export interface ServerOptions {
   readonly host?: string;
-  /** 0: one that is free. */
+  /** 0: a free one. */
   readonly port?: number;
   /** PEM; with it the server speaks TLS. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Answers what lies beside the API on the same port; undefined leaves a request to the API. */
+  /** Responds to other paths on the same port. Undefined leaves a request to the API. */
   readonly beside?: (request: PlaneRequest) => PlaneAnswer | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Receiver {
   receiveInVain(request: PlaneRequest): void;
 }
 
-/** Serves what the exchanges decide over real sockets. */
+/** Serves the exchanges over sockets. */
 export async function startServer(
   exchanges: Receiver,
   clock: Clock,
@@ -58,7 +58,7 @@ export async function startServer(
     });
   };
   const server = options.tls ? createHttpsServer(options.tls, listener) : createHttpServer(listener);
-  keepPatient(server);
+  disableTimeouts(server);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -75,14 +75,14 @@ export async function startServer(
   };
 }
 
-/** Only the TCP socket beneath a TLS one can be reset; it is the one with the same peer. */
+/** Only the TCP socket beneath a TLS socket can be reset. Both have the same peer. */
 function cut(socket: Socket, by: CutBy, tcpSockets: ReadonlySet<Socket>): void {
   if (by === 'close') socket.destroy();
   else for (const tcp of tcpSockets) if (tcp.remotePort === socket.remotePort) tcp.resetAndDestroy();
 }
 
-/** Whatever ends a connection here shall be a fault someone asked for. */
-function keepPatient(server: Server): void {
+/** Only a fault may end a connection. */
+function disableTimeouts(server: Server): void {
   server.keepAliveTimeout = 0;
   server.headersTimeout = 0;
   server.requestTimeout = 0;
@@ -92,7 +92,7 @@ function readBody(message: IncomingMessage, whenRead: (body: string) => void): v
   const chunks: Buffer[] = [];
   message.on('data', (chunk: Buffer) => chunks.push(chunk));
   message.on('end', () => whenRead(Buffer.concat(chunks).toString('utf8')));
-  // A request that its sender broke off never arrived; the socket closes by itself.
+  // The client closed its connection before the whole request arrived.
   message.on('error', () => {});
 }
 
@@ -120,13 +120,13 @@ function authority(server: Server): string {
   return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
-/** What a script needs of the connection that no response can do. */
+/** The parts of a connection that a response does not have. */
 interface Connection {
   cut(by: CutBy): void;
   closeOnNextRequest(): void;
 }
 
-/** Plays the steps on a socket, one after the other, until the end or until the socket is gone. */
+/** Carries out the steps on a socket, until the end or until the socket is closed. */
 function playScript(
   { script, headSent, over }: Reception,
   response: ServerResponse,
@@ -156,7 +156,7 @@ function playScript(
         next();
         break;
       case 'send':
-        // Goes on when the text has left, because a cut would throw away what is still in a buffer.
+        // A cut would discard a buffered text, so the next step waits until it is sent.
         if (current.text === '') next();
         else response.write(current.text, (error) => error ?? next());
         break;

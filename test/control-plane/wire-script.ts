@@ -1,22 +1,22 @@
 import type { CutBy, Fault, Framing } from './faults.js';
 import type { PlaneAnswer } from './plane.js';
 
-/** What the client's end of the connection gets to see, step by step; whoever owns the connection plays it. */
+/** A step of what the client sees on its connection. The owner of the connection carries it out. */
 export type WireStep =
   | { readonly step: 'wait'; readonly ms: number }
-  /** Headers and body whole, and with them the end. */
+  /** A whole response with its end. */
   | { readonly step: 'answer'; readonly answer: PlaneAnswer; readonly closeOnNextRequest: boolean }
   | { readonly step: 'head'; readonly status: number; readonly headers: PlaneAnswer['headers'] }
   | { readonly step: 'send'; readonly text: string }
-  /** The end of an answer that came in pieces. */
+  /** The end of a response that was sent in pieces. */
   | { readonly step: 'end' }
-  /** The same text again and again, as fast as the client takes it, until it has had enough. */
+  /** The same text again and again, as fast as the client reads it, until it closes. */
   | { readonly step: 'flood'; readonly text: string }
-  /** Nothing more comes, and the connection stays. */
+  /** Nothing more is sent, and the connection stays open. */
   | { readonly step: 'hang' }
   | { readonly step: 'cut'; readonly by: CutBy };
 
-/** The answer is undefined where nothing was carried out and nothing is said instead. */
+/** The answer is undefined if nothing was carried out and the fault has no response of its own. */
 export function wireScript(fault: Fault | undefined, answer: PlaneAnswer | undefined): readonly WireStep[] {
   if (fault?.kind === 'cut-before-headers') return [{ step: 'cut', by: fault.by ?? 'close' }];
   if (fault?.kind === 'hang-before-headers' || !answer) return [{ step: 'hang' }];
@@ -39,7 +39,7 @@ export function wireScript(fault: Fault | undefined, answer: PlaneAnswer | undef
     case 'endless-body':
       return [head(answer, 'chunked'), firstHalf, { step: 'flood', text: filler }];
     case 'bad-json':
-      // Only the last character is wrong, so that a parser's message quotes the end of the body: a key, maybe.
+      // Only the last character is wrong: a parser's message then quotes the end of the body, which may be a key.
       return [whole({ ...answer, body: `${body.slice(0, -1)}<` })];
     case 'empty-body':
       return [whole({ ...answer, body: '' })];
@@ -48,7 +48,7 @@ export function wireScript(fault: Fault | undefined, answer: PlaneAnswer | undef
   }
 }
 
-/** Spaces leave the beginning of a JSON text what it is. */
+/** After spaces, the beginning is still valid JSON. */
 const filler = ' '.repeat(65_536);
 
 function whole(answer: PlaneAnswer) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StepProcess } from './step.js';
 
-/** How the runner cancels: it asks, asks again, and then does not ask. `waits` are seconds. */
+/** The signals by which the runner cancels. `waits` are seconds. */
 export const cancelSequence = [
   { signal: 'SIGINT', waits: 7.5 },
   { signal: 'SIGTERM', waits: 2.5 },

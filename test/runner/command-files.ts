@@ -51,7 +51,7 @@ export function assignIgnoringCase(into: Record<string, string>, name: string, v
 
 export interface Pairs {
   readonly pairs: ReadonlyArray<readonly [name: string, value: string]>;
-  /** What the runner fails the step with. The pairs before it count nevertheless. */
+  /** The error that fails the step. The pairs before it count nevertheless. */
   readonly invalid?: string;
 }
 

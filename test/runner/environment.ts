@@ -20,7 +20,7 @@ export interface EnvironmentParts {
   readonly state: Readonly<Record<string, string>>;
   readonly token: string;
   readonly debug: boolean;
-  /** `env:` of the step; `undefined` takes a variable away. */
+  /** `env:` of the step; `undefined` removes a variable. */
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 

@@ -9,9 +9,9 @@ export interface FileEffects {
   readonly state: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly path: readonly string[];
-  /** As written; for what the page of a run shows, see `summaryShown`. */
+  /** As written. `summaryShown` is what the page of a run shows. */
   readonly summary: string;
-  /** Masked; empty where the runner drops a summary for its size. */
+  /** Masked. Empty if the runner drops the summary because of its size. */
   readonly summaryShown: string;
   readonly summaryDropped: boolean;
   /** Why command files are malformed; each fails the step. */
@@ -23,7 +23,7 @@ const HELP =
   'For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions' +
   '#adding-a-markdown-summary';
 
-/** What the runner does with the command files when the process has ended. */
+/** Reads the command files when the process has ended, as the runner does. */
 export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
   const invalid: string[] = [];
   const read = (name: 'output' | 'state' | 'env', keep: (key: string, value: string) => void): void => {
@@ -88,7 +88,7 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   };
 }
 
-/** What follows the last line break is a line only where it is not empty. */
+/** The text after the last line break is a line only if it is not empty. */
 function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|\n|\r/);
   if (lines.at(-1) === '') lines.pop();

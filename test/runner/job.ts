@@ -6,13 +6,13 @@ import { Masker } from './masker.js';
 const PREFIX = 'action-runner-';
 const open = new Set<string>();
 
-/** What the steps of one job share: folders, masks, and what earlier steps set for later ones. */
+/** Shared by the steps of one job: folders, masks, and variables and paths for later steps. */
 export class Job {
   readonly root: string;
   readonly temp: string;
   readonly workspace: string;
   readonly masker = new Masker();
-  /** What steps wrote to GITHUB_ENV and, the newest first, to GITHUB_PATH. */
+  /** From GITHUB_ENV, and from GITHUB_PATH, the newest first. */
   readonly env: Record<string, string> = {};
   readonly path: string[] = [];
 
@@ -36,7 +36,7 @@ process.on('exit', () => {
   for (const root of open) rmSync(root, { recursive: true, force: true });
 });
 
-/** A process that a signal ended (a test pool ends its workers so) could not tidy up: the next one does it. */
+/** Removes the folders of ended processes. A process that a signal ended, as a test pool does, could not remove its own. */
 export function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN;

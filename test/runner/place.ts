@@ -1,4 +1,4 @@
-/** Where in a file an annotation is shown. 0 is nowhere. */
+/** The place of an annotation in a file. 0 is none. */
 export type Place = readonly [file: string, line: number, endLine: number, column: number, endColumn: number];
 
 /** The runner drops what makes no sense. Without a file a place is one in the log. */

@@ -161,7 +161,7 @@ export class StepLog {
     this.#write(line);
   }
 
-  /** What is wrong with the command, if anything is. */
+  /** Returns an error of the runner, if there is one. */
   #carryOut({ name, properties, data }: Command): string | undefined {
     switch (name) {
       case 'error':

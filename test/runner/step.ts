@@ -15,9 +15,9 @@ import { type Annotation, StepLog } from './step-log.js';
 export interface StepOptions {
   /** `with:`. An input that is `undefined` is not given; an empty text is given, and gets no default. */
   readonly inputs?: Inputs | undefined;
-  /** `env:` of the step. Unlike there, variables of the runner can be set too, and `undefined` takes one away. */
+  /** `env:` of the step. Unlike there, variables of the runner can be set too, and `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** What `${{ github.token }}` gives. It is masked from the start, as are `secrets`. */
+  /** The value of `${{ github.token }}`. It is masked from the start, as are `secrets`. */
   readonly token?: string | undefined;
   readonly secrets?: readonly string[] | undefined;
   readonly node?: string | undefined;
@@ -41,7 +41,7 @@ export type StepProcess = Pick<
 
 export interface StepResult extends ChildEnd, FileEffects {
   readonly conclusion: 'success' | 'failure' | 'cancelled';
-  /** The time limit of the runner struck: in a test, a failure whatever else is so. */
+  /** The step ran over its limit. In a test, that is a failure in any case. */
   readonly overran: boolean;
   readonly stdout: string;
   readonly stderr: string;
@@ -49,7 +49,7 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly output: string;
   readonly bytes: { readonly stdout: Buffer; readonly stderr: Buffer };
   readonly lines: readonly Line[];
-  /** What a user sees: masked, commands carried out. */
+  /** As a user sees it: masked, and commands carried out. */
   readonly log: string;
   readonly annotations: readonly Annotation[];
   readonly commands: readonly Command[];
@@ -78,7 +78,7 @@ export interface StepHandle {
   waitForLine(pattern: LinePattern): Promise<Line>;
 }
 
-/** What of a finished step its post needs; only the state where nothing else is at hand. */
+/** The parts of a finished step that its post needs. */
 export type Finished = Pick<StepResult, 'state'> & Partial<Pick<StepResult, 'job' | 'options'>>;
 
 type Stage = 'main' | 'post';

@@ -3,14 +3,14 @@ import type { Clock as ServiceClock } from '../control-plane/index.js';
 
 interface Appointment {
   readonly time: number;
-  /** Of two at the same time, the one that was made first comes first. */
+  /** Of two at the same time, the older one is called first. */
   readonly n: number;
   call: (() => void) | undefined;
 }
 
 /**
- * Time that passes only when all that is to be done at a moment is done, and then at once until the next appointment. Hours
- * take milliseconds, and the same work always takes the same course.
+ * Time that passes only when all work of a moment is done, and then jumps to the next appointment. Hours take milliseconds,
+ * and the same work always takes the same course.
  */
 export class VirtualClock implements Clock {
   /** The same time for the control plane, which counts from 1970. */
@@ -18,8 +18,8 @@ export class VirtualClock implements Clock {
   readonly #epoch: number;
   readonly #appointments = new Heap();
   #now = 0;
-  #made = 0;
-  #calledOff = 0;
+  #count = 0;
+  #cancelled = 0;
 
   constructor(epoch: number = Date.UTC(2024, 0, 1)) {
     this.#epoch = epoch;
@@ -38,13 +38,13 @@ export class VirtualClock implements Clock {
   }
 
   schedule(time: number, call: () => void): () => void {
-    const appointment: Appointment = { time: Math.max(time, this.#now), n: ++this.#made, call };
-    // What never comes need not be kept.
+    const appointment: Appointment = { time: Math.max(time, this.#now), n: ++this.#count, call };
+    // An infinite time never comes.
     if (time !== Number.POSITIVE_INFINITY) this.#appointments.push(appointment);
     return () => {
       if (appointment.call === undefined) return;
       appointment.call = undefined;
-      if (time !== Number.POSITIVE_INFINITY) this.#forget();
+      if (time !== Number.POSITIVE_INFINITY) this.#dropCancelled();
     };
   }
 
@@ -82,7 +82,7 @@ export class VirtualClock implements Clock {
       if (appointment === undefined) return undefined;
       const { call } = appointment;
       if (call === undefined) {
-        this.#calledOff--;
+        this.#cancelled--;
         continue;
       }
       appointment.call = undefined;
@@ -91,11 +91,11 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Most deadlines never strike: they must not pile up. */
-  #forget(): void {
-    if (++this.#calledOff < 64 || this.#calledOff * 2 < this.#appointments.size) return;
+  /** Most deadlines are cancelled. They must not pile up. */
+  #dropCancelled(): void {
+    if (++this.#cancelled < 64 || this.#cancelled * 2 < this.#appointments.size) return;
     this.#appointments.keep(({ call }) => call !== undefined);
-    this.#calledOff = 0;
+    this.#cancelled = 0;
   }
 }
 

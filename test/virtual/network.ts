@@ -7,13 +7,13 @@ const bandwidth = 100_000;
 const largestBody = 256 * 1024 * 1024;
 
 export interface NetworkOptions {
-  /** Milliseconds that a request takes to the service, or an answer back; none when not given. */
+  /** Milliseconds that a request or its response travels. Default: none. */
   readonly trip?: () => number;
 }
 
 /**
- * One client's connection to a control plane without sockets: what the plane's script would do to a socket, the answer does
- * here, in virtual time.
+ * One client's connection to a control plane without sockets. It carries out the plane's script in virtual time as a server
+ * does on a socket.
  */
 export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip }: NetworkOptions = {}): Exchange {
   const connection: Connection = { givenUp: false };
@@ -67,7 +67,7 @@ class Delivery {
     if (connection.givenUp) {
       connection.givenUp = false;
       exchanges.receiveInVain(received);
-      // What may be sent twice is, on a new connection.
+      // As the action's client does, except for a POST.
       this.#isRepeated = true;
       if (method === 'POST') {
         this.#break('Connection reset (ECONNRESET)');

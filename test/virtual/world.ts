@@ -32,7 +32,7 @@ export class World {
     return this.exchanges.log.exchanges.map(({ at }) => at - epoch);
   }
 
-  /** A connection of its own for each who waits. */
+  /** A new connection. */
   connect(): Exchange {
     return virtualNetwork(this.exchanges, this.clock, this.#network);
   }
