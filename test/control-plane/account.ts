@@ -215,12 +215,12 @@ export class Account {
     random: Random,
   ): Operation {
     const { action = 'create_branch', outcome = 'finished' } = plan;
-    const inventedEndpoint = hasEndpoint(action) ? `ep-${inventName(random)}` : null;
+    const endpointId = hasEndpoint(action) ? `ep-${inventName(random)}` : undefined;
     const operation: Operation = {
       id: plan.id ?? uuid(random),
       projectId,
       branchId: plan.branchId ?? `br-${inventName(random)}`,
-      endpointId: (plan.endpointId === undefined ? inventedEndpoint : plan.endpointId) ?? undefined,
+      endpointId,
       action,
       createdMicros: timeline.freeMoment(Math.round((now - (plan.ageMs ?? 0)) * 1000)),
       course: courseOf(plan),

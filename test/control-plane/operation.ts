@@ -39,8 +39,6 @@ export interface OperationPlan {
   /** Shown with the last status, 0 before. Default: 1 for `failed` and `error`. */
   readonly failuresCount?: number;
   readonly branchId?: string;
-  /** null: no endpoint. Default: the action decides. */
-  readonly endpointId?: string | null;
   /** Replaces `lengthMs`, `schedulingMs` and `outcome` if three steps are not enough. */
   readonly course?: Course;
   /** Created so long ago. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HttpResponse, TransportError } from '../../src/http/exchange.js';
 import { parseFault } from '../control-plane/fault-notation.js';
 import { type Fault, FaultPlan, type FaultRule, startControlPlane } from '../control-plane/index.js';
+import { VirtualClock } from '../virtual/clock.js';
 import { fetchRaw } from './fetch-raw.js';
 import { connect, createKey, networks } from './networks.js';
 import { authority, good } from './tls/certificates.js';
@@ -162,19 +163,29 @@ test.for([
   expect(await fetchRaw(`${service.baseUrl}/projects`, { ca: authority })).toMatchObject({ status: undefined, error });
 });
 
-test('closing the control plane ends its exchanges, and rejects who awaits more', async () => {
+test('closing the control plane ends its exchanges, rejects those who wait, and carries out no late request', async () => {
+  const clock = new VirtualClock();
   const service = await startControlPlane({
+    clock: clock.service,
     faults: [
       { endpoint: 'list-keys', fault: { kind: 'hang-mid-body' } },
-      { endpoint: 'list-projects', fault: { kind: 'delay', ms: 1e9 } },
+      { endpoint: 'list-projects', fault: { kind: 'delay', ms: 1000 } },
+      { endpoint: 'create-key', fault: { ...cut, done: { msAfterGivenUp: 1000 } } },
     ],
   });
-  const hanging = ['/api_keys', '/projects'].map((path) => fetchRaw(service.baseUrl + path, { key: service.apiKey }));
-  await service.arrived({ n: 2 });
+  const key = service.apiKey;
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"key_name":"late"}';
+  await fetchRaw(`${service.baseUrl}/api_keys`, { method: 'POST', key, headers, body });
+  await service.ended();
+  const hanging = ['/api_keys', '/projects'].map((path) => fetchRaw(service.baseUrl + path, { key }));
+  await service.arrived({ n: 3 });
   const another = service.arrived({ endpoint: 'revoke-key' });
   await service.close();
   for (const { error } of await Promise.all(hanging)) expect(error).toBeDefined();
   await expect(another).rejects.toThrow('closed');
+  await clock.run(new Promise<void>((resolve) => clock.schedule(2000, resolve)));
+  expect(service.plane.aliveKeys('late')).toEqual([]);
 });
 
 /** Which of ten equal requests the faults hit, counted from 1. */
