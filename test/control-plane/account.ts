@@ -1,5 +1,4 @@
 import type { Clock } from './clock.js';
-import { type ApiKey, KeyRing } from './keys.js';
 import {
   courseOf,
   endedCourse,
@@ -10,7 +9,7 @@ import {
   stepAt,
 } from './operation.js';
 import { Timeline } from './paging.js';
-import { integerBelow, type Random, seededRandom, uuid } from './random.js';
+import { characters, integerBelow, type Random, seededRandom, uuid } from './random.js';
 import { hasEndpoint, inventName, inventPast, inventProject, type ProjectRecord } from './seed.js';
 import type { Micros } from './timestamp.js';
 
@@ -23,6 +22,18 @@ export interface AccountOptions {
   /** The secret of the first key. Default: made from the seed. */
   readonly apiKey: string | undefined;
   readonly firstKeyId: bigint;
+}
+
+export interface ApiKey {
+  /** Digits, not a number: ids may be beyond 2^53. */
+  readonly id: string;
+  readonly name: string;
+  /** The secret. */
+  readonly key: string;
+  readonly createdAt: number;
+  revokedAt: number | undefined;
+  lastUsedAt: number | undefined;
+  lastUsedFrom: string | undefined;
 }
 
 interface Project {
@@ -38,6 +49,7 @@ interface History {
   readonly byId: Map<string, Operation>;
 }
 
+const secretAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const dayMs = 86_400_000;
 /** The youngest age of an invented operation, and the longest gap between two. */
 const pastGapMs = 15 * 60_000;
@@ -48,7 +60,10 @@ export class Account {
   /** The first key, as from the service's console. */
   readonly apiKey: string;
   readonly #random: Random;
-  readonly #keys: KeyRing;
+  readonly #keys = new Map<string, ApiKey>();
+  readonly #keysBySecret = new Map<string, ApiKey>();
+  readonly #secrets: Random;
+  #nextKeyId: bigint;
   readonly #pastOperations: number;
   readonly #startedAt: number;
   readonly #projects = new Map<string, Project>();
@@ -60,39 +75,41 @@ export class Account {
     this.#random = seededRandom(options.seed);
     this.#pastOperations = options.operations;
     this.#startedAt = this.clock.now();
-    this.#keys = new KeyRing(seededRandom(options.seed + 1), options.firstKeyId);
-    this.apiKey = this.#keys.create('console', this.#startedAt, options.apiKey).key;
+    this.#secrets = seededRandom(options.seed + 1);
+    this.#nextKeyId = options.firstKeyId;
+    this.apiKey = this.addKey('console', options.apiKey).key;
     for (let count = options.projects; count > 0; count--) this.#insertProject(count * 60_000 + 30 * dayMs, {});
   }
 
   // Keys
 
   addKey(name: string, secret?: string): ApiKey {
-    return this.#keys.create(name, this.clock.now(), secret);
+    return this.#insertKey(String(this.#nextKeyId++), name, 0, secret);
   }
 
   addKeyOfAge(name: string, ageMs: number): ApiKey {
-    return this.#keys.create(name, this.clock.now() - ageMs);
+    return this.#insertKey(String(this.#nextKeyId++), name, ageMs);
   }
 
-  /** Revokes the key, and gives its id to a new one. */
+  /** Revokes the key, and gives its id to a new one, as some services do. */
   reuseId(id: string, name: string): ApiKey {
     this.revokeKey(id);
-    return this.#keys.reuse(id, name, this.clock.now());
+    return this.#insertKey(id, name, 0);
   }
 
   /** Also a revoked one. */
   key(id: string): ApiKey | undefined {
-    return this.#keys.find(id);
+    return this.#keys.get(id);
   }
 
+  /** Also a revoked one. */
   keyOfSecret(secret: string): ApiKey | undefined {
-    return this.#keys.ofSecret(secret);
+    return this.#keysBySecret.get(secret);
   }
 
   /** Oldest first. */
   aliveKeys(name?: string): ApiKey[] {
-    const alive = this.#keys.alive();
+    const alive = [...this.#keys.values()].filter((key) => key.revokedAt === undefined);
     return name === undefined ? alive : alive.filter((key) => key.name === name);
   }
 
@@ -179,6 +196,15 @@ export class Account {
 
   operationTimeline(projectId: string): Timeline<Operation> | undefined {
     return this.#historyOf(projectId)?.timeline;
+  }
+
+  #insertKey(id: string, name: string, ageMs: number, secret = characters(this.#secrets, secretAlphabet, 64)): ApiKey {
+    const createdAt = this.clock.now() - ageMs;
+    const unused = { revokedAt: undefined, lastUsedAt: undefined, lastUsedFrom: undefined };
+    const key: ApiKey = { id, name, key: secret, createdAt, ...unused };
+    this.#keys.set(id, key);
+    this.#keysBySecret.set(secret, key);
+    return key;
   }
 
   #insertProject(ageMs: number, fields: Readonly<Record<string, unknown>> & { readonly id?: string }): Project {

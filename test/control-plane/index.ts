@@ -26,13 +26,13 @@ import { ControlPlane, type NewOperations, type PlaneAnswer } from './plane.js';
 import { basePath } from './routes.js';
 import { type ServerOptions, startServer } from './server.js';
 
+export type { ApiKey } from './account.js';
 export { type Clock, systemClock } from './clock.js';
 export type { Awaited, Exchange } from './exchange-log.js';
 export type { Reception } from './exchanges.js';
 export { Exchanges } from './exchanges.js';
 export type { Fault, FaultRule } from './faults.js';
 export { FaultPlan } from './faults.js';
-export type { ApiKey } from './keys.js';
 export type { NotShown } from './not-shown.js';
 export type { Operation, OperationPlan } from './operation.js';
 export type { PlaneAnswer, PlaneRequest } from './plane.js';

@@ -1,6 +1,5 @@
-import { Account, type AccountOptions } from './account.js';
+import { Account, type AccountOptions, type ApiKey } from './account.js';
 import { readKeyName } from './key-request.js';
-import type { ApiKey } from './keys.js';
 import type { NotShown } from './not-shown.js';
 import { isVisible, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
