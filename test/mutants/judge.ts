@@ -25,8 +25,8 @@ const blind = [
 ];
 const limitMs = 20 * 60_000;
 const runs = { from: 1, runs: 500, workers: 1, untilFound: true, limitMs: 60_000 };
-/** Most processes load the bundle. The scenarios that import the file as well wait until later. */
-const related = (file: string) => ['related', file, '--exclude=test/scenarios/**'];
+/** Processes load the bundle, so they wait until later. */
+const related = (file: string) => ['related', file, '--exclude=test/processes/**'];
 
 /** Judges the mutants of a tree. A test that fails has found one only if it passes without a mutant. */
 export class Judge {
