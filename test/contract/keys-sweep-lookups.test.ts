@@ -40,7 +40,7 @@ describe('lookups of runs', () => {
 
   test('are not repeated for a run whose keys are all too young', async (context) => {
     const stage = await setSweep(context);
-    const kept = [stage.addKey('11', { ageMs: 60_000 })];
+    const kept = [stage.addKey('11', { ageMs: hour })];
     const result = await stage.sweep();
     expectSwept(result, 'ok', { kept });
     expect(fileOf(result).keys[0]?.['why']).toBe('its run was not found, but the key is not older than 1h');
@@ -82,6 +82,18 @@ describe('lookups of runs', () => {
     expectWarned(await stage.sweep(), [old, over], [running11, young], /status 502/);
   });
 
+  test('that fail for several reasons: the warning names up to three, each once', async (context) => {
+    const stage = await setSweep(context);
+    const statuses = [403, 410, 403, 422, 451];
+    const kept = statuses.map((status, n) => {
+      stage.runs.set(String(11 + n), { ...failing(status), transient: false });
+      return stage.addKey(String(11 + n));
+    });
+    const why =
+      /workflow runs: GitHub \w+ with status 403; GitHub \w+ with status 410; GitHub \w+ with status 422\. Keys/;
+    expectWarned(await stage.sweep(), [], kept, why);
+  });
+
   test.for([
     ['one permanent failure', 403, 7],
     ['three transient failures', 503, 9],
@@ -100,7 +112,7 @@ describe('lookups of runs', () => {
     stage.runs.set(ownRun, 'hangs');
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.sweep({ timeout: '2m', 'request-timeout': '5m' });
-    expectWarned(result, [old], [young], /GitHub did not respond within half of the timeout/);
+    expectWarned(result, [old], [young], /: GitHub did not respond within half of the timeout\. Keys/);
     expect(result.outputs['duration-ms']).toBe('80000');
   });
 
@@ -146,16 +158,16 @@ describe('lookups of runs', () => {
   );
 });
 
-describe('if the current run cannot be read', () => {
+describe('while the current run cannot be read', () => {
   const minute = 60_000;
   const unreadable: readonly [string, KnownRun, why: RegExp, attempts: number, from: number, to: number][] = [
     ['not found', 'gone', /GitHub does not show the current run/, 1, 40, 40],
     ['forbidden', failing(403), /status 403/, 1, 40, 40],
-    ['out of order', failing(503), /status 503/, 5, 200, 200 + 15_000],
+    ['unavailable', failing(503), /status 503/, 5, 200, 200 + 15_000],
     ['no response', 'hangs', /GitHub did not respond within request-timeout/, 5, 50_000, 50_000 + 15_000],
     ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
     ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
-    ['out of order for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
+    ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
   ];
   test.for(unreadable)(
     'only keys older than older-than are revoked: %s',
@@ -205,7 +217,7 @@ describe('if the current run cannot be read', () => {
     expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 3), ids.slice(3), /401/);
   });
 
-  test('but can be read after a retry, the sweep goes on as usual', async (context) => {
+  test('the sweep goes on as usual once a retry reads it', async (context) => {
     for (const failure of [failing(429, { retryAfterMs: 4 * minute }), failing(503, { retryAfterMs: 1_000 })]) {
       const stage = await setSweep(context);
       stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failure : running));

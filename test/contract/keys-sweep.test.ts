@@ -99,6 +99,8 @@ describe('the run of a key', () => {
 
     expectSwept(result, 'ok', { revoked: idsOf(true), kept: idsOf(false) });
     for (const key of fileOf(result).keys) expect(key['why']).toMatch(why);
+    const idsInSummary = [...result.summary.matchAll(/<tr><td>[^<]*<\/td><td><code>(\d+)/g)].map(([, id]) => id);
+    expect(idsInSummary).toEqual([...idsOf(true), ...idsOf(false)]);
     const isLookedUp = known !== 'hangs' && !(typeof known === 'object' && 'message' in known);
     expect(warningsOf(result)).toHaveLength(isLookedUp ? 0 : 1);
   });
@@ -195,6 +197,7 @@ describe('the name of a key', () => {
 
   const repositories: readonly [what: string, env: Record<string, string | undefined>, fingerprint: string][] = [
     ['a repository that was renamed', { GITHUB_REPOSITORY: 'acme/store' }, ours],
+    ['a repository on github.com, which the runner need not name', { GITHUB_SERVER_URL: undefined }, ours],
     [
       'a repository without an id, whatever the case of its name',
       { GITHUB_REPOSITORY: 'Acme/Shop', GITHUB_REPOSITORY_ID: undefined },
@@ -412,6 +415,7 @@ describe('nothing is revoked', () => {
     ['GITHUB_REPOSITORY', undefined],
     ['GITHUB_REPOSITORY', 'acme'],
     ['GITHUB_API_URL', 'api.github.test'],
+    ['GITHUB_API_URL', 'ftp://api.github.test'],
   ] as const;
   test.for(variables)(
     'if %s is %j: the error names the variable, and nothing is sent',
