@@ -79,11 +79,11 @@ const commands: readonly Command[] = [
     method: 'POST',
     path: /^\/runs\/([^/]+)$/,
     fields: ['status', 'attempt'],
-    carryOut({ plane, runs }, { status = 'in_progress', attempt = '1' }, [id = '']) {
+    carryOut({ runs }, { status = 'in_progress', attempt = '1' }, [id = '']) {
       oneOf('status', runStatuses, status);
       if (!/^[1-9]\d{0,2}$/.test(attempt))
         throw badRequest(`attempt must be a number from 1 to 999, not '${attempt}'.`);
-      orBadRequest(() => runs.addRun({ id, status, attempt: Number(attempt) }, plane.clock.now()));
+      orBadRequest(() => runs.addRun({ id, status, attempt: Number(attempt) }));
       return { id, status, attempt: Number(attempt) };
     },
   },

@@ -12,7 +12,7 @@ import type { StepOptions } from '../runner/step.js';
 const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
 const repository = { token, repository: 'acme/shop', repositoryId };
 
-function runsOf({ requests }: RunningGitHub): string[] {
+function runsOf(requests: RunningGitHub['requests']): string[] {
   return requests.map(({ path }) => path.replace(/.*\/runs\//, ''));
 }
 
@@ -20,6 +20,9 @@ describe('the client of GitHub', () => {
   /** The start of virtual time. */
   const epochMs = Date.UTC(2024, 0, 1);
   let github: RunningGitHub;
+  let earlier = 0;
+  /** Of the test. */
+  const requests = () => github.requests.slice(earlier);
   let workflowRuns: typeof import('../../src/modes/sweep-keys/workflow-runs.js').workflowRuns;
 
   beforeAll(async () => {
@@ -35,7 +38,7 @@ describe('the client of GitHub', () => {
 
   afterEach(() => {
     github.faults.clear();
-    github.requests.length = 0;
+    earlier = github.requests.length;
   });
 
   afterAll(() => github.close());
@@ -56,8 +59,8 @@ describe('the client of GitHub', () => {
     github.addRun({ id: '12', status: 'completed', conclusion: 'failure', attempt: 3 });
     const revoked = [stage.addKey('11'), stage.addKey('12', { attempt: 3 })];
     expectSwept(await stage.sweep(), 'ok', { revoked });
-    expect(runsOf(github)).toEqual([ownRun, '11', '12', '11', ownRun]);
-    for (const { method, path, headers } of github.requests) {
+    expect(runsOf(requests())).toEqual([ownRun, '11', '12', '11', ownRun]);
+    for (const { method, path, headers } of requests()) {
       expect(`${method} ${path}`).toMatch(/^GET \/repos\/acme\/shop\/actions\/runs\/\d+$/);
       expect(headers['authorization']).toBe(`token ${token}`);
       expect(headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
@@ -79,7 +82,7 @@ describe('the client of GitHub', () => {
     for (const id of ids) github.addRun({ id, status: 'completed' });
     const revoked = ids.map((id) => stage.addKey(id, { ageMs: 0 }));
     expectSwept(await stage.sweep(), 'ok', { revoked });
-    expect(runsOf(github)).toEqual([ownRun, ...ids]);
+    expect(runsOf(requests())).toEqual([ownRun, ...ids]);
   });
 
   test.for(['', '"run_attempt":null,', '"run_attempt":"2",'])(
@@ -110,7 +113,7 @@ describe('the client of GitHub', () => {
   });
 
   const other = /something other than the requested run/;
-  const unusable: Readonly<Record<string, readonly [fault: Fault, why: RegExp, requests: 1 | 5]>> = {
+  const unusable: Readonly<Record<string, readonly [fault: Fault, why: RegExp, attempts: 1 | 5]>> = {
     '403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration\./, 1],
     '401': [{ kind: 'status', status: 401 }, /status 401: Unauthorized\./, 1],
     '410': [{ kind: 'status', status: 410 }, /status 410: Gone\./, 1],
@@ -136,30 +139,29 @@ describe('the client of GitHub', () => {
     'bad JSON': [{ kind: 'bad-json' }, other, 5],
     'an empty body': [{ kind: 'empty-body' }, other, 5],
     null: [{ kind: 'status', status: 200, body: 'null' }, other, 5],
-    'a list': [{ kind: 'status', status: 200, body: '[{"id":11,"status":"completed"}]' }, other, 5],
+    'a list': [{ kind: 'status', status: 200, body: '[{"id":13,"status":"completed"}]' }, other, 5],
     'another run': [{ kind: 'status', status: 200, body: '{"id":12,"status":"completed"}' }, other, 5],
-    'a run whose id is a text': [{ kind: 'status', status: 200, body: '{"id":"11","status":"completed"}' }, other, 5],
+    'a run whose id is a text': [{ kind: 'status', status: 200, body: '{"id":"13","status":"completed"}' }, other, 5],
     'a run whose id has a fraction': [
-      { kind: 'status', status: 200, body: '{"id":11.5,"status":"completed"}' },
+      { kind: 'status', status: 200, body: '{"id":13.5,"status":"completed"}' },
       other,
       5,
     ],
     'a run without an id': [{ kind: 'status', status: 200, body: '{"status":"completed"}' }, other, 5],
-    'a run without a status': [{ kind: 'status', status: 200, body: '{"id":11,"run_attempt":9}' }, other, 5],
+    'a run without a status': [{ kind: 'status', status: 200, body: '{"id":13,"run_attempt":9}' }, other, 5],
     'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, 5],
     'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, 5],
   };
   test.for(Object.entries(unusable))(
     'a run stays unknown if the response is %s',
-    async ([, [fault, why, requests]], context) => {
+    async ([, [fault, why, attempts]], context) => {
       const stage = await setRuns(context);
-      github.addRun({ id: '11', status: 'completed' });
-      context.onTestFinished(() => github.removeRun('11'));
-      github.faults.add({ path: '/runs/11', fault });
-      const [old, young] = addOldAndYoung(stage);
+      github.faults.add({ path: '/runs/13', fault });
+      github.addRun({ id: '13', status: 'completed' });
+      const [old, young] = addOldAndYoung(stage, '13');
       expectWarned(await stage.sweep(), [old], [young], why);
-      const paths = runsOf(github).map((path) => /^\d+/.exec(path)?.[0]);
-      expect(paths).toEqual([ownRun, ...Array.from({ length: requests }, () => '11')]);
+      const paths = runsOf(requests()).map((path) => /^\d+/.exec(path)?.[0]);
+      expect(paths).toEqual([ownRun, ...Array.from({ length: attempts }, () => '13')]);
     },
   );
 
@@ -190,7 +192,7 @@ describe('the client of GitHub', () => {
       const result = await stage.sweep();
       expectSwept(result, 'ok', { revoked });
       expect(warningsOf(result)).toEqual([]);
-      expect(runsOf(github)).toEqual([ownRun, ownRun, '12']);
+      expect(runsOf(requests())).toEqual([ownRun, ownRun, '12']);
       expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(from);
       expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
     },
@@ -247,8 +249,6 @@ describe('the client of GitHub', () => {
     'a token that GitHub echoes %s is in no log, summary or file',
     async ([, fault], context) => {
       const stage = await setRuns(context);
-      github.addRun({ id: '11', status: 'completed' });
-      context.onTestFinished(() => github.removeRun('11'));
       github.faults.add({ path: '/runs/11', fault });
       stage.addKey('11');
       const result = await stage.sweep();
@@ -293,7 +293,7 @@ describe('a sweep as a process', () => {
     expectSwept(result, 'ok', { revoked, kept });
     expect(warningsOf(result)).toEqual([]);
     expect(result.overran).toBe(false);
-    expect(runsOf(stage.github)).toEqual([ownRun, '11', '12', '11', ownRun]);
+    expect(runsOf(stage.github.requests)).toEqual([ownRun, '11', '12', '11', ownRun]);
   });
 
   test.concurrent('uses the API path of GitHub Enterprise', async (context) => {
@@ -305,12 +305,12 @@ describe('a sweep as a process', () => {
     expect(stage.github.requests[0]?.path).toBe(`/api/v3/repos/acme/shop/actions/runs/${ownRun}`);
   });
 
-  test.concurrent('without that path cannot read the current run', async (context) => {
+  test.concurrent('cannot read the current run without the API path of GitHub Enterprise', async (context) => {
     const stage = await setProcess(context, { basePath: '/api/v3' });
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.run({}, { GITHUB_API_URL: new URL(stage.github.url).origin });
     expectWarned(result, [old], [young], /GitHub does not show the current run/);
-    expect(runsOf(stage.github)).toEqual([ownRun]);
+    expect(runsOf(stage.github.requests)).toEqual([ownRun]);
   });
 
   test.concurrent('uses and masks the token in github-token', async (context) => {
@@ -321,7 +321,7 @@ describe('a sweep as a process', () => {
     expect(result.masks).toEqual([stage.service.apiKey, 'ghp_ofsomebody']);
   });
 
-  test.concurrent('without a token sends nothing to GitHub', async (context) => {
+  test.concurrent('sends nothing to GitHub without a token', async (context) => {
     const stage = await setProcess(context);
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.run({ 'github-token': '' });
@@ -340,13 +340,13 @@ describe('a sweep as a process', () => {
     expect(warningsOf(result)).toEqual([]);
   });
 
-  test.concurrent('revokes old keys alone if GitHub does not respond', async (context) => {
+  test.concurrent('revokes only old keys if GitHub does not respond', async (context) => {
     const stage = await setProcess(context);
     stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.run({ 'request-timeout': '1s' });
     expectWarned(result, [old], [young], /GitHub did not respond within request-timeout/);
-    expect(new Set(runsOf(stage.github))).toEqual(new Set([ownRun]));
+    expect(new Set(runsOf(stage.github.requests))).toEqual(new Set([ownRun]));
   });
 
   test.concurrent('spends half of the timeout on a GitHub that accepts connections and stays silent', async (context) => {
@@ -359,7 +359,7 @@ describe('a sweep as a process', () => {
   });
 
   for (const url of ['http://127.0.0.1:1', 'http://github.invalid.test.']) {
-    test.concurrent(`revokes old keys alone if GitHub cannot be reached at ${url}`, async (context) => {
+    test.concurrent(`revokes only old keys if GitHub cannot be reached at ${url}`, async (context) => {
       const stage = await setProcess(context);
       const [old, young] = addOldAndYoung(stage);
       expectWarned(await stage.run({}, { GITHUB_API_URL: url }), [old], [young], /GitHub could not be reached/);
@@ -386,14 +386,14 @@ describe('a sweep as a process', () => {
     return { GITHUB_API_URL: 'http://github.test', http_proxy: `http://${login}127.0.0.1:${port}` };
   };
 
-  const proxies: Readonly<Record<string, readonly [login: string, manner: ProxyBehaviour]>> = {
+  const proxies: Readonly<Record<string, readonly [login: string, behaviour: ProxyBehaviour]>> = {
     'without a login': ['', { kind: 'tunnel' }],
     'with a login': ['ci:hunter2%40%3A%2F@', { kind: 'login', user: 'ci', password: 'hunter2@:/' }],
   };
-  for (const [what, [login, manner]] of Object.entries(proxies)) {
+  for (const [what, [login, behaviour]] of Object.entries(proxies)) {
     test.concurrent(`reaches GitHub through the proxy in http_proxy, ${what}`, async (context) => {
       const stage = await setProcess(context);
-      const proxy = await startProxy(context, Number(new URL(stage.github.url).port), manner);
+      const proxy = await startProxy(context, Number(new URL(stage.github.url).port), behaviour);
       const revoked = [stage.addKey('11')];
       const result = await stage.run({}, behind(proxy.port, login));
       expectSwept(result, 'ok', { revoked });
@@ -409,9 +409,9 @@ describe('a sweep as a process', () => {
     'is silent': { kind: 'silent' },
     'does not exist': undefined,
   };
-  for (const [what, manner] of Object.entries(badProxies)) {
-    test.concurrent(`revokes old keys alone behind a proxy that ${what}`, async (context) => {
-      const port = manner === undefined ? 1 : (await startProxy(context, 1, manner)).port;
+  for (const [what, behaviour] of Object.entries(badProxies)) {
+    test.concurrent(`revokes only old keys behind a proxy that ${what}`, async (context) => {
+      const port = behaviour === undefined ? 1 : (await startProxy(context, 1, behaviour)).port;
       const stage = await setProcess(context);
       const [old, young] = addOldAndYoung(stage);
       const result = await stage.run({ 'request-timeout': '1s' }, behind(port, 'ci:hunter2@'));
@@ -420,7 +420,7 @@ describe('a sweep as a process', () => {
     });
   }
 
-  test.concurrent('does not ask GitHub if http_proxy is not a valid URL, and does not show it', async (context) => {
+  test.concurrent('sends nothing to GitHub if http_proxy is not a valid URL, and does not show it', async (context) => {
     const stage = await setProcess(context);
     const [old, young] = addOldAndYoung(stage);
     const env = { GITHUB_API_URL: 'http://github.test', http_proxy: 'http://ci:hunter2%zz@127.0.0.1:1' };
