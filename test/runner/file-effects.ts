@@ -8,7 +8,6 @@ export interface FileEffects {
   readonly outputs: Readonly<Record<string, string>>;
   readonly state: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
-  readonly path: readonly string[];
   /** As written. `summaryShown` is what the page of a run shows. */
   readonly summary: string;
   /** Masked. Empty if the runner drops the summary because of its size. */
@@ -76,7 +75,6 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     outputs: stage === 'main' ? outputs : {},
     state,
     env,
-    path,
     summary,
     summaryShown: summaryDropped
       ? ''
