@@ -62,7 +62,9 @@ export function parseProjectId(text: string): string {
 export function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text);
   if (ids.length > maxProjects)
-    throw new BadValue(`lists ${ids.length} projects; expected at most ${maxProjects} in one step`);
+    throw new BadValue(
+      `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches of the step that lists the projects`,
+    );
   return ids;
 }
 

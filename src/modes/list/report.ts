@@ -71,7 +71,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
 
 const whatToDo = {
   empty: 'Check filter, and that api-key belongs to the right account.',
-  match: 'The summary and the file in the output result-file list them.',
+  match: 'See the summary, or the file in the output result-file.',
 };
 
 function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records, cutAt }: ListResult) {
