@@ -2,6 +2,7 @@ import type { ApiKey } from '../../control-plane/index.js';
 import { output, type ProcessRecord, parentOf, type Run, type SentRequest, type StepRecord } from '../record.js';
 import {
   creationOf,
+  idOfDelete,
   isAliveAt,
   isBelievedGone,
   isFaulty,
@@ -91,14 +92,14 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   return isAccepted && isReachable(run, step, post, creationOf(left));
 }
 
-/** A 404 for a DELETE is about the key, not about the credential. */
-function isRejected({ key }: ApiKey, { sent }: ProcessRecord): boolean {
+/** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */
+function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
   return sent.some(
     (one) =>
       one.authorization === `Bearer ${key}` &&
       isRejection(one) &&
       !isThrottled(one) &&
-      !(one.method === 'DELETE' && one.response?.status === 404),
+      !(one.method === 'DELETE' && one.response?.status === 404 && idOfDelete(one) !== id),
   );
 }
 
