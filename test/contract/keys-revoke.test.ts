@@ -1,5 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import { maxConcurrent } from '../kit/max-concurrent.js';
+import { expectRevocationOutputs } from '../kit/revocation-outputs.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
@@ -20,33 +22,13 @@ function aliveIds({ service }: Pick<Stage, 'service'>): string[] {
   return service.plane.aliveKeys().map(({ id }) => id);
 }
 
-function maxConcurrent(requests: readonly Exchange[]): number {
-  const openAt = ({ at }: Exchange) =>
-    requests.filter((one) => one.at <= at && (one.endedAt ?? Number.POSITIVE_INFINITY) > at);
-  return Math.max(...requests.map((request) => openAt(request).length));
-}
-
 /** Outputs, result-file and conclusion agree. */
 function expectEnd(
   result: StepResult,
   status: string,
   { revoked = [], gone = [], kept = [] }: Readonly<Partial<Record<'revoked' | 'gone' | 'kept', readonly string[]>>>,
 ): void {
-  expect(result.outputs).toEqual({
-    status,
-    count: String(revoked.length),
-    'revoked-key-ids': JSON.stringify(revoked),
-    'kept-key-ids': JSON.stringify(kept),
-    'result-file': expect.any(String),
-    'duration-ms': expect.stringMatching(/^\d+$/),
-  });
-  expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({
-    mode: 'revoke-key',
-    status,
-    revoked_key_ids: revoked,
-    gone_key_ids: gone,
-    kept_key_ids: kept,
-  });
+  expectRevocationOutputs(result, 'revoke-key', status, { revoked, kept }, { gone_key_ids: gone });
   expect(result.conclusion).toBe(status === 'revoked' || status === 'gone' ? 'success' : 'failure');
 }
 

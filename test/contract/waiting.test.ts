@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule, Operation, OperationPlan } from '../control-plane/index.js';
 import { seededRandom } from '../control-plane/random.js';
+import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
@@ -596,7 +597,7 @@ describe('several operations', () => {
     const result = await stage.run({ 'operation-id': idsOf(old), timeout: '10s' });
     expect(result.conclusion).toBe('success');
     expect(tookOf(result)).toBeLessThan(3 * second);
-    expect(maxConcurrent(stage)).toBe(12);
+    expect(maxConcurrent(stage.service.requests)).toBe(12);
   });
 
   const unusable: readonly Fault[] = [
@@ -694,12 +695,6 @@ describe('several operations', () => {
     expect(timesOf('?limit').filter((time) => time > second && time < 20 * second).length).toBeGreaterThan(30);
   });
 });
-
-function maxConcurrent({ service }: Stage): number {
-  const open = (at: number) =>
-    service.requests.filter((one) => one.at <= at && (one.endedAt ?? Number.POSITIVE_INFINITY) > at);
-  return Math.max(...service.requests.map(({ at }) => open(at).length));
-}
 
 describe('progress', () => {
   test('the log names what is waited for and the timeout, then each change, then the end', async (context) => {

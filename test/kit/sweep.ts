@@ -1,6 +1,7 @@
 import { expect, type TestContext } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
+import { expectRevocationOutputs } from './revocation-outputs.js';
 import { type Stage, type StageOptions, setStage, warningsOf } from './stage.js';
 import type { KnownRun } from './workflow-runs.js';
 
@@ -67,20 +68,7 @@ export function expectSwept(
   status: string,
   { revoked = [], kept = [] }: Readonly<Partial<Record<'revoked' | 'kept', readonly string[]>>>,
 ): void {
-  expect(result.outputs).toEqual({
-    status,
-    count: String(revoked.length),
-    'revoked-key-ids': JSON.stringify(revoked),
-    'kept-key-ids': JSON.stringify(kept),
-    'result-file': expect.any(String),
-    'duration-ms': expect.stringMatching(/^\d+$/),
-  });
-  expect(fileOf(result)).toMatchObject({
-    mode: 'sweep-keys',
-    status,
-    revoked_key_ids: revoked,
-    kept_key_ids: kept,
-  });
+  expectRevocationOutputs(result, 'sweep-keys', status, { revoked, kept });
   expect(result.conclusion).toBe(conclusions[status] ?? 'failure');
 }
 
