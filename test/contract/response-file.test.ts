@@ -97,9 +97,11 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
 ])('a file with %s is rejected, and nothing of it is shown', async ([, body, message], context) => {
   const stage = await setStage(context);
-  const file = write(stage, body);
-  const result = await rejectInputs(stage, 'wait-operation', file);
-  expect(errorOf(result)).toContain(`Bad input: response-file: “${file['response-file']}” `);
+  const job = new Job();
+  writeFileSync(join(job.workspace, 'response.json'), body);
+  const inputs = { 'project-id': 'p', 'operation-id': '', 'response-file': 'response.json' };
+  const result = await rejectInputs(stage, 'wait-operation', inputs, { job });
+  expect(errorOf(result)).toContain('Bad input: response-file: “response.json” ');
   expect(errorOf(result)).toMatch(message);
   expect(shown(result)).not.toContain('hunter2');
 });
