@@ -21,7 +21,7 @@ interface Ending {
 const blind = [
   'test/{static,docs,kit}/**',
   'test/unit/{mutants,official}/**',
-  'test/unit/{imports,simulation/mutants}.test.ts',
+  'test/unit/{imports,action/action-yml,simulation/mutants}.test.ts',
 ];
 const limitMs = 20 * 60_000;
 const runs = { from: 1, runs: 500, workers: 1, untilFound: true, limitMs: 60_000 };
