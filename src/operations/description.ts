@@ -4,7 +4,7 @@ import { formatDuration } from '../time/duration.js';
 
 export type Phase = 'pending' | 'succeeded' | 'failed';
 
-/** The documented statuses, and others that services of this family use. */
+/** The documented statuses, and other statuses that services of this family use. */
 const phases = new Map<string, Phase>([
   ['scheduling', 'pending'],
   ['running', 'pending'],
@@ -18,16 +18,12 @@ const phases = new Map<string, Phase>([
 
 export const knownStatuses: readonly string[] = [...phases.keys()];
 
-export function isKnownStatus(status: string): boolean {
-  return phases.has(status);
-}
-
-/** An unknown status proves nothing, so the operation counts as pending. */
+/** An unknown status does not prove that an operation has ended, so the operation counts as pending. */
 export function phaseForStatus(status: string): Phase {
   return phases.get(status) ?? 'pending';
 }
 
-/** For example `create_branch on br-cool-sun-1 [id]`. A missing branch is left out. */
+/** For example `create_branch on br-cool-sun-1 [id]`. An operation without a branch has no `on …`. */
 export function operationName(operation: Operation): string {
   const branch = operationBranch(operation);
   return `${operationAction(operation)}${branch === undefined ? '' : ` on ${branch}`} [${sanitizeId(operation.id)}]`;
@@ -51,17 +47,11 @@ export function operationFailures(operation: Operation): string | undefined {
   return failures === undefined ? undefined : sanitizeLine(failures, 20);
 }
 
-/** Milliseconds since 1970. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** From the creation to the end, or to `nowMs` if the operation is pending. */
-export function operationSpan(operation: Operation, nowMs: number): Span | undefined {
+/** The creation and the end of an operation, in milliseconds since 1970. `nowMs` replaces the end of a pending operation. */
+export function operationSpan(operation: Operation, nowMs: number) {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
-  // Some services send a zero timestamp if the time is missing.
+  // For a missing time, some services send a zero timestamp, such as 0001-01-01.
   return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
 }
 

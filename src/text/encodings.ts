@@ -1,4 +1,4 @@
-/** Characters. A mask of a shorter secret would hide ordinary text: a key `o` turns every `o` of the log into `***`. */
+/** In characters. The mask of a shorter secret would hide ordinary text: a key `o` turns every `o` of the log into `***`. */
 export const minSecretLength = 8;
 
 const entities: Readonly<Record<string, string>> = {
@@ -13,16 +13,10 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
-/** The secret as text and in JSON, HTML, a URL and base64. Services also log the base64 of the `Authorization` header. */
+/** The secret as text, in JSON, in HTML, in a URL and in base64. Services also log the base64 of `Bearer <secret>`. */
 export function secretEncodings(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
-  const encodings = [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    escapeHtml(secret),
-    encodeURIComponent(secret),
-    base64(secret),
-    base64(`Bearer ${secret}`),
-  ];
-  return [...new Set(encodings)];
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const inBase64 = [base64(secret), base64(`Bearer ${secret}`)];
+  return [...new Set([secret, inJson, escapeHtml(secret), encodeURIComponent(secret), ...inBase64])];
 }

@@ -3,16 +3,12 @@ import { randomUUID } from 'node:crypto';
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
-// JSON.parse rounds integers beyond 2^53, and ids can be that large. So they become strings with a mark, until they are
-// printed. Each process creates its own mark, so no text of the service can contain it. This keeps the native parser: a
-// parser in JavaScript takes ten times as long for a large list. The mark is created on first use, because the first
-// random number is slow.
+// JSON.parse rounds integers beyond 2^53, and ids can be that large. So each of these integers is parsed as a string that
+// begins with a mark, and printed as an integer again. The mark is random, so no text of the service contains it. Creating
+// a random number is slow, so the mark is created on first use. A parser in JavaScript would take ten times as long.
 let mark: string | undefined;
 
-/**
- * The JSON has so many lists and objects that JSON.parse could run out of memory, or nests them so deeply that
- * JSON.stringify would overflow the stack.
- */
+/** The JSON has too many arrays and objects for the memory of JSON.parse, or too many levels for the stack of JSON.stringify. */
 export class NestingTooDeep extends Error {}
 
 export function parseJson(text: string): Json {
@@ -23,9 +19,9 @@ export function parseJson(text: string): Json {
   return value;
 }
 
-/** The parser keeps about 100 bytes for each open list, so this bounds it to 500 MB. */
+/** JSON.parse needs about 100 bytes for each open array or object. This maximum limits the memory to 500 MB. */
 const maxOpened = 5_000_000;
-/** JSON.stringify recurses for each level: Node 20 fails at about 4,000. A record has few levels. */
+/** JSON.stringify recurses for each level, and fails at about 4,000 levels in Node 20. A record has few levels. */
 const maxDepth = 500;
 
 function countOpening(text: string, sign: '[' | '{'): number {
@@ -36,15 +32,15 @@ function countOpening(text: string, sign: '[' | '{'): number {
 
 function isDeeperThan(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, depth - 1));
-  for (const name in value) if (isDeeperThan(value[name] ?? null, depth - 1)) return true;
-  return false;
+  return depth === 0 || Object.values(value).some((item) => isDeeperThan(item, depth - 1));
 }
 
-/** A number holds every integer of 15 digits exactly; 2^53 has 16. */
+/** JavaScript numbers represent all integers of 15 digits exactly. 2^53 has 16 digits. */
 const longDigits = /(?<!\d)\d{16}/;
-/** A string, which may contain digits, or an integer of 16 digits and more. Fractions, exponents and names do not count. */
+/**
+ * Matches integers of 16 digits and more, and strings, so that digits inside a string are skipped. Fractions and exponents
+ * do not match. Neither do digits before a colon: in quotes, they would turn invalid JSON into valid JSON.
+ */
 const stringOrLongInteger = /"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/gs;
 
 function markLongIntegers(text: string): string {
@@ -64,14 +60,14 @@ export function printJson(value: unknown, indent?: number): string {
   return mark === undefined ? text : text.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
 
-/** A value as text. An integer keeps all its digits. */
+/** The text of a value. An integer beyond 2^53 keeps all its digits. */
 export function toText(value: Json): string {
   if (isMarked(value)) return value.slice(mark?.length);
   if (typeof value === 'string') return value;
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** For text that may not be JSON. The error of JSON.parse quotes the text, which can contain a secret. */
+/** Returns undefined for invalid JSON. The error of JSON.parse is dropped: it quotes the text, which can contain a secret. */
 export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
     return parseJson(text);
@@ -80,12 +76,12 @@ export function parseJsonOrUndefined(text: string): Json | undefined {
   }
 }
 
-/** The property of a value that may be no object. */
+/** Returns undefined if the value is not an object or does not have the property. */
 export function getProperty(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** Services omit an absent field or send null. */
+/** For a field without a value, some services send null, and others omit the field. */
 export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
@@ -94,7 +90,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A string that is neither empty nor a marked integer. */
+/** True for a string that is not empty. Integers beyond 2^53 do not count, although they are stored as strings. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !isMarked(value);
 }

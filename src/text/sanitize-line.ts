@@ -1,23 +1,23 @@
 import ansiRegex from 'ansi-regex';
 
-/** Replaces each invisible character with a space. All other characters keep their position. */
+/** Replaces each invisible character with a space, so that a `^` below the text still points to the right column. */
 export function blankInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ' ');
 }
 
 /**
- * Text of the service for people: one line, no terminal escapes, no invisible characters, at most `max` characters. A
- * space replaces what is removed. Otherwise a secret with an invisible character inside would become whole again.
+ * Makes text of the service safe to print: one line, at most `max` characters, without terminal escapes and invisible
+ * characters. Removed characters become spaces. Otherwise a secret that an invisible character splits would become whole.
  */
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;
-  // The input is cut first, because a body can have megabytes.
+  // A body can have megabytes, so only its start is processed.
   const start = text.slice(0, max * 8).replace(ansiRegex(), ' ');
   const line = blankInvisible(start).replace(/\s+/g, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** An id of the service for people. Documented ids are far shorter. */
+/** Makes an id of the service safe to print. Documented ids have far fewer than 80 characters. */
 export function sanitizeId(id: string): string {
   return sanitizeLine(id, 80);
 }

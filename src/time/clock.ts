@@ -1,6 +1,6 @@
-/** The clock is passed in, so that a test of an hour's wait takes milliseconds. */
+/** The step gets its clock as an argument. So a test can pass a virtual clock, and a wait of an hour takes milliseconds. */
 export interface Clock {
-  /** Milliseconds since the step began. Monotonic. */
+  /** Milliseconds since the start of the step. The value never decreases. */
   now(): number;
   /** Milliseconds since 1970, to compare with timestamps of the service. */
   epochMs(): number;
@@ -8,17 +8,17 @@ export interface Clock {
   schedule(time: number, callback: () => void): () => void;
 }
 
-/** Milliseconds. Node fires a longer timer after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+/** In milliseconds. Node fires a timer with a longer delay after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 export const longestTimer = 2 ** 31 - 1;
 
-/** `now()` counts from the start of the process, so the step's deadline includes the time to load the bundle. */
+/** `now()` counts from the start of the process, so that the deadline of the step includes the time to load the bundle. */
 export const systemClock: Clock = {
-  // performance.now() would load another module at start.
+  // process.uptime() is faster at the start of the process: performance.now() would load another module.
   now: () => process.uptime() * 1_000,
   epochMs: () => Date.now(),
   schedule(time, callback) {
     let timer: NodeJS.Timeout;
-    // Node's timers can fire a little early.
+    // A timer of Node can fire a little early, and a long delay needs more than one timer.
     const ring = () => (systemClock.now() < time ? arm() : callback());
     const arm = () => {
       timer = setTimeout(ring, Math.min(longestTimer, Math.ceil(Math.max(0, time - systemClock.now()))));

@@ -2,7 +2,7 @@ import type { Log } from '../../api/log.js';
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import {
-  isKnownStatus,
+  knownStatuses,
   operationDuration,
   operationName,
   operationStatus,
@@ -50,7 +50,7 @@ export class ProgressLog {
     const age = duration === undefined ? '' : isPending ? `, created ${duration} ago` : ` after ${duration}`;
     const change = `${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}`;
     this.#write(`${operationName(operation)}: ${change}${age}`);
-    if (isKnownStatus(operation.status) || this.#warnedOfStatus) return;
+    if (knownStatuses.includes(operation.status) || this.#warnedOfStatus) return;
     this.#warnedOfStatus = true;
     this.#log.warning(
       `${operationName(operation)} has the unknown status “${operationStatus(operation)}”. This action treats the operation as still running.`,
