@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runAndAttempt } from '../src/action/inputs/workflow-run.js';
+import { runAndAttempt } from '../src/action/inputs/inputs.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
 import { serializePostState } from '../src/keys/post-state.js';
 import { type RunningControlPlane, startControlPlane } from '../test/control-plane/index.js';

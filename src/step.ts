@@ -1,7 +1,6 @@
 import { errorReport, failureReport } from './action/failure-report.js';
 import { BadInputs } from './action/inputs/input-reader.js';
-import { type Inputs, maskParentKey, readInputs } from './action/inputs/inputs.js';
-import { runAndAttempt } from './action/inputs/workflow-run.js';
+import { type Inputs, maskParentKey, readInputs, runAndAttempt } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
 import { serializePostState } from './keys/post-state.js';
@@ -24,7 +23,7 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const services = createServices(inputs, world, loadWorkflowRuns);
   const running = inputs.run(createCollaborators(inputs, world), services, inputs.timeout);
-  for (const warning of inputs.warnings()) toolkit.warning(warning);
+  for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
     report: failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
     stateAfterOutputs: undefined,

@@ -233,7 +233,7 @@ test.for([
 ] as const)('%s rejects %s with the API key in it', async ([mode, name], context) => {
   const stage = await setStage(context);
   const result = await rejectInputs(stage, mode, { 'key-id': '', [name]: `::error::${stage.service.apiKey}` });
-  expect(errorOf(result)).toContain(`Bad input: ${name}: contains the API key; expected it only in api-key`);
+  expect(errorOf(result)).toContain(`Bad input: ${name}: contains the API key; expected the key only in api-key`);
   expect(result.output.split(stage.service.apiKey), 'only the mask').toHaveLength(2);
 });
 

@@ -2,37 +2,33 @@ import { type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { BadValue, type Parse, rejectLeftover } from './input-values.js';
 
-/** The kind of ids in a list. `jq` is the filter that extracts them from an API response. */
+/** Describes the ids of an input. `jq` is the filter that extracts the ids from an API response. */
 interface IdListOptions {
   readonly id: Parse<string>;
   readonly whyEmpty: string;
-  /** Advice if the input is an API response, which can contain a secret. */
+  /** Advice for a user who passes a whole API response, which can contain a secret. */
   readonly insteadOfObject: string;
   readonly example: string;
   readonly jq: string;
-  /** Whether the JSON array may contain integers. */
+  /** True if a JSON array of the ids may contain integers. */
   readonly areNumbers: boolean;
 }
 
-/** Ids separated by commas, whitespace or line breaks, or a JSON array of them. Duplicates are removed. */
+/** Parses ids that are separated by commas or whitespace, or a JSON array of ids. Removes duplicates. */
 export function parseIdList(text: string, options: IdListOptions): string[] {
   if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${options.insteadOfObject}`, true);
   const isArray = text.startsWith('[');
-  const words = isArray ? parseIdArray(text, options) : text.split(/[\s,]+/).filter((word) => word !== '');
+  const words = isArray ? parseJsonOrUndefined(text) : text.split(/[\s,]+/).filter((word) => word !== '');
+  if (!Array.isArray(words))
+    throw new BadValue(`is not a valid JSON array; expected one such as ${options.example}`, true);
   if (words.length === 0 && !isArray) throw new BadValue(options.whyEmpty);
   return [...new Set(words.map((word, index) => parseItem(word, index, options)))];
-}
-
-function parseIdArray(text: string, { example }: IdListOptions): Json[] {
-  const value = parseJsonOrUndefined(text);
-  if (!Array.isArray(value)) throw new BadValue(`is not a valid JSON array; expected one such as ${example}`, true);
-  return value;
 }
 
 function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`item ${index + 1} is not an id; expected only ids (jq: ${jq})`, true);
-  // `parseJson` keeps the digits of any integer. A large number in another notation (1e20) was rounded to another id.
+  // `parseJson` keeps all digits of an integer, but rounds a large number in another notation (1e20) to another id.
   if (Number.isInteger(word) && !Number.isSafeInteger(word))
     throw new BadValue(`item ${index + 1} is a number that is not written as an integer; expected only digits`, true);
   const written = toText(word);
@@ -48,7 +44,7 @@ function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOpti
 
 const maxProjects = 100;
 
-/** Exactly one id, for a mode that works on one project. */
+/** Accepts exactly one id. */
 export function parseProjectId(text: string): string {
   const [id = '', ...others] = parseNonEmptyList(text);
   if (others.length > 0)
@@ -58,7 +54,7 @@ export function parseProjectId(text: string): string {
   return id;
 }
 
-/** 1 to 100 ids, without duplicates. */
+/** Accepts 1 to 100 ids, and removes duplicates. */
 export function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text);
   if (ids.length > maxProjects)
@@ -78,7 +74,7 @@ function parseNonEmptyList(text: string): string[] {
     jq: '.projects[].id',
     areNumbers: true,
   });
-  // A wait for no projects would succeed at once and open the gate.
+  // A wait for no project would succeed without a check, and a deploy would start.
   if (ids.length === 0) throw new BadValue('is an empty list; expected the id of at least one project');
   return ids;
 }

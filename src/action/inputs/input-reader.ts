@@ -3,10 +3,7 @@ import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
 import { BadValue, type Parse } from './input-values.js';
 
-/** A default with this prefix is an expression. The action cannot know its value. */
-const expressionMark = '${{';
-
-/** Every input of action.yml with its default. A test compares the two. */
+/** Every input of action.yml with its default. A test compares this table with action.yml. */
 export const defaults = {
   mode: '',
   'api-key': '',
@@ -33,11 +30,13 @@ export const defaults = {
   'export-env': '',
   'older-than': '35d',
   'dry-run': 'false',
-  'github-token': `${expressionMark} github.token }}`,
+  'github-token': `\${{ github.token }}`,
 } as const;
 
 type InputName = keyof typeof defaults;
 const inputNames = Object.keys(defaults) as InputName[];
+/** Its default is an expression, so the action cannot know whether the workflow sets it. */
+const tokenInput = 'github-token';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,21 +51,20 @@ export class InputReader {
   readonly #secrets: Secrets;
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
-  /** Inputs that contain a known secret. Their values are neither parsed nor printed. */
+  /** Inputs that contain a secret by mistake. Their values are neither parsed nor printed. */
   readonly #withheld = new Set<string>();
 
   constructor(input: (name: string) => string, environment: Environment, secrets: Secrets) {
     this.environment = environment;
     this.#input = input;
     this.#secrets = secrets;
-    for (const name of inputNames) if (name !== 'api-key' && !isExpression(defaults[name])) this.#withholdKey(name);
+    for (const name of inputNames) if (name !== 'api-key' && name !== tokenInput) this.#withholdKey(name);
   }
 
   text(name: InputName): string {
     this.#used.add(name);
-    const standard = defaults[name];
-    if (!isExpression(standard)) return this.#input(name) || standard;
-    // This is the job's token. Only the mode that uses it reads it.
+    if (name !== tokenInput) return this.#input(name) || defaults[name];
+    // A mode that does not use the token of the job must not read it.
     this.#withholdKey(name);
     return this.#input(name);
   }
@@ -74,27 +72,30 @@ export class InputReader {
   #withholdKey(name: InputName): void {
     if (!this.#secrets.appearIn(this.#input(name))) return;
     this.#withheld.add(name);
-    this.#problem(name, 'contains the API key; expected it only in api-key, because other inputs are printed and sent');
+    this.#problem(
+      name,
+      'contains the API key; expected the key only in api-key, because other inputs are printed and sent',
+    );
   }
 
-  /** Returns `undefined` for an invalid value; `complete()` then throws. */
+  /** Returns undefined for an invalid value. Later, `complete()` throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name), show?: (text: string) => string): T | undefined {
     return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
   }
 
-  /** Like `parse`, but an empty value is valid: it is `undefined` too. */
+  /** Like `parse`, but also returns undefined for an empty value, which is valid. */
   optional<T>(name: InputName, parse: Parse<T>): T | undefined {
     return this.text(name) === '' ? undefined : this.parse(name, parse);
   }
 
-  /** Whether two inputs are set that exclude each other. `complete()` then throws. */
+  /** For two inputs that exclude each other. If both are set, returns true, and later `complete()` throws. */
   areBothSet(name: InputName, other: InputName): boolean {
     const areSet = this.text(name) !== '' && this.text(other) !== '';
     if (areSet) this.#problem(name, `is set together with ${other}; expected only one of them`);
     return areSet;
   }
 
-  /** Reads a variable of the runner. Like an input, it can be missing or invalid. */
+  /** Reads an environment variable that the runner sets. For an invalid value, `complete()` throws. */
   variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
     return this.#parse(name, parse, this.environment[name] || fallback);
   }
@@ -115,15 +116,15 @@ export class InputReader {
     this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
   }
 
-  /** For a value that is unusual but valid. */
+  /** Warns about a value that is unusual but valid. */
   warn(name: InputName, message: string): void {
     this.warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
   }
 
-  /** Inputs that the workflow sets to something other than the default, and that this step does not use. */
+  /** Inputs that the step does not use, although the workflow sets them to something other than the default. */
   unused(): string[] {
     return inputNames
-      .filter((name) => !this.#used.has(name) && !isExpression(defaults[name]))
+      .filter((name) => !this.#used.has(name) && name !== tokenInput)
       .filter((name) => !['', defaults[name]].includes(this.#input(name)));
   }
 
@@ -133,13 +134,9 @@ export class InputReader {
     if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
     if (problems.length > 1)
       throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
-    // A missing value without a reported problem is a defect of the action. The step must not go on.
+    // A value that is missing without a reported problem is a bug in the action, so the step must not continue.
     const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
     if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
     return values as T;
   }
-}
-
-function isExpression(standard: string): boolean {
-  return standard.startsWith(expressionMark);
 }

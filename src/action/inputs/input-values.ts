@@ -3,7 +3,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
-/** The message says what is wrong and what is expected. It continues the text `timeout: “ten”`. */
+/** An invalid value. The message continues a text such as `timeout: “ten”`, and says what is wrong and what was expected. */
 export class BadValue extends Error {
   constructor(
     message: string,
@@ -18,8 +18,7 @@ export type Parse<T> = (text: string) => T;
 
 const day = 86_400_000;
 
-export function durationParser(range: { readonly zero?: boolean; readonly maxDays?: number } = {}): Parse<number> {
-  const { zero = false, maxDays = 24 } = range;
+export function durationParser({ zero = false, maxDays = 24 } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined) {
@@ -42,7 +41,6 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
-/** Accepts only text that matches. */
 export function patternParser(pattern: RegExp, problem: string): Parse<string> {
   return (text) => {
     if (!pattern.test(text)) throw new BadValue(problem);
@@ -50,29 +48,26 @@ export function patternParser(pattern: RegExp, problem: string): Parse<string> {
   };
 }
 
-/** The YAML 1.2 core set, like `core.getBooleanInput`. */
+/** Accepts the booleans of the YAML 1.2 core schema, like `core.getBooleanInput`. */
 export const parseBoolean: Parse<boolean> = (text) => {
   if (['true', 'True', 'TRUE'].includes(text)) return true;
   if (['false', 'False', 'FALSE'].includes(text)) return false;
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-const leftovers = ['null', 'undefined', 'None'];
-
+/** Rejects the words that jq, JavaScript and Python print for a missing value. */
 export function rejectLeftover(text: string): void {
-  if (leftovers.includes(text))
+  if (['null', 'undefined', 'None'].includes(text))
     throw new BadValue(
       'looks like the output of a failed jq or template; check the step that should provide the value',
     );
 }
 
-const maxShownIdLength = 15;
-
 export const parseKeyId: Parse<string> = (text) => {
   rejectLeftover(text);
-  // A long value may be the key itself, pasted in place of its id. It is not shown.
+  // The message does not quote a value of more than 15 characters, which may be the key itself instead of its id.
   if (!/^\d+$/.test(text))
-    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > maxShownIdLength);
+    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > 15);
   return text.replace(/^0+(?=\d)/, '');
 };
 
@@ -81,7 +76,7 @@ export const parseKeyLabel = patternParser(
   `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
 );
 
-/** Variables that control later steps of the job: shell, loader, languages, tools, the runner and this action. */
+/** Environment variables that control the shell, loaders, languages, tools, the runner or this action in later steps. */
 const steering = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
@@ -137,7 +132,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
   return url;
 };
 
-/** Whether `base-url` accepts this URL. */
+/** True if the text is a valid value of the input `base-url`. */
 export function isBaseUrl(text: string): boolean {
   try {
     parseBaseUrl(text);
@@ -147,7 +142,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. The text may be no valid URL, so it is not parsed. */
+/** Hides user, password, query and fragment. The text may be an invalid URL, so a URL parser is no help. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }

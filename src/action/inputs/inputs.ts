@@ -1,3 +1,4 @@
+import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
 import { minSecretLength } from '../../text/encodings.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
@@ -7,10 +8,11 @@ import {
   parseApiKey,
   parseBaseUrl,
   parseBoolean,
+  patternParser,
   urlWithoutSecrets,
 } from './input-values.js';
 
-/** `Run`: what a mode makes of its own inputs. */
+/** `Run`: the type that a mode's reader returns. */
 export interface Inputs<Name extends string, Run> {
   readonly mode: Name;
   readonly baseUrl: URL;
@@ -20,8 +22,8 @@ export interface Inputs<Name extends string, Run> {
   readonly requestTimeout: number;
   readonly summary: boolean;
   readonly run: Run;
-  /** Texts on inputs that are unusual but valid. */
-  warnings(): string[];
+  /** Warnings about inputs that are unusual but valid. */
+  readonly warnings: readonly string[];
 }
 
 /** Candidates for the parent key: the input first, then the environment. */
@@ -29,7 +31,7 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Every step calls this first, because nothing may print the key before it is masked. */
+/** Every step calls this function first, because nothing may print the key unmasked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   if (key.length >= minSecretLength) secrets.add(key);
@@ -45,14 +47,11 @@ export function readInputs<Name extends string, Run>(
   environment: Environment,
   secrets: Secrets,
 ): Inputs<Name, Run> {
-  const [key = ''] = apiKeys(input, environment);
   const reader = new InputReader(input, environment, secrets);
-  // Marks `api-key` as used. `apiKeys` has already read its value.
-  reader.text('api-key');
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const values = {
     mode,
-    apiKey: reader.parse('api-key', parseApiKey, key),
+    apiKey: reader.parse('api-key', parseApiKey, reader.text('api-key') || environment['CTL_API_KEY']?.trim() || ''),
     baseUrl: reader.parse(
       'base-url',
       parseBaseUrl,
@@ -65,25 +64,37 @@ export function readInputs<Name extends string, Run>(
     run: mode === undefined ? undefined : modes[mode](reader),
   };
   const complete = reader.complete<Omit<Inputs<Name, Run>, 'warnings'>>(values);
+  const warnings = [...reader.warnings];
+  const unused = reader.unused();
+  if (unused.length > 0)
+    warnings.push(
+      `Inputs that ${complete.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check mode.`,
+    );
+  if (!/\/v2\/*$/.test(complete.baseUrl.pathname))
+    warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
+  return { ...complete, warnings };
+}
+
+export const notARunner = 'expected the value that the GitHub Actions runner sets';
+
+const parseRunId = patternParser(/^[1-9]\d{0,19}$/, `is not the id of a run; ${notARunner}`);
+const parseRunAttempt = patternParser(/^[1-9]\d{0,2}$/, `is not the number of an attempt; ${notARunner}`);
+const parseRepositoryName = patternParser(/^[^/\s]+\/[^/\s]+$/, `is not owner/name; ${notARunner}`);
+
+export function readRun(reader: InputReader): WorkflowRun | undefined {
+  const id = reader.variable('GITHUB_RUN_ID', parseRunId);
+  const attempt = reader.variable('GITHUB_RUN_ATTEMPT', parseRunAttempt, '1');
+  const repository = reader.variable('GITHUB_REPOSITORY', parseRepositoryName);
+  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY_ID: repositoryId = '' } = reader.environment;
+  if (id === undefined || attempt === undefined || repository === undefined) return undefined;
   return {
-    ...complete,
-    warnings: () => [
-      ...reader.warnings,
-      ...unusedInputWarnings(reader, complete.mode),
-      ...urlWarnings(complete.baseUrl),
-    ],
+    id,
+    attempt: Number(attempt),
+    fingerprint: repositoryFingerprint(server || 'https://github.com', repositoryId || repository),
   };
 }
 
-function unusedInputWarnings(reader: InputReader, mode: string): string[] {
-  const unused = reader.unused();
-  return unused.length === 0
-    ? []
-    : [`Inputs that ${mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check mode.`];
-}
-
-function urlWarnings({ pathname }: URL): string[] {
-  return /\/v2\/*$/.test(pathname)
-    ? []
-    : ['The path of base-url does not end in /v2. Check that it is the URL of the control API.'];
+/** Identifies the workflow run and its attempt. The runner sets both variables in each step, so no step can forge them. */
+export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
+  return `${run}/${attempt}`;
 }

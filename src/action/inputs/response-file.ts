@@ -5,21 +5,25 @@ import { BadValue, parseOperationId } from './input-values.js';
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * Reads the operation ids from a file that contains an API response. The response can contain a connection string with a
- * password. So nothing else is read from it, and no error quotes it.
+ * Reads the operation ids from a file with an API response. The response can contain a connection string with a password,
+ * so no error quotes the file.
  */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
-  const body = parseBody(readText(path));
+  const text = readText(path);
+  if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
+  const body = parseJsonOrUndefined(text);
+  if (body === undefined)
+    throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
-    throw new BadValue('has `operations` that is not an array; expected the JSON body of an API response');
+    throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
   if (!Array.isArray(operations) && !isObject(operation)) {
     throw new BadValue(
       'contains no operations; expected an API response with `operations` or `operation`. The request may have failed: add --fail-with-body to curl, so that a failed request fails its own step',
     );
   }
   if (!isAbsent(operation) && !isObject(operation))
-    throw new BadValue('has an `operation` that is not an object; expected the JSON body of an API response');
+    throw new BadValue('has a field `operation` that is not an object; expected the JSON body of an API response');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const ids = (operations ?? []).map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));
@@ -33,44 +37,35 @@ function readText(path: string): string {
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
     if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one API response');
-    return decodeText(readFileSync(path));
+    const bytes = readFileSync(path);
+    // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        'does not exist; expected a file that an earlier step of this job wrote. A relative path starts at the workspace. In a job with container:, and in a container action, paths on the host and in the container differ: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace',
+        'does not exist; expected a file that an earlier step of this job wrote. A relative path starts at the workspace. With container: or a container action, paths in the container differ from paths on the host: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace',
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }
 }
 
-/** Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write. */
-function decodeText(bytes: Uint8Array): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
-function parseBody(text: string): Json {
-  if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
-  const body = parseJsonOrUndefined(text);
-  if (body === undefined)
-    throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
-  return body;
-}
-
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string')
-    throw new BadValue(`has a \`${place}.id\` that is missing or not a string; expected the id of an operation`);
+    throw new BadValue(`has no string in \`${place}.id\`; expected the id of an operation`);
   rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
     return parseOperationId(value['id']);
   } catch {
-    throw new BadValue(`has a \`${place}.id\` that is not a UUID`);
+    throw new BadValue(`has a value in \`${place}.id\` that is not a UUID; expected the id of an operation`);
   }
 }
 
 function rejectOtherProject(found: Json | undefined, place: string, projectId: string | undefined): void {
   if (projectId === undefined || isAbsent(found) || toText(found) === projectId) return;
-  throw new BadValue(`contains an operation of another project (${place}); expected the project of project-id`);
+  throw new BadValue(
+    `contains an operation of another project (${place}); expected operations of the project in project-id`,
+  );
 }

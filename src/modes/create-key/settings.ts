@@ -6,7 +6,7 @@ import {
   parseVariableName,
   patternParser,
 } from '../../action/inputs/input-values.js';
-import { notARunner, readRun } from '../../action/inputs/workflow-run.js';
+import { notARunner, readRun } from '../../action/inputs/inputs.js';
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import type { CreateKeySettings } from './create-key.js';

@@ -1,6 +1,5 @@
 import { isBaseUrl } from '../../action/inputs/input-values.js';
-import { apiKeys } from '../../action/inputs/inputs.js';
-import { runAndAttempt } from '../../action/inputs/workflow-run.js';
+import { apiKeys, runAndAttempt } from '../../action/inputs/inputs.js';
 import { publishLogAndSummary, type StepReport } from '../../action/publish.js';
 import { ControlApi } from '../../api/control-api.js';
 import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';

@@ -1,6 +1,6 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { notARunner, readRun } from '../../action/inputs/workflow-run.js';
+import { notARunner, readRun } from '../../action/inputs/inputs.js';
 import type { SweepKeysSettings } from './sweep-keys.js';
 
 export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings | undefined {
