@@ -1,9 +1,9 @@
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 
 const saved = process.env[`STATE_${postStateName}`] ?? '';
-// A job that created no key pays only for the start of Node.
+// A job that created no key loads no further code, so that its post step takes no longer than the start of Node.
 if (saved !== '' && saved !== nothingToRevoke) {
-  // The step fails if the import fails.
+  // If the import fails, the step must fail.
   process.exitCode = 1;
   void import('./revoke-in-post.js');
 }

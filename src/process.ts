@@ -16,30 +16,30 @@ export interface World {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Whether a crash was already reported. A later success must not replace its report. */
+  /** True once the process has reported a crash. A later success must not replace that report. */
   readonly isReported: () => boolean;
   /** Cancelled when the runner cancels the step. */
   readonly cancellation: Cancellation;
 }
 
-/** The work of a process. `run` and `reportError` return whether it succeeded. */
+/** The work of a process. `run` and `reportError` resolve to true if the step succeeded. */
 export interface Work {
   run(world: World): Promise<boolean>;
-  /** Reports the error that ended the work. Does not throw. */
+  /** Reports the error that ended the work. */
   reportError(error: unknown, world: World): Promise<boolean>;
-  /** Called for each signal by which the runner cancels the step. */
+  /** Called for SIGINT, SIGTERM and SIGBREAK. The runner sends these signals to cancel the step. */
   onSignal(cancellation: Cancellation): void;
 }
 
-/** Runs a step as a process: sets up its real collaborators, and sets its exit code. */
+/** Does the work with the real clock, network and toolkit, and sets the exit code of the process. */
 export function runAsProcess(work: Work, names?: NameLookup): void {
-  // The process fails until a result says otherwise. So a crash or an empty event loop never counts as success.
+  // The process fails unless a result was confirmed. So a crash or an empty event loop never counts as success.
   process.exitCode = 1;
 
   const cancellation = new Cancellation();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancellation));
 
-  // Node reads this variable at every TLS connection, octokit's included, and would accept any certificate.
+  // With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node would accept any certificate, also in the connections of octokit.
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   const secrets = new Secrets(toolkit.mask);
   for (const password of proxyPasswords(process.env)) secrets.add(password);
@@ -80,18 +80,19 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     exit(succeeded);
   }
 
-  /** The process exits by itself. If a handle keeps it alive, `forceExit` ends it after 200 ms and after the last write. */
+  /** The process normally exits by itself. If an open handle prevents the exit, `forceExit` runs after 200 ms. */
   function exit(succeeded: boolean): void {
-    // Only this line makes the process succeed.
+    // No other code sets exit code 0.
     if (succeeded) process.exitCode = 0;
     process.off('beforeExit', emptyLoop);
     close();
+    // The callback of an empty write runs after all log lines were written.
     setTimeout(() => process.stdout.write('', () => forceExit(succeeded)), 200).unref();
   }
 }
 
 function forceExit(succeeded: boolean): void {
-  // process.exit() waits for a thread in getaddrinfo: 10 s and more if the name server does not answer.
+  // process.exit() waits for a thread in getaddrinfo, for 10 s and more if the name server does not answer.
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
   if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
   process.exit();

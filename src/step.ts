@@ -6,23 +6,29 @@ import { ControlApi } from './api/control-api.js';
 import { serializePostState } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
-import type { Collaborators, RunMode, Services } from './modes/mode.js';
+import type { RunMode, Services } from './modes/mode.js';
 import type { WorkflowRuns } from './modes/sweep-keys/run-lookups.js';
 import type { World } from './process.js';
 import { Deadline } from './time/deadline.js';
 
-/** Loads the client that reads workflow runs of a repository with a token. `epochMs`: milliseconds since 1970. */
+/** Loads a client for the workflow runs of a repository. `epochMs` returns the milliseconds since 1970. */
 type LoadWorkflowRuns = () => Promise<(token: string, repository: string, epochMs: () => number) => WorkflowRuns>;
 
-/** Returns true only if the result was confirmed and published. */
+/** Resolves to true only if the result was confirmed and published. */
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
   const { toolkit, environment, secrets } = world;
   maskParentKey(toolkit.input, environment, secrets);
-  // This comes before anything that can fail. If a step saves no state, post reads one that another step forged.
+  // Every step saves a state before anything can fail. Otherwise post would read a state that another step forged.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const services = createServices(inputs, world, loadWorkflowRuns);
-  const running = inputs.run(createCollaborators(inputs, world), services, inputs.timeout);
+  const collaborators = {
+    api: new ControlApi(world.exchange, { ...inputs, requestTimeoutInput: 'request-timeout' }, toolkit),
+    deadline: new Deadline(world.clock, inputs.timeout || Number.POSITIVE_INFINITY, world.cancellation),
+    log: toolkit,
+    random: world.random,
+  };
+  const running = inputs.run(collaborators, services, inputs.timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
     report: failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
@@ -36,22 +42,8 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   return report.succeeded;
 }
 
-type StepInputs = Inputs<keyof typeof modes, RunMode>;
-
-function createCollaborators(
-  { timeout, ...access }: StepInputs,
-  { toolkit, exchange, clock, random, cancellation }: World,
-): Collaborators {
-  return {
-    api: new ControlApi(exchange, { ...access, requestTimeoutInput: 'request-timeout' }, toolkit),
-    deadline: new Deadline(clock, timeout === 0 ? Number.POSITIVE_INFINITY : timeout, cancellation),
-    log: toolkit,
-    random,
-  };
-}
-
 function createServices(
-  { apiKey, baseUrl, summary, requestTimeout }: StepInputs,
+  { apiKey, baseUrl, summary, requestTimeout }: Inputs<string, RunMode>,
   { toolkit, secrets, environment, clock }: World,
   loadWorkflowRuns: LoadWorkflowRuns,
 ): Services {
@@ -75,7 +67,7 @@ function createServices(
   };
 }
 
-/** Reports a step that has no result. */
+/** Reports an error that ended the step without a result. */
 export async function reportError(error: unknown, world: World): Promise<false> {
   if (!(error instanceof BadInputs))
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));

@@ -1,25 +1,21 @@
 import type { RequestError } from '../http/errors.js';
 
-/**
- * Tells the user how to fix an error of the control API. `namesProject`: whether the mode has the input `project-id`.
- */
+/** Says how to fix an error of the control API. `namesProject` is true if the mode has the input `project-id`. */
 export function adviceFor(error: RequestError, namesProject: boolean): string {
   const { status } = error;
+  if (status === undefined)
+    return 'Check base-url, and the network and the proxy of the runner. Then run the step again.';
   if (status === 401)
     return 'The API key was rejected: it may be mistyped, revoked, or of another account. Set api-key to a valid key.';
   if (status === 403)
-    return 'The API key has no permission for this. Use a key of the account that owns the project or the key.';
+    return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
   if (status === 404)
     return `Check ${namesProject ? 'base-url and project-id' : 'base-url'}. A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
   if (status === 423 || status === 429)
     return 'Run the step again later, with a longer timeout, or with fewer jobs at once.';
-  if (status !== undefined && status >= 400 && status < 500)
-    return 'The service rejected the request: check the inputs of this step.';
-  if (status !== undefined && status >= 500)
-    return 'The service has a problem: check its status page, and run the step again.';
-  if (status !== undefined)
-    return 'Check that base-url is the URL of the control API. A proxy or a login page may have sent this response; otherwise the response format of the service has changed.';
-  return 'Check base-url, and the network and the proxy of the runner; then run the step again.';
+  if (status >= 500) return 'The service has a problem: check its status page, and run the step again.';
+  if (status >= 400) return 'The service rejected the request: check the inputs of this step.';
+  return 'Check that base-url is the URL of the control API. A proxy or a login page may have sent this response. If not, the response format of the service has changed.';
 }

@@ -5,15 +5,14 @@ import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
-import type { StepReport } from './publish.js';
-import { ResultFileError } from './publish.js';
+import { ResultFileError, type StepReport } from './publish.js';
 
 /** The report of a mode that failed without a result. */
 export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
   return { ...describeFailure(error, timeout, namesProject), succeeded: false };
 }
 
-/** The report of a step with invalid inputs, with a result file that could not be written, or with a defect. */
+/** The report of a step that ended because of invalid inputs, an unwritable result file, or a bug in the action. */
 export function errorReport(error: unknown): StepReport {
   const report = { status: 'error', succeeded: false };
   const message = errorMessage(error);
@@ -27,23 +26,18 @@ export function errorReport(error: unknown): StepReport {
   return {
     ...report,
     headline: 'No result',
-    error: `The step ended without a result: ${message}. It may have done part of its work. If it created a key, the post step revokes the key. If the runner is not at fault, please report this as a bug in this action.`,
+    error: `The step ended without a result: ${message}. The step may have done part of its work. If it created a key, the post step revokes the key. Please report this as a bug in this action, unless the runner caused it.`,
   };
 }
 
-/** Describes why a mode has no result. */
-export interface FailureMessages {
-  readonly status: 'cancelled' | 'error';
-  readonly headline: string;
-  /** Undefined after a cancel: such a step ends without an error annotation (a promise of the contract). */
-  readonly error: string | undefined;
-}
+export type FailureMessages = Pick<StepReport, 'status' | 'headline' | 'error'>;
 
 /**
- * `timeout`: of the step, in milliseconds. `namesProject`: whether the mode has the input `project-id`. Unexpected
- * errors are defects, and are thrown again.
+ * Describes an error that ended a mode without a result. Throws an unexpected error again, because it is a bug in the
+ * action. `timeout` is in milliseconds. `namesProject` is true if the mode has the input `project-id`.
  */
 export function describeFailure(error: unknown, timeout: number, namesProject = false): FailureMessages {
+  // The contract promises that a cancelled step has no error annotation.
   if (error instanceof CancelledError) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
   if (error instanceof DeadlineExceeded) {
     const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
@@ -56,7 +50,7 @@ export function describeFailure(error: unknown, timeout: number, namesProject = 
   throw error;
 }
 
-/** If the last error before a timeout is known, the advice is about that error. */
+/** Says how to fix a failure. After a timeout, the advice is about the last error before the deadline, if any. */
 export function adviceAfter(failure: unknown, namesProject = false): string {
   const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
   return error instanceof RequestError

@@ -1,14 +1,14 @@
 import { escapeHtml } from '../text/encodings.js';
 
 /**
- * Renders text of the service so that it can never act as Markdown or HTML. An HTML block without an empty line is not
- * parsed as Markdown, and GitHub makes no links or mentions inside `<code>`.
+ * Renders text of the service so that it cannot act as Markdown or HTML. GitHub does not parse Markdown in an HTML
+ * block without empty lines, and creates no links and mentions inside `<code>`.
  */
 export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/** Headings and cells are HTML. */
+/** Headings and cells must be HTML: the function does not escape them. */
 export function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
@@ -16,10 +16,10 @@ export function tableHtml(headings: readonly string[], rows: readonly (readonly 
 }
 
 const maxRows = 50;
-/** The table and the text around it stay under 64 KiB, which is much for a reader. A test holds that. */
+/** Keeps the whole summary under 64 KiB, because nobody reads more. A test checks the size. */
 const maxBytes = 44 * 1024;
 
-/** A table of the first rows, and a line that says what was left out. */
+/** A table of the first rows, and a line about the omitted rows. */
 export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],

@@ -11,9 +11,9 @@ import { escapeCommandsInJson, type Toolkit } from './toolkit.js';
 /** The result of a step, ready to be published. */
 export interface StepReport {
   readonly status: string;
-  /** Only code that has confirmed the result sets this to true. The step succeeds only if it is true. */
+  /** True only if the result was confirmed. Otherwise the step fails. */
   readonly succeeded: boolean;
-  /** A few words, without a full stop. */
+  /** A few words for the summary and the log, without a full stop. */
   readonly headline: string;
   readonly error?: string | undefined;
   readonly notice?: string | undefined;
@@ -22,9 +22,8 @@ export interface StepReport {
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
   /**
-   * The whole result as JSON, in pieces, because one string can take too much memory. The type is not
-   * `Iterable<string>`, because a plain string has that type. It iterates by character, and redaction finds no secret in
-   * a single character.
+   * The whole result as JSON, in pieces, because one string can take too much memory. The type excludes a plain string,
+   * whose pieces would be single characters: redaction finds no secret in a single character.
    */
   readonly result?: Pieces;
   /** Markdown below the headline. */
@@ -35,13 +34,13 @@ export type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {
   readonly name: string;
-  /** JSON, or text without `##[`. `undefined` if it is too large for any output. */
+  /** JSON, or text without `##[`. Undefined if the value is too large for any output. */
   readonly value: string | undefined;
-  /** If the outputs are too large together, those with a rank are left empty, the lowest rank first. */
+  /** If all outputs together are too large, outputs with a rank are left empty, the lowest rank first. */
   readonly rank?: number;
-  /** An array of records must fit into one environment value. */
+  /** True for an array of records, which must fit into one environment value. */
   readonly holdsRecords?: boolean;
-  /** This output passes a secret to later steps on purpose. All other outputs are redacted. */
+  /** True for an output that passes a secret to later steps on purpose. All other outputs are redacted. */
   readonly isSecret?: boolean;
 }
 
@@ -53,13 +52,9 @@ interface PublishContext {
   readonly wantsSummary: boolean;
 }
 
-/** The result file could not be written. */
 export class ResultFileError extends Error {}
 
-/**
- * Writes the result file and the outputs, and returns warnings about them. Redacts everything except a secret for later
- * steps.
- */
+/** Writes the result file and the outputs, redacted except for a secret that later steps need. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets } = context;
   const all: Output[] = [
@@ -68,7 +63,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   ];
   const warnings: string[] = [];
   if (report.result !== undefined)
-    all.push({ name: 'result-file', value: resultFileOrWarning(report, report.result, warnings, context) });
+    all.push({ name: 'result-file', value: writeResultFile(report.result, report.succeeded, warnings, context) });
   for (const output of report.outputs ?? []) {
     const { value, isSecret } = output;
     // Redaction comes first, because the escape could split a secret.
@@ -79,7 +74,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the whole result from the file whose path is in the output result-file${context.mode === 'list-projects' ? ', or use shard, so that each job of a matrix lists only its share' : ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the whole result from the file that the output result-file names${context.mode === 'list-projects' ? ', or set shard, so that each job of a matrix lists only its share' : ''}.`,
     );
   return warnings;
 }
@@ -94,26 +89,22 @@ export async function publishLogAndSummary(
   if (report.notice !== undefined) toolkit.notice(clean(report.notice));
   if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
   else toolkit.error(clean(report.error));
-  if (wantsSummary) await writeSummary(clean(renderSummary(report, mode)), toolkit);
-}
-
-/** A success without its result file is an error: later steps could not read it. A failure keeps its own error. */
-function resultFileOrWarning(
-  { succeeded }: StepReport,
-  pieces: Pieces,
-  warnings: string[],
-  context: PublishContext,
-): string {
+  if (!wantsSummary) return;
   try {
-    return writeResultFile(pieces, context);
+    await toolkit.summary(clean(renderSummary(report, mode)));
   } catch (error) {
-    if (succeeded || !(error instanceof ResultFileError)) throw error;
-    warnings.push(`${error.message}.`);
-    return '';
+    // Without its summary, a step has still done its work.
+    toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
-function writeResultFile(pieces: Pieces, { environment, mode, secrets }: PublishContext): string {
+/** Returns the path. A successful step fails if the file cannot be written. A failed step warns and keeps its error. */
+function writeResultFile(
+  pieces: Pieces,
+  succeeded: boolean,
+  warnings: string[],
+  { environment, mode, secrets }: PublishContext,
+): string {
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
@@ -121,11 +112,13 @@ function writeResultFile(pieces: Pieces, { environment, mode, secrets }: Publish
     for (const piece of pieces) writeSync(file, escapeCommandsInJson(secrets.redact(piece)));
     writeSync(file, '\n');
     closeSync(file);
+    return path;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ResultFileError(`Could not write the result file to ${folder} (RUNNER_TEMP): ${code}`);
+    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${(error as NodeJS.ErrnoException).code}`;
+    if (succeeded) throw new ResultFileError(message);
+    warnings.push(`${message}.`);
+    return '';
   }
-  return path;
 }
 
 function renderSummary(report: StepReport, mode: string): string {
@@ -137,25 +130,13 @@ function renderSummary(report: StepReport, mode: string): string {
   return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
 }
 
-/** A failed summary is only a warning. It does not change the result of the step. */
-async function writeSummary(markdown: string, toolkit: Toolkit): Promise<void> {
-  try {
-    await toolkit.summary(markdown);
-  } catch (error) {
-    toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
-  }
-}
-
-/** One environment value holds 128 KiB on Linux. The rest is room for text that a script adds to the records. */
+/** One environment value holds 128 KiB on Linux. The other 28 KiB are for text that a script adds to the records. */
 export const maxRecordsBytes = 100 * 1024;
-/** All outputs of a job share 1 MB, counted in UTF-16 units. One step takes less than half of it. */
+/** GitHub limits the outputs of a job to 1 MB, counted in UTF-16 units. One step may use less than half of 1 MB. */
 const maxStepUnits = 400 * 1024;
 
-/** Empties the outputs that exceed a limit, and returns their names. */
-export function fitOutputs(outputs: readonly Output[]): {
-  readonly outputs: readonly { readonly name: string; readonly value: string }[];
-  readonly dropped: readonly string[];
-} {
+/** Empties the outputs that exceed a limit. `dropped` are the names of these outputs. */
+export function fitOutputs(outputs: readonly Output[]) {
   const dropped = new Set(
     outputs.filter(
       ({ value, holdsRecords }) => value === undefined || (holdsRecords && Buffer.byteLength(value) >= maxRecordsBytes),

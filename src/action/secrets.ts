@@ -9,20 +9,20 @@ export class Secrets {
     this.#mask = mask;
   }
 
-  /** From now on the log masks the secret, and `redact` removes it. */
+  /** Makes the runner mask the secret in the log, and `redact` replace the secret in all other text. */
   add(secret: string): void {
     if (secret === '') return;
     this.#mask(secret);
     this.#known.push(...secretEncodings(secret));
   }
 
-  /** Later steps get this secret and may print it encoded. The runner derives no masks for hex and base64url. */
+  /** Masks hex and base64url too, because a later step may print them, and the runner does not derive these masks. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
     for (const encoding of ['hex', 'base64url'] as const) this.#mask(Buffer.from(secret).toString(encoding));
   }
 
-  /** Whether a secret occurs in the text. Short secrets are skipped. */
+  /** True if the text contains a secret. Short secrets do not count, because ordinary text contains them too. */
   appearIn(text: string): boolean {
     return this.#known.some((secret) => secret.length >= minSecretLength && text.includes(secret));
   }

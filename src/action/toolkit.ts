@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
 
-/** The interface of a step to the runner. */
+/** Everything that a step reads from the runner or sends to the runner. */
 export interface Toolkit {
   input(name: string): string;
   mask(secret: string): void;
@@ -10,9 +10,9 @@ export interface Toolkit {
   error(message: string): void;
   debug(line: string): void;
   output(name: string, value: string): void;
-  /** For the post step, which gets the last value. */
+  /** Saves a value for the post step. A later value of the same name replaces it. */
   state(name: string, value: string): void;
-  /** For the later steps of the job. */
+  /** Sets an environment variable for the later steps of the job. */
   variable(name: string, value: string): void;
   summary(markdown: string): Promise<void>;
 }
@@ -35,12 +35,12 @@ export const toolkit: Toolkit = {
   },
 };
 
-/** The runner executes a line that begins with `::` or contains `##[` as a command. */
+/** Escapes each line that begins with `::` or contains `##[`. The runner would execute such a line as a command. */
 export function escapeCommands(text: string): string {
   return text.replaceAll('##[', '# #[').replace(/(?:^|[\r\n])(?:[^\S\r\n]|\u0085)*:(?=:)/g, '$& ');
 }
 
-/** The same for JSON. There `##[` occurs only inside strings, so an escape keeps the parsed value the same. */
+/** Escapes `##[`, which the runner would execute as a command. In JSON, the escape does not change the parsed value. */
 export function escapeCommandsInJson(json: string): string {
   return json.replaceAll('##[', '#\\u0023[');
 }

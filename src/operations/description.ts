@@ -47,7 +47,7 @@ export function operationFailures(operation: Operation): string | undefined {
   return failures === undefined ? undefined : sanitizeLine(failures, 20);
 }
 
-/** The creation and the end of an operation, in milliseconds since 1970. `nowMs` replaces the end of a pending operation. */
+/** Creation and end of an operation, in milliseconds since 1970. A pending operation gets `nowMs` as its end. */
 export function operationSpan(operation: Operation, nowMs: number) {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');

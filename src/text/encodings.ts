@@ -1,4 +1,4 @@
-/** In characters. The mask of a shorter secret would hide ordinary text: a key `o` turns every `o` of the log into `***`. */
+/** The mask of a shorter secret would hide ordinary text: the key `o` would turn every `o` in the log into `***`. */
 export const minSecretLength = 8;
 
 const entities: Readonly<Record<string, string>> = {

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
-// JSON.parse rounds integers beyond 2^53, and ids can be that large. So each of these integers is parsed as a string that
-// begins with a mark, and printed as an integer again. The mark is random, so no text of the service contains it. Creating
-// a random number is slow, so the mark is created on first use. A parser in JavaScript would take ten times as long.
+// JSON.parse rounds integers beyond 2^53, and ids can be that large. So `parseJson` turns a large integer into a string
+// with a mark, and `printJson` prints it as an integer again. The mark is random, so text of the service cannot contain
+// it. The first random number of a process is slow, so the mark is created on first use. A JSON parser written in
+// JavaScript would be ten times slower.
 let mark: string | undefined;
 
-/** The JSON has too many arrays and objects for the memory of JSON.parse, or too many levels for the stack of JSON.stringify. */
+/** The JSON has too many arrays and objects for the memory, or too many levels for the stack of JSON.stringify. */
 export class NestingTooDeep extends Error {}
 
 export function parseJson(text: string): Json {
@@ -38,8 +39,8 @@ function isDeeperThan(value: Json, depth: number): boolean {
 /** JavaScript numbers represent all integers of 15 digits exactly. 2^53 has 16 digits. */
 const longDigits = /(?<!\d)\d{16}/;
 /**
- * Matches integers of 16 digits and more, and strings, so that digits inside a string are skipped. Fractions and exponents
- * do not match. Neither do digits before a colon: in quotes, they would turn invalid JSON into valid JSON.
+ * Matches integers of 16 digits and more, without fraction or exponent. Also matches strings, so that digits in strings
+ * are skipped. Digits before a colon do not match: with quotes around them, invalid JSON would become valid.
  */
 const stringOrLongInteger = /"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/gs;
 
@@ -67,7 +68,7 @@ export function toText(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** Returns undefined for invalid JSON. The error of JSON.parse is dropped: it quotes the text, which can contain a secret. */
+/** Returns undefined for invalid JSON. An error of JSON.parse would quote the text, which can contain a secret. */
 export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
     return parseJson(text);

@@ -6,8 +6,8 @@ export function blankInvisible(text: string): string {
 }
 
 /**
- * Makes text of the service safe to print: one line, at most `max` characters, without terminal escapes and invisible
- * characters. Removed characters become spaces. Otherwise a secret that an invisible character splits would become whole.
+ * Makes text of the service safe to print: one line, at most `max` characters, without terminal escapes. Invisible
+ * characters become spaces. Without a space, a secret with an invisible character inside would become whole again.
  */
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;

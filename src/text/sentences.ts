@@ -15,7 +15,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Appends the message of the last error before a deadline. `cause` is undefined if nothing failed before the deadline. */
+/** Appends the last error before a deadline. `cause` is undefined if nothing failed before the deadline. */
 export function withLastError(what: string, cause: unknown): string {
   return cause instanceof Error ? `${what}. Last error: ${cause.message}` : what;
 }

@@ -1,4 +1,4 @@
-/** The step gets its clock as an argument. So a test can pass a virtual clock, and a wait of an hour takes milliseconds. */
+/** Tests pass a virtual clock, so that a wait of an hour takes milliseconds. */
 export interface Clock {
   /** Milliseconds since the start of the step. The value never decreases. */
   now(): number;
@@ -8,10 +8,10 @@ export interface Clock {
   schedule(time: number, callback: () => void): () => void;
 }
 
-/** In milliseconds. Node fires a timer with a longer delay after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+/** Node fires longer timers after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 export const longestTimer = 2 ** 31 - 1;
 
-/** `now()` counts from the start of the process, so that the deadline of the step includes the time to load the bundle. */
+/** `now()` counts from the start of the process, so the deadline includes the time to load the bundle. */
 export const systemClock: Clock = {
   // process.uptime() is faster at the start of the process: performance.now() would load another module.
   now: () => process.uptime() * 1_000,

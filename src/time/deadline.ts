@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
 
 /**
- * Tells listeners that the step was cancelled. A long wait adds thousands of listeners. With an AbortController instead of
- * this class, a simulated wait took twice the time (`npm run bench`).
+ * Calls its listeners when the step is cancelled. A long wait adds thousands of listeners. With an AbortController, a
+ * simulated wait took twice the time (`npm run bench`).
  */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
@@ -68,8 +68,8 @@ export class Deadline {
   }
 
   /**
-   * Settles like the work. If the deadline expires or the step is cancelled first, rejects at once with `DeadlineExceeded` or
-   * `CancelledError`. It does not wait until the work has stopped, so no socket or proxy can delay the step.
+   * Settles like the work. If the deadline expires first, rejects with `DeadlineExceeded`; after a cancel, with
+   * `CancelledError`. It then does not wait until the work stops, so no socket or proxy can delay the step.
    */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());
@@ -93,7 +93,7 @@ export class Deadline {
     });
   }
 
-  /** Resolves after `ms` milliseconds. If the deadline expires earlier, rejects at the deadline with `DeadlineExceeded`. */
+  /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */
   sleep(ms: number): Promise<void> {
     return this.race(
       (onCancel) => new Promise((resolve) => onCancel(this.clock.schedule(this.clock.now() + ms, resolve))),

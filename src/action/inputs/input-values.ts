@@ -3,7 +3,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
-/** An invalid value. The message continues a text such as `timeout: “ten”`, and says what is wrong and what was expected. */
+/** The message says what is wrong with the value and what was expected. It is printed after `timeout: “ten”`. */
 export class BadValue extends Error {
   constructor(
     message: string,
@@ -76,7 +76,7 @@ export const parseKeyLabel = patternParser(
   `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
 );
 
-/** Environment variables that control the shell, loaders, languages, tools, the runner or this action in later steps. */
+/** Environment variables that control the shell, loaders, languages, tools, the runner or this action. */
 const steering = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',

@@ -5,8 +5,8 @@ import { BadValue, parseOperationId } from './input-values.js';
 const maxFileBytes = 256 * 1024 * 1024;
 
 /**
- * Reads the operation ids from a file with an API response. The response can contain a connection string with a password,
- * so no error quotes the file.
+ * Reads the operation ids from a file with an API response. No error quotes the file, because the response can contain
+ * a password.
  */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
   const text = readText(path);
