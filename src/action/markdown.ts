@@ -16,7 +16,7 @@ export function tableHtml(headings: readonly string[], rows: readonly (readonly 
 }
 
 const maxRows = 50;
-/** Keeps the whole summary under 64 KiB, because nobody reads more. A test checks the size. */
+/** With 44 KiB of rows, the whole summary stays under 64 KiB, which is enough for a reader. A test checks the total. */
 const maxBytes = 44 * 1024;
 
 /** A table of the first rows, and a line about the omitted rows. */

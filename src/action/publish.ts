@@ -93,12 +93,15 @@ export async function publishLogAndSummary(
   try {
     await toolkit.summary(clean(renderSummary(report, mode)));
   } catch (error) {
-    // Without its summary, a step has still done its work.
+    // A missing summary does not change the result of the step.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
-/** Returns the path. A successful step fails if the file cannot be written. A failed step warns and keeps its error. */
+/**
+ * Returns the path. If the file cannot be written, the step fails, because later steps cannot read the result. After an
+ * earlier failure, the step only warns.
+ */
 function writeResultFile(
   pieces: Pieces,
   succeeded: boolean,

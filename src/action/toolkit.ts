@@ -10,7 +10,7 @@ export interface Toolkit {
   error(message: string): void;
   debug(line: string): void;
   output(name: string, value: string): void;
-  /** Saves a value for the post step. A later value of the same name replaces it. */
+  /** Saves a value for the post step. A later value of the same name replaces the earlier value. */
   state(name: string, value: string): void;
   /** Sets an environment variable for the later steps of the job. */
   variable(name: string, value: string): void;

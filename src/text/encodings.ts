@@ -1,4 +1,4 @@
-/** The mask of a shorter secret would hide ordinary text: the key `o` would turn every `o` in the log into `***`. */
+/** In characters. A mask of a shorter secret would hide ordinary text: a mask of `o` hides every `o` in the log. */
 export const minSecretLength = 8;
 
 const entities: Readonly<Record<string, string>> = {

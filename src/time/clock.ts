@@ -8,7 +8,10 @@ export interface Clock {
   schedule(time: number, callback: () => void): () => void;
 }
 
-/** Node fires longer timers after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+/**
+ * In milliseconds. Node fires a timer with a longer delay after 1 ms:
+ * https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
+ */
 export const longestTimer = 2 ** 31 - 1;
 
 /** `now()` counts from the start of the process, so the deadline includes the time to load the bundle. */

@@ -69,7 +69,7 @@ export class Deadline {
 
   /**
    * Settles like the work. If the deadline expires first, rejects with `DeadlineExceeded`; after a cancel, with
-   * `CancelledError`. It then does not wait until the work stops, so no socket or proxy can delay the step.
+   * `CancelledError`. A rejection does not wait until the work stops, so no socket or proxy can delay the step.
    */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());

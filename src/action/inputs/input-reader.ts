@@ -35,7 +35,7 @@ export const defaults = {
 
 type InputName = keyof typeof defaults;
 const inputNames = Object.keys(defaults) as InputName[];
-/** Its default is an expression, so the action cannot know whether the workflow sets it. */
+/** The default of `github-token` is an expression, so the action cannot know whether the workflow sets the input. */
 const tokenInput = 'github-token';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

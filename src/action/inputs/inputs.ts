@@ -94,7 +94,7 @@ export function readRun(reader: InputReader): WorkflowRun | undefined {
   };
 }
 
-/** Identifies the workflow run and its attempt. No step can forge the two variables, because the runner sets them. */
+/** Identifies the run and its attempt. The runner sets both variables, and no step can change them for other steps. */
 export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
   return `${run}/${attempt}`;
 }
