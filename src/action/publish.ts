@@ -90,8 +90,9 @@ export async function publishLogAndSummary(
   if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
   else toolkit.error(clean(report.error));
   if (!wantsSummary) return;
+  const markdown = clean(renderSummary(report, mode));
   try {
-    await toolkit.summary(clean(renderSummary(report, mode)));
+    await toolkit.summary(markdown);
   } catch (error) {
     // A missing summary does not change the result of the step.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);

@@ -5,8 +5,8 @@ export type JsonObject = { [name: string]: Json };
 
 // JSON.parse rounds integers beyond 2^53, and ids can be that large. So `parseJson` turns a large integer into a string
 // with a mark, and `printJson` prints the string as an integer again. No text of the service contains the mark, because
-// it is random. The first random number of a process is slow, so the mark is created on first use. A JSON parser written
-// in JavaScript would be ten times slower.
+// it is random. The first random number of a process is slow, so the mark is created on first use. A JSON parser in
+// JavaScript would be ten times slower.
 let mark: string | undefined;
 
 /** The JSON has too many arrays and objects for the memory, or too many levels for the stack of JSON.stringify. */

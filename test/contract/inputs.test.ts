@@ -27,14 +27,14 @@ test('one error names all invalid inputs, with value, expectation and nearest wo
   });
   expect(errorOf(result).split('\n')).toEqual([
     '9 bad inputs:',
-    '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds).',
+    '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not the id of a project; expected text other than “.” and “..”, without “/” and control characters.',
     '- filter: line 1, column 1: no such field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at',
     '  acton=x',
     '  ^',
-    '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds).',
+    '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
     '- fail-on: “match” is not a valid value; expected empty.',
     '- poll-interval: “1.5s” is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',

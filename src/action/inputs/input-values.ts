@@ -23,7 +23,7 @@ export function durationParser({ zero = false, maxDays = 24 } = {}): Parse<numbe
     const ms = parseDuration(text);
     if (ms === undefined) {
       throw new BadValue(
-        'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a bare number is seconds)',
+        'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)',
       );
     }
     if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
