@@ -35,7 +35,7 @@ test('one error names all invalid inputs, with value, expectation and nearest wo
     '  acton=x',
     '  ^',
     '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
-    '- fail-on: “match” is not a valid value; expected empty.',
+    '- fail-on: “match” is not a valid value; valid values: empty.',
     '- poll-interval: “1.5s” is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
     'No request was sent.',
@@ -66,9 +66,9 @@ test.for<Row>([
   ['wait-operation', 'fail-fast', ['no', '0'], noBoolean],
   ['sweep-keys', 'dry-run', ['maybe'], noBoolean],
   ['create-key', 'revoke-in-post', ['never'], noBoolean],
-  ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; expected warn, fail'],
-  ['list-keys', 'fail-on', ['empy'], 'is not a valid value; expected empty, match (did you mean empty?)'],
-  ['list-keys', 'fail-on', ['xyzzy', '__proto__', 'toString'], 'is not a valid value; expected empty, match.'],
+  ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
+  ['list-keys', 'fail-on', ['empy'], 'is not a valid value; valid values: empty, match (did you mean empty?)'],
+  ['list-keys', 'fail-on', ['xyzzy', '__proto__', 'toString'], 'is not a valid value; valid values: empty, match.'],
   ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a number of records'],
   ['list-projects', 'max-batches', ['0', '257', '1.5', '-1', '0x10'], badBatches],
   ['list-projects', 'shard', ['0/3', '4/3', '3', 'a/b', '1/0', '1/2/3'], 'is not a valid shard'],
@@ -131,7 +131,7 @@ const emptyOperations =
   /operation-id: .*is empty.*expression without a value.*skipped step.* all for every unfinished operation.*response-file/;
 
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
-  ['', {}, new RegExp(`mode: is empty; expected ${modes.join(', ')}\\.`)],
+  ['', {}, new RegExp(`mode: is empty; valid values: ${modes.join(', ')}\\.`)],
   ['list-key', { timeout: 'soon' }, /^- mode: .*\(did you mean list-keys\?\)\.$/m, /^- timeout: “soon”/m],
   ['__proto__', {}, /mode: “__proto__” is not a valid value/],
   ['list-keys', { filter: 'constructor=*' }, /filter: line 1, column 1: no such field/],

@@ -137,7 +137,7 @@ test('one error names all invalid inputs', async (context) => {
     /^7 bad inputs:/,
     /^- key-label: “My Shop”/m,
     /^- revoke-in-post: “maybe” .*true or false/m,
-    /^- on-revoke-failure: “wran” .*expected warn, fail.*did you mean warn\?/m,
+    /^- on-revoke-failure: “wran” .*valid values: warn, fail.*did you mean warn\?/m,
     /^- export-env: “PATH”/m,
     /^- timeout: “0” .*above 0/m,
     /^- GITHUB_RUN_ID: “x”/m,

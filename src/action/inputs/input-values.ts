@@ -37,7 +37,7 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
     const problem = text === '' ? 'is empty' : 'is not a valid value';
-    throw new BadValue(`${problem}; expected ${words.join(', ')}${didYouMean(text, words)}`);
+    throw new BadValue(`${problem}; valid values: ${words.join(', ')}${didYouMean(text, words)}`);
   };
 }
 
