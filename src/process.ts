@@ -1,9 +1,9 @@
 import type { Environment } from './action/inputs/input-reader.js';
 import { Secrets } from './action/secrets.js';
 import { type Toolkit, toolkit } from './action/toolkit.js';
+import type { NameLookup } from './http/connect.js';
 import type { Exchange } from './http/exchange.js';
 import { httpExchange } from './http/http-exchange.js';
-import type { NameLookup } from './http/name-lookup.js';
 import { proxyPasswords } from './http/proxy.js';
 import { type Clock, systemClock } from './time/clock.js';
 import { Cancellation } from './time/deadline.js';

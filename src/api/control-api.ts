@@ -12,7 +12,7 @@ import { type Decode, parseResponse } from './parse-response.js';
 import { type ApiRecord, type Operation, parseOperation, parsePage, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
-/** Maximum size of a response body in bytes, far above what each kind needs: 256 MiB hold 670,000 projects of 400 bytes. */
+/** Maximum bytes of a response body. Each maximum is far above the need: 256 MiB hold 670,000 projects of 400 bytes. */
 const maxRecordBytes = 2 ** 20;
 const maxListBytes = 64 * 2 ** 20;
 const maxProjectsBytes = 256 * 2 ** 20;
@@ -20,7 +20,7 @@ const maxProjectsBytes = 256 * 2 ** 20;
 /** The client of the control API, with one method for each endpoint. */
 export class ControlApi {
   readonly #connection: Connection;
-  /** Milliseconds by which the service's clock is ahead of the runner's, from the last response with a `Date`. */
+  /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
   #clockSkew = 0;
   #warnedOfPages = false;
 
@@ -28,13 +28,13 @@ export class ControlApi {
     this.#connection = { exchange, access, log };
   }
 
-  /** The same client with at most `ms` milliseconds for one exchange. */
+  /** Returns a client that allows at most `ms` milliseconds for one exchange. */
   withRequestTimeout(ms: number): ControlApi {
     const { exchange, access, log } = this.#connection;
     return new ControlApi(exchange, { ...access, requestTimeout: Math.min(ms, access.requestTimeout) }, log);
   }
 
-  /** The current time on the service's clock, in milliseconds since 1970. Before the first response: on the runner's. */
+  /** Milliseconds since 1970 on the service's clock. Before the first response, on the runner's clock. */
   serviceEpochMs(clock: Clock): number {
     return clock.epochMs() + this.#clockSkew;
   }
@@ -43,13 +43,13 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
     return this.#get(path, maxRecordBytes, policy, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
-      // The status of another operation proves nothing about this one.
+      // The status of another operation proves nothing about the requested one.
       if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.id);
       return operation;
     });
   }
 
-  /** Pages of operations, newest first, `max` operations in all. */
+  /** Pages of operations, newest first. The pages together have at most `max` operations. */
   operations(projectId: string, max: number, policy: RequestPolicy): AsyncGenerator<Operation[]> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     return this.#pages(max, (cursor) => {
@@ -60,7 +60,7 @@ export class ControlApi {
     });
   }
 
-  /** Projects of the account. The first request has no parameters, as documented. Pages follow if the response has a cursor. */
+  /** The first request has no parameters, as documented. More pages are requested only if the response has a cursor. */
   projects(policy: RequestPolicy): AsyncGenerator<ApiRecord[]> {
     return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
@@ -70,7 +70,7 @@ export class ControlApi {
     });
   }
 
-  /** Warns once per step, even if it reads many lists. */
+  /** A page without new records causes one warning per step, however many lists the step reads. */
   #pages<T extends ApiRecord>(
     max: number,
     fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
@@ -84,7 +84,7 @@ export class ControlApi {
     });
   }
 
-  /** Sends one attempt. Before a retry, the caller must find out whether the last attempt took effect. */
+  /** Sends one attempt. Before another attempt, the caller must check whether the service created a key. */
   createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
     return this.#attempt(
@@ -98,14 +98,14 @@ export class ControlApi {
     return this.#get('api_keys', maxListBytes, policy, parseKeyList);
   }
 
-  /** Sends one attempt. Returns whether the response explicitly says that the key is revoked. */
+  /** Sends one attempt. Returns true if the response says that the key is revoked. */
   revokeKey(id: string, deadline: Deadline): Promise<boolean> {
     return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes }, deadline, (body) =>
       parseRevoked(body, id),
     );
   }
 
-  /** Decodes the response as part of the attempt, so an unusable response is a failed attempt. */
+  /** An attempt includes the decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, maxBytes: number, policy: RequestPolicy, decode: Decode<T>): Promise<T> {
     return withRetries(() => this.#attempt({ method: 'GET', path, maxBytes }, policy.deadline, decode), policy);
   }
@@ -117,7 +117,7 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
-    // A deadline cannot interrupt the parser, so this line checks it afterwards.
+    // A deadline cannot interrupt the parser, so the deadline is checked after parsing.
     if (deadline.isExpired) throw new DeadlineExceeded();
     return result;
   }

@@ -1,9 +1,9 @@
 import type { HttpHeaders, HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
-import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
-/** A key as the service lists it, without its secret. */
+/** A key in a list of the service. Lists contain no secrets. */
 export interface Key extends ApiRecord {
   readonly name: string | undefined;
 }
@@ -11,11 +11,11 @@ export interface Key extends ApiRecord {
 /** The keys of the account, from one response. */
 export interface KeyList {
   readonly keys: readonly Key[];
-  /** True if the response does not announce further keys. Only a complete list proves that a key is missing. */
+  /** False if the response announces more keys. Only a complete list proves that a key does not exist. */
   readonly isComplete: boolean;
 }
 
-/** A new key. Only the response that creates it contains the secret. */
+/** A new key. The service sends the secret only in the response to the create. */
 export interface MintedKey {
   readonly id: string;
   readonly secret: string;
@@ -23,7 +23,7 @@ export interface MintedKey {
 
 export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
-/** Accepts only the documented response, because a key that is missing from it counts as gone. */
+/** Accepts only the documented response, because a key counts as gone if the response does not contain the key. */
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {
   if (status !== 200) throw unexpectedShape('status', '200', status);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
@@ -33,12 +33,14 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
 
 function parseKey(value: Json, place: string): Key {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
-  // A listed key has no documented `key` field. If it ever has one, outputs must not contain it.
+  const id = integerDigits(value['id']);
+  if (id === undefined) throw unexpectedShape(`${place}.id`, 'an integer', value['id']);
+  // The documented list has no field `key`. Such a field could hold a secret, so outputs never contain it.
   const { key: _, ...record } = value;
-  return { id: parseId(value, place), name: isText(value['name']) ? value['name'] : undefined, record };
+  return { id, name: isText(value['name']) ? value['name'] : undefined, record };
 }
 
-/** The post step gets the secret in one environment variable, which holds at most 128 KiB on Linux. */
+/** The post step receives the secret in an environment variable, which holds at most 128 KiB on Linux. */
 const maxSecretLength = 4_096;
 const maxDigits = 100;
 
@@ -50,11 +52,11 @@ export function isKeyId(text: string): boolean {
   return /^\d+$/.test(text) && text.length <= maxDigits;
 }
 
-/** No error quotes the response, because it can contain the secret. */
+/** The response can contain the secret, so no error quotes the response. */
 export function parseMintedKey(body: Json): MintedKey {
   if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
   const secret = body['key'];
-  // A key that contains `***` was redacted on its way, so it is not the real key.
+  // `***` in a secret means that the secret was redacted before it arrived.
   if (!isText(secret) || !isKeySecret(secret) || secret.includes('***'))
     throw new UnexpectedShapeError('`key` is not a usable key');
   const id = integerDigits(body['id']);
@@ -62,18 +64,12 @@ export function parseMintedKey(body: Json): MintedKey {
   return { id, secret };
 }
 
-/** Whether the response to a DELETE explicitly says that the key is revoked. */
+/** True if the response to a DELETE says that the key is revoked. */
 export function parseRevoked(body: Json, id: string): boolean {
   if (!isObject(body)) return false;
-  // The revocation of another key proves nothing about this one.
-  if (!isAbsent(body['id']) && parseId(body, '') !== id) throw unexpectedShape('id', id, body['id']);
+  // The revocation of another key proves nothing about the requested one.
+  if (!isAbsent(body['id']) && integerDigits(body['id']) !== id) throw unexpectedShape('id', id, body['id']);
   return body['revoked'] === true;
-}
-
-function parseId(value: JsonObject, place: string): string {
-  const digits = integerDigits(value['id']);
-  if (digits === undefined) throw unexpectedShape(place === '' ? 'id' : `${place}.id`, 'an integer', value['id']);
-  return digits;
 }
 
 function integerDigits(id: Json | undefined): string | undefined {
@@ -81,18 +77,18 @@ function integerDigits(id: Json | undefined): string | undefined {
   return isKeyId(digits) ? digits : undefined;
 }
 
-/** Headers in which services send the cursor or the number of the next page. */
+/** Services send the cursor or the number of the next page in one of these headers. */
 const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
 
-/** Whether the response announces another page. The documented list of keys has no pages, so nothing requests one. */
+/** True if the headers announce another page. The documented list of keys has no pages, so no more pages are requested. */
 export function announcesMore(headers: HttpHeaders): boolean {
   const hasCursor = cursorHeaders.some((name) => !['', 'null'].includes(headers[name]?.trim() ?? ''));
   return hasCursor || hasNextLink(headers['link'] ?? '');
 }
 
-/** RFC 8288: `<target>; name="value"; name=value, <target>; …`. `rel` is a list of words and not case-sensitive. */
+/** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */
 function hasNextLink(link: string): boolean {
-  // A target can contain the characters that separate parameters, so it is removed first.
+  // Targets can contain `;` and `,`, which separate parameters, so targets are removed first.
   const parameters = link.replace(/<[^<>]*>/g, '').matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*))/g);
   return [...parameters].some(([, name = '', quoted, bare = '']) => {
     const words = (quoted ?? bare).toLowerCase().split(/[\s"']+/);

@@ -1,4 +1,4 @@
-/** The log of the client and the modes. */
+/** The API client and the modes write their log lines here. */
 export interface Log {
   info(line: string): void;
   warning(line: string): void;

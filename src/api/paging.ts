@@ -1,8 +1,8 @@
 import { RequestError } from '../http/errors.js';
 
-/** Records per page. A fixed size, so that a smaller `limit` sees whether it cut the list. */
+/** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit cut the list. */
 export const pageSize = 100;
-/** Pages in a row. With more of them the list would never end. */
+/** A list with more pages in a row without new records is an error, because it may never end. */
 const maxPagesWithoutNew = 5;
 
 export interface Page<T> {
@@ -11,9 +11,9 @@ export interface Page<T> {
 }
 
 /**
- * Reads a list page by page, until `max` records, an empty page, or a cursor that is missing or was seen before. A record
- * can come twice if the list changes meanwhile; duplicates are dropped. A page with records but no new one is reported,
- * because a service that ignores the cursor would hide the rest of the list.
+ * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. If the list
+ * changes meanwhile, a record can appear twice. Duplicates are dropped. A page with duplicates only is reported: the service
+ * may ignore the cursor, and the rest of the list would be missing.
  */
 export async function* pages<T extends { readonly id: string }>(
   max: number,

@@ -2,18 +2,19 @@ import { RequestError, requestId } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
-import { isAbsent, isObject, isText, type Json, NestingTooDeep, parseJson, toText } from '../text/json.js';
+import { isObject, isText, type Json, NestingTooDeep, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { UnexpectedShapeError } from './records.js';
 
-/** Reads the needed fields of a body. Throws `UnexpectedShapeError` if one is missing. */
+/** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
 export type Decode<T> = (body: Json, response: HttpResponse) => T;
 
-/** Returns the decoded response, or throws the error that the response is. `nowMs`: milliseconds since 1970. */
+/** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { status } = response;
   const page = describePage(response);
   const isPage = page !== undefined;
+  const isEmpty = response.body.trim() === '';
   const toError = (message: string, transient = isTransientStatus(status)) =>
     new RequestError(
       `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(response)}`,
@@ -21,67 +22,62 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
         status,
         transient,
         retryAfterMs: parseRetryAfter(response.headers, nowMs),
-        // An HTML page may come from a proxy, so its status does not prove that the request had no effect.
+        // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
         mayHaveTakenEffect: isPage || response.wasResent === true || !hasNoEffect(status),
         isPage,
       },
     );
 
-  if (status >= 300 && status < 400 && status !== 304) {
+  if (status >= 300 && status < 400 && status !== 304)
     throw toError(`status ${status}: the redirect ${redirectTarget(request, response)} was not followed`);
-  }
   if (status === 206) throw toError('status 206 (partial content), but the whole response was requested', false);
   if (status < 200 || status >= 300)
     throw toError(`status ${status}${page === undefined ? serviceMessage(request, response) : ` with ${page}`}`);
   let body: Json;
   try {
     // The documentation does not describe the response to a DELETE, so an empty body is accepted.
-    body = request.method === 'DELETE' && response.body.trim() === '' ? null : parseJson(response.body);
+    body = request.method === 'DELETE' && isEmpty ? null : parseJson(response.body);
   } catch (error) {
     // The error of JSON.parse quotes the text, which may contain a key.
     const isNested = error instanceof NestingTooDeep;
-    const other =
-      response.body.trim() === '' ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
-    const what = page ?? other;
-    throw toError(`status ${status} with ${what}`, !isNested);
+    const other = isEmpty ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
+    throw toError(`status ${status} with ${page ?? other}`, !isNested);
   }
   try {
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // A repeated GET or DELETE would get the same response. A repeated POST creates something new.
+    // A repeated GET or DELETE would get the same response. A repeated POST would create another key.
     throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
   }
 }
 
-/** A service that sends one of these statuses did not carry out the request. */
+/** True if the status proves that the service did not carry out the request. */
 function hasNoEffect(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 425;
 }
 
-/** The message and code of an error response. Its format is not documented, so several field names are tried. */
+/** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
 function serviceMessage({ method }: HttpRequest, response: HttpResponse): string {
-  let body: Json;
-  try {
-    body = parseJson(response.body);
-  } catch {
-    // Even a part of a POST response can contain the new key.
-    return response.body.trim() === '' || method === 'POST' ? '' : `: ${sanitizeLine(response.body)}`;
+  const mayContainKey = method === 'POST';
+  const body = parseJsonOrUndefined(response.body);
+  if (!isObject(body)) {
+    const text = body === undefined ? response.body : body;
+    return mayContainKey || !isText(text) || text.trim() === '' ? '' : `: ${sanitizeLine(text)}`;
   }
-  if (!isObject(body)) return typeof body === 'string' && method !== 'POST' ? `: ${sanitizeLine(body)}` : '';
   const inner = isObject(body['error']) ? body['error'] : body;
-  // A POST response can contain the new key. So only text is shown, and nothing in it that is as long as a key.
-  const isShown = (value: Json | undefined) => !isAbsent(value) && value !== '' && (method !== 'POST' || isText(value));
+  // The response to a POST can contain the new key. So only text is shown, and words as long as a key are replaced.
+  const isShown = (value: Json | undefined) => (value ?? '') !== '' && (!mayContainKey || isText(value));
   const first = (names: string[]) => {
     const value = names.map((name) => inner[name]).find(isShown);
-    return method === 'POST' && value !== undefined ? toText(value).replace(/[\w+/=.-]{24,}/g, '***') : value;
+    return mayContainKey && value !== undefined ? toText(value).replace(/[\w+/=.-]{24,}/g, '***') : value;
   };
   const message = first(['message', 'detail', 'error', 'error_description', 'title']);
   const code = first(['code', 'error_code', 'type']);
   return `${message === undefined ? '' : `: ${sanitizeLine(toText(message))}`}${code === undefined ? '' : ` (code ${sanitizeLine(toText(code), 60)})`}`;
 }
 
-/** Undefined unless the response is an HTML page. */
+/** Describes an HTML page. Returns undefined for any other response. */
 function describePage({ headers, body }: HttpResponse): string | undefined {
   const isHtml =
     /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000)) ||
@@ -91,7 +87,7 @@ function describePage({ headers, body }: HttpResponse): string | undefined {
   return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
-/** Origin and path only, because a query can contain a token. */
+/** Names only origin and path of the target, because a query can contain a token. */
 function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   const location = response.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
@@ -100,10 +96,7 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
 }
 
 function requestIdSuffix(response: HttpResponse): string {
-  const id = requestId(response) ?? parseRequestId(response);
+  const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(response.body.slice(0, 4_000))?.[1];
+  const id = requestId(response) ?? inBody;
   return id === undefined ? '' : ` [request id ${sanitizeId(id)}]`;
-}
-
-function parseRequestId({ body }: HttpResponse): string | undefined {
-  return /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
 }

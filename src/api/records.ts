@@ -8,7 +8,6 @@ export interface ApiRecord {
   readonly record: JsonObject;
 }
 
-/** An operation: the fields that the action needs, and the record as the service sent it. */
 export interface Operation extends ApiRecord {
   readonly status: string;
 }
@@ -25,7 +24,7 @@ export const operationFields: readonly string[] = [
   'updated_at',
 ];
 
-/** The actions that the API documents. Services may have more. */
+/** The documented actions. A service may send others. */
 export const operationActions: readonly string[] = [
   'apply_config',
   'apply_storage_config',
@@ -52,7 +51,7 @@ export const projectFields: readonly string[] = [
   'updated_at',
 ];
 
-/** An id is a string or an integer. Other numbers are rejected, because they may be rounded. */
+/** Accepts a string or an integer as the id. Other numbers are rejected, because JSON.parse may have rounded them. */
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id } = value;
@@ -62,8 +61,8 @@ export function parseProject(value: Json, place: string): ApiRecord {
 }
 
 /**
- * An id becomes a part of a URL, which cannot contain a lone surrogate or a megabyte. It also becomes a plain output. If a
- * later step prints that, the runner must not execute it as a command.
+ * The id of an operation becomes part of a URL. A URL cannot contain a lone surrogate, and its length is limited. The id also
+ * becomes an output. If a later step prints the id, the runner must not run it as a workflow command (`::`, `##[`).
  */
 const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
@@ -78,45 +77,38 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   return { id: id.toLowerCase(), status, record: value };
 }
 
-/** An optional field of a record, as text. */
+/** Returns an optional field as text. */
 export function fieldText({ record }: ApiRecord, name: string): string | undefined {
   const value = record[name];
   return isAbsent(value) ? undefined : toText(value);
 }
 
-/** Milliseconds since 1970. `undefined` if the field is absent or not a timestamp. */
+/** Returns a timestamp in milliseconds since 1970, or undefined if the field is absent or not a timestamp. */
 export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
   const text = fieldText(recorded, name) ?? '';
-  // Date.parse alone reads a bare number as a year or month, and a time without a zone as local time.
+  // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
   const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)$/.exec(text) ?? [];
   const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** A page of the list that the body holds under `name`. */
+/** Parses a page of a list. `name`: the field of the body that holds the list. */
 export function parsePage<T>(body: Json, name: string, parse: (item: Json, place: string) => T): Page<T> {
-  const list = parseList(body, name);
+  if (!isObject(body)) {
+    const type = Array.isArray(body) ? 'an array' : 'not an object';
+    throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
+  }
+  const list = body[name];
+  if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
   return { records: list.map((item, index) => parse(item, `${name}[${index}]`)), cursor: parseCursor(body) };
 }
 
-function parseList(body: Json, name: string): Json[] {
-  if (!isObject(body))
-    throw new UnexpectedShapeError(
-      `\`${name}\` is missing: the body is ${Array.isArray(body) ? 'an array' : 'not an object'}`,
-    );
-  const list = body[name];
-  if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
-  return list;
-}
-
-export function parseCursor(body: Json): string | undefined {
-  const pagination = isObject(body) ? body['pagination'] : undefined;
+function parseCursor({ pagination }: JsonObject): string | undefined {
   if (isAbsent(pagination)) return undefined;
-  const cursor = isObject(pagination) ? pagination['cursor'] : undefined;
-  // A cursor of an unexpected type is an error, not the end of the list. Otherwise the next page would be missed silently.
-  if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null)) {
-    throw unexpectedShape('pagination.cursor', 'a string', cursor ?? pagination);
-  }
+  const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
+  // A cursor of an unexpected type is an error. As the end of the list, it would hide the remaining pages.
+  if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null))
+    throw unexpectedShape('pagination.cursor', 'a string', cursor);
   return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
 }
 
@@ -131,7 +123,7 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
   return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
 }
 
-/** Formats a time of the record to the second: `2026-01-31 09:30:00Z`. */
+/** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
 export function displayTime(recorded: ApiRecord, name: string): string {
   return sanitizeLine(fieldText(recorded, name) ?? '', 40).replace(
     /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/,

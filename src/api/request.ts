@@ -1,7 +1,7 @@
 import { RequestError, requestId } from '../http/errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
 import { secretEncodings } from '../text/encodings.js';
-import { parseJson, printJson } from '../text/json.js';
+import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
@@ -10,9 +10,9 @@ import type { Log } from './log.js';
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Milliseconds for one exchange, response body included. */
+  /** Maximum milliseconds for one exchange, response body included. */
   readonly requestTimeout: number;
-  /** The name of the input that sets it, for the error message. */
+  /** The input that sets `requestTimeout`. The error message names this input. */
   readonly requestTimeoutInput?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Connection {
 }
 
 export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes'> {
-  /** Relative to the base URL, query included. */
+  /** Path and query, relative to the base URL. */
   readonly path: string;
 }
 
@@ -39,7 +39,7 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
   };
 }
 
-/** Sends one attempt and logs its outcome. No response contains the key of the request. */
+/** Sends one attempt and logs its outcome. The response is returned without the API key. */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
@@ -76,31 +76,27 @@ function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): Trans
 }
 
 /**
- * Removes the secret from a response that echoes it, before other code sees it. A shortened message could hold a part of
- * the secret, which no mask matches.
+ * Removes a secret that the response repeats. This comes before any message is shortened, because no mask matches a part of a
+ * secret.
  */
 function redactResponse(response: HttpResponse, secret: string): HttpResponse {
   const encodings = secretEncodings(secret);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers)) {
-    // Node has an array for `set-cookie`. Nothing needs it.
-    if (typeof value === 'string') headers[name] = redact(value);
-  }
+  // Node returns `set-cookie` as an array. No code needs this header.
+  const textHeaders = Object.entries(response.headers).filter(([, value]) => typeof value === 'string');
+  const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redact(value)]));
   return { ...response, headers, body: redactBody(response.body, redact) };
 }
 
-/** JSON can escape any character. After parsing and printing, the secret appears in its plain form. */
+/** JSON can escape any character of a secret. Parsing and printing the body removes these escapes. */
 function redactBody(body: string, redact: (text: string) => string): string {
   if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return redact(body);
-  try {
-    return redact(printJson(parseJson(body)));
-  } catch {
-    const unescaped = body
-      .replaceAll('\\/', '/')
-      .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-    const redacted = redact(unescaped);
-    // A body that is not JSON is only shown. The prefix keeps it from becoming valid JSON here.
-    return redacted === unescaped ? body : `… ${redacted}`;
-  }
+  const json = parseJsonOrUndefined(body);
+  if (json !== undefined) return redact(printJson(json));
+  const unescaped = body
+    .replaceAll('\\/', '/')
+    .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const redacted = redact(unescaped);
+  // A body that is not JSON is only shown to users. The prefix ensures that the redacted body is not JSON either.
+  return redacted === unescaped ? body : `… ${redacted}`;
 }

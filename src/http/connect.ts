@@ -1,15 +1,40 @@
+import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
 import { Agent } from 'node:http';
 import { type RequestOptions, Agent as SecureAgent } from 'node:https';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type Clock, systemClock } from '../time/clock.js';
-import type { NameLookup } from './name-lookup.js';
+
+export interface NameLookup {
+  /** Returns the addresses of a host in the order in which to try them. */
+  addresses(host: string): Promise<readonly string[]>;
+  /** Ends pending lookups, if the implementation can. */
+  close(): void;
+}
+
+/** A lookup asks for all addresses, with the same hint as Node's own sockets. */
+export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
+
+/**
+ * Looks up names in this process. A pending lookup holds a thread in `getaddrinfo`. Nothing can interrupt that thread, and
+ * `process.exit()` waits for it.
+ */
+export const lookupInProcess: NameLookup = {
+  addresses: (host) =>
+    new Promise((resolve, reject) => {
+      lookup(host, lookupOptions, (error, found) => {
+        if (error) reject(error);
+        else resolve(found.map(({ address }) => address));
+      });
+    }),
+  close: () => undefined,
+};
 
 export interface ConnectOptions extends RequestOptions {
-  /** The same as `signal`, under a second name: Node passes all options but `signal` to the agent. */
+  /** Repeats the option `signal`, because Node does not pass `signal` to the agent. */
   readonly connectSignal?: AbortSignal;
 }
 
-/** Node's agent for the protocol. Of the addresses of a host, it uses the first one that answers. */
+/** Returns an agent that connects to the first address of a host that answers. */
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
   const isSecure = protocol === 'https:';
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });
@@ -31,12 +56,12 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   return agent;
 }
 
-/** Milliseconds until the next address is tried in parallel: the default of RFC 8305, section 5. */
+/** Milliseconds before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStart = 250;
 
 /**
- * Connects to the first address that answers. All attempts stay open. Node drops an attempt after 250 ms, but a slow
- * address may be the only one that works.
+ * Connects to the first address that answers. All attempts stay open, because a slow address may be the only one that works.
+ * Node's own sockets close an attempt after 250 ms.
  */
 export function connectToFirst(
   addresses: readonly string[],
@@ -92,7 +117,10 @@ export function connectToFirst(
   });
 }
 
-/** The order of RFC 8305, section 4. An address family without a route then costs one delay, not one for each address. */
+/**
+ * Alternates between IPv6 and IPv4 addresses, as RFC 8305 recommends in section 4. If one family has no route, the connection
+ * loses one delay instead of one for each address.
+ */
 function alternateFamilies(addresses: readonly string[]): string[] {
   const isFirst = (address: string) => isIP(address) === isIP(addresses[0] ?? '');
   const others = addresses.filter((address) => !isFirst(address));

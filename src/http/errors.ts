@@ -1,17 +1,19 @@
 import { formatDuration } from '../time/duration.js';
 import type { HttpResponse } from './exchange.js';
 
-/** A request to the control API or to GitHub without a usable result. The message is for users and contains no secret. */
+/**
+ * A request to the control API or to GitHub failed, or its response is unusable. The message is for users and contains no
+ * secret.
+ */
 export class RequestError extends Error {
-  /** The status of the response. `undefined` without a complete response. */
+  /** HTTP status. Undefined if no complete response arrived. */
   readonly status: number | undefined;
-  /** Whether a retry can help. */
+  /** True if a retry may help. */
   readonly transient: boolean;
-  /** Milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the service may have carried out the request despite the error. */
+  /** True if the service may have carried out the request despite the error. */
   readonly mayHaveTakenEffect: boolean;
-  /** Whether the response is an HTML page. It may come from a proxy, so it proves nothing about the service. */
+  /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
   readonly isPage: boolean;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
@@ -23,17 +25,17 @@ export class RequestError extends Error {
     this.isPage = details.isPage ?? false;
   }
 
-  /** 423 and 429 mean: try later. They do not count as failures. */
+  /** 423 and 429 ask the client to retry later. The contract does not count them as failures. */
   get isThrottled(): boolean {
     return this.status === 423 || this.status === 429;
   }
 
-  /** Whether the service itself sent this status. An HTML page may come from a proxy. */
+  /** True if the service itself sent the status. A proxy may have sent an HTML page. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }
 
-  /** Whether the service itself sent a 4xx that a retry cannot change. */
+  /** True if the service itself sent a 4xx that a retry cannot change. */
   get isPermanent(): boolean {
     return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
   }
@@ -46,12 +48,11 @@ export type RequestErrorOptions = Pick<RequestError, 'transient'> &
 export class RetryAfterExceedsDeadline extends RequestError {
   constructor(error: RequestError, remaining: number) {
     const asked = formatDuration(error.retryAfterMs ?? 0);
-    super(`${error.message}. It asks to wait ${asked}, but only ${formatDuration(remaining)} remain`, error, {
-      cause: error,
-    });
+    const message = `${error.message}. The response asks to wait ${asked}, but only ${formatDuration(remaining)} remain`;
+    super(message, error, { cause: error });
   }
 }
 
-export function requestId(response: HttpResponse): string | undefined {
-  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => response.headers[name]).find(Boolean);
+export function requestId({ headers }: HttpResponse): string | undefined {
+  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
 }

@@ -1,7 +1,10 @@
 import type { OnCancel } from '../time/deadline.js';
 import { RequestError, type RequestErrorOptions } from './errors.js';
 
-/** Sends one request and returns its complete response. Tests replace the sockets with memory. */
+/** The version must equal the version in package.json. A test compares them. */
+export const userAgent = 'ctl-action/1.0.0';
+
+/** Sends one request and returns its complete response. Tests pass an exchange without sockets. */
 export type Exchange = (request: HttpRequest, onCancel: OnCancel) => Promise<HttpResponse>;
 
 export interface HttpRequest {
@@ -9,7 +12,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A larger response is rejected before it is parsed, because no deadline can interrupt a parser. */
+  /** Maximum size of the response body. The client rejects a larger body unparsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
 }
 
@@ -18,15 +21,14 @@ export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
-  /** The complete body. A truncated body is a `TransportError`, never a response. */
+  /** The complete body. A truncated body causes a `TransportError` instead of a response. */
   readonly body: string;
-  /** The request was sent twice, and this responds to the second. The service may have carried out the first one too. */
+  /** True if the request was sent twice. The response is to the second request, but the first may also have taken effect. */
   readonly wasResent?: boolean;
 }
 
-/** The exchange ended without a complete response. */
+/** The exchange ended without a complete response. By default, a retry may help, and the request may have taken effect. */
 export class TransportError extends RequestError {
-  /** `mayHaveTakenEffect`: false if the request never reached the service. `status`: set only if a proxy rejected it. */
   constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
     super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);
   }

@@ -3,23 +3,21 @@ import { isIP } from 'node:net';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
-import { agentFor, type ConnectOptions } from './connect.js';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from './exchange.js';
-import { lookupInProcess } from './name-lookup.js';
+import { agentFor, type ConnectOptions, lookupInProcess } from './connect.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
 import { readBody } from './read-body.js';
 import { toTransportError } from './transport-errors.js';
-import { userAgent } from './user-agent.js';
 
 const closedConnectionCodes = ['ECONNRESET', 'EPIPE'];
 
-/** http-client's agent for a proxy. `request` sends CONNECT to the proxy. */
+/** http-client's agent for a proxy. Its `request` sends CONNECT to the proxy. */
 interface TunnelAgent {
   readonly proxyOptions: { proxyAuth?: string | undefined };
   request(options: ConnectOptions): ClientRequest;
 }
 
-/** Exchanges over sockets. Uses the proxies and certificate authorities that the environment names. */
+/** Sends requests over sockets. The environment can name proxies and certificate authorities. */
 export function httpExchange(names = lookupInProcess): { exchange: Exchange; close(): void } {
   const keptAgents = new Map<string, Agent>();
 
@@ -32,7 +30,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
-  /** Sends on an idle connection. If the service closes it at that moment, sends once more on a new one. */
+  /** Sends on an idle connection. If the service has just closed that connection, sends once more on a new one. */
   const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
       return await sendDirectly(request, signal, agent);
@@ -42,7 +40,8 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
         return { ...response, wasResent: true };
       } catch (secondError) {
-        // It may say that the second request was never sent. That proves nothing about the first, so report the first.
+        // A system error may say that the second request was never sent. The first request may still have taken effect, so
+        // its error is thrown.
         throw secondError instanceof TransportError ? secondError : error;
       }
     }
@@ -60,18 +59,18 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
           ...options,
           headers: { ...options.headers, ...login },
           agent: agentFor(proxy.protocol, names, false),
-          // A proxy may accept the connection and never answer CONNECT. Only this signal ends such a request.
+          // A proxy may accept the connection and never respond to CONNECT. Only the signal ends such a request.
           signal,
           connectSignal: signal,
           host,
-          // By default, Node would expect the certificate of the target host, which the `host` header names.
+          // By default, Node expects the certificate of the target, because the `host` header names the target.
           servername: isIP(host) === 0 ? host : '',
         });
         const fail = (error: Error) => reject(toTransportError(error, `the proxy ${hostAndPort(proxy)}`, true));
         return connectRequest.once('error', fail);
       };
     });
-    // The package tunnel fails the request with an error of its own, whose code is always ECONNRESET.
+    // The package `tunnel` reports every failure as ECONNRESET, so `tunnelFailed` reports the real error first.
     return await Promise.race([tunnelFailed, send(request, client)]);
   };
 
@@ -102,14 +101,14 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   };
 }
 
-/** The login header for the proxy. The package tunnel would build it with `new Buffer`: Node prints a warning (DEP0005). */
+/** The login header for the proxy. The package `tunnel` uses `new Buffer` for the login, and Node then prints a warning. */
 function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
   const { proxyAuth } = proxy;
   proxy.proxyAuth = undefined;
   return proxyAuth === undefined ? {} : { 'proxy-authorization': `Basic ${Buffer.from(proxyAuth).toString('base64')}` };
 }
 
-/** A client for one request. These options override http-client's own. */
+/** A client for one request. `ownOptions` override the options of http-client. */
 function clientFor(ownOptions: ConnectOptions): HttpClient {
   const handler = {
     prepareRequest: (options: ConnectOptions) => void Object.assign(options, ownOptions),
@@ -119,16 +118,16 @@ function clientFor(ownOptions: ConnectOptions): HttpClient {
   const client = new HttpClient(undefined, [handler], {
     allowRedirects: false,
     keepAlive: true,
-    // http-client's idle timeout of 3 minutes would cut a longer request-timeout. The signal enforces request-timeout.
+    // http-client's default of 3 minutes would cut a longer `request-timeout`. The signal enforces `request-timeout`.
     socketTimeout: longestTimer,
   });
-  // The constructor would append ACTIONS_ORCHESTRATION_ID. The service has no need for it.
+  // The constructor would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
   client.userAgent = userAgent;
   return client;
 }
 
 async function send({ method, url, headers, body, maxBytes }: HttpRequest, client: HttpClient): Promise<HttpResponse> {
-  // http-client does not decompress responses.
+  // http-client cannot decompress responses.
   const all = { ...headers, 'accept-encoding': 'identity' };
   const { message } = await client.request(method, url.href, body ?? null, all);
   return {
@@ -138,7 +137,7 @@ async function send({ method, url, headers, body, maxBytes }: HttpRequest, clien
   };
 }
 
-/** A URL has brackets around an IPv6 address. A socket needs it without them. */
+/** A URL puts an IPv6 address in brackets. A socket needs the address without brackets. */
 function socketHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

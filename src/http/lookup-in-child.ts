@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { isIP } from 'node:net';
 import { parseJsonOrUndefined } from '../text/json.js';
-import { lookupOptions, type NameLookup } from './name-lookup.js';
+import { lookupOptions, type NameLookup } from './connect.js';
 
-/** Prints the addresses or the error code, as JSON. */
+/** The program of the child process. It prints the addresses or an error code, as JSON. */
 const script = `
   const [, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
@@ -11,8 +11,8 @@ const script = `
   });`;
 
 /**
- * Looks names up in child processes, because nothing can end a lookup in this process: see `lookupInProcess`. Requests for
- * the same host share one lookup. So a lookup may take longer than the timeout of one exchange.
+ * Looks up names in child processes, because a child process can be killed during a lookup. Requests for the same host share
+ * one lookup. So a lookup may take longer than the timeout of one exchange.
  */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
@@ -21,7 +21,7 @@ export function lookupInChild(): NameLookup {
   const start = (host: string): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
       const args = [...process.execArgv, '-e', script, '--', host, JSON.stringify(lookupOptions)];
-      // On Node 20 this variable adds 45 ms to every start.
+      // On Node 20, NODE_EXTRA_CA_CERTS adds 45 ms to the start of a process. A lookup needs no certificates.
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
       const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
         children.delete(child);
@@ -44,7 +44,7 @@ export function lookupInChild(): NameLookup {
   };
 }
 
-/** Returns the addresses or an error code. */
+/** Returns the addresses or an error code. Unusable output counts as a temporary error. */
 function parseResult(stdout: string): readonly string[] | string {
   const result = parseJsonOrUndefined(stdout);
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { TransportError } from './exchange.js';
 
-/** Chunks per decoding. V8's garbage collector copies short strings again and again, but not long ones. */
+/** Number of chunks to decode together. V8's garbage collector copies short strings repeatedly, but not long ones. */
 const chunksAtOnce = 64;
 
-/** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for every chunk. */
+/** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
 export function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Decoding in pieces avoids a copy of all bytes beside the text of a large body.
+    // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
     const decoder = new StringDecoder('utf8');
     let text = '';
     let pending: Buffer[] = [];
@@ -27,18 +27,15 @@ export function readBody(message: IncomingMessage, maxBytes: number): Promise<st
       pending.push(chunk);
       if (pending.length === chunksAtOnce) decode();
       if (length <= maxBytes) return;
-      reject(
-        new TransportError(`The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`, {
-          transient: false,
-        }),
-      );
+      const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+      reject(new TransportError(problem, { transient: false }));
       message.destroy();
     });
     message.on('end', () => {
       if (!message.complete) return fail();
       isRead = true;
       decode();
-      // Some servers begin the body with a byte order mark.
+      // Some servers begin the body with a byte order mark, which JSON.parse rejects.
       resolve((text + decoder.end()).replace(/^\uFEFF/, ''));
     });
     message.on('aborted', fail);

@@ -1,9 +1,9 @@
 import type { HttpHeaders } from './exchange.js';
 
-/** Milliseconds. A longer `Retry-After` is cut to 366 days, the longest duration that any input accepts. */
+/** A longer `Retry-After` is cut to 366 days, the longest duration that an input accepts. */
 const maxMs = 366 * 86_400_000;
 
-/** Milliseconds of `Retry-After`, from seconds or a date. A date counts from the `Date` of the same response. */
+/** Returns milliseconds. A date in `Retry-After` counts from the `Date` of the response, else from `nowMs`. */
 export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return undefined;
@@ -13,12 +13,12 @@ export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | u
   return Math.min(Math.max(0, until - (parseDateHeader(headers) ?? nowMs)), maxMs);
 }
 
-/** The `Date` of the response on the service's clock: milliseconds since 1970, in whole seconds. */
+/** Returns the `Date` of the response in milliseconds since 1970, measured on the service's clock. */
 export function parseDateHeader(headers: HttpHeaders): number | undefined {
   return parseHttpDate(headers['date']?.trim() ?? '');
 }
 
-/** Date.parse alone reads a bare number as a year or month, and the asctime format of HTTP as local time. */
+/** Date.parse alone would read a bare number as a year or month, and HTTP's asctime format as local time. */
 function parseHttpDate(text: string): number | undefined {
   const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
   if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;

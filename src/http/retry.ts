@@ -2,39 +2,36 @@ import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
 /**
- * Returns the milliseconds until the next attempt, or `undefined` to give up. `errorCount`: the number of errors of this request
- * so far. Failures and throttled responses (423, 429) are counted separately.
+ * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: number of errors of the request so
+ * far. Throttled responses (423, 429) and other errors are counted separately.
  */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
-/** The deadline of a request and the handling of its failures. */
+/** The deadline and the retries of a request. */
 export interface RequestPolicy {
   readonly deadline: Deadline;
   readonly retry: RetryRule;
-  /** Called for each failure before a retry. `pause`: milliseconds until the retry. */
+  /** Called before each retry. `pause`: milliseconds until the retry. */
   readonly onRetry?: (error: RequestError, pause: number) => void;
-  /** Shared with parallel requests. */
+  /** Parallel requests share one cooldown. */
   readonly cooldown?: Cooldown;
-  /** Starts an attempt as soon as fewer than the maximum are running. */
+  /** Limits the number of parallel attempts: an attempt may have to wait for others to end. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
 export const noRetry: RetryRule = () => undefined;
 
-/** Statuses that a retry can change, as the contract lists them. */
+/** True for the statuses that are retried according to the contract. */
 export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-/** A promise of the contract. */
+/** The contract promises 5 attempts for each request. */
 const maxAttempts = 5;
-/**
- * Milliseconds. Without `Retry-After` the pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests
- * repeat often enough to reach `maxMs`.
- */
+/** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests have enough attempts to reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
-/** 5 attempts with exponential backoff and full jitter. A 423 or 429 is retried until the deadline. */
+/** Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. */
 export function exponentialBackoff(random: () => number): RetryRule {
   return (error, errorCount) => {
     if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
@@ -43,8 +40,8 @@ export function exponentialBackoff(random: () => number): RetryRule {
 }
 
 /**
- * Milliseconds before the next attempt: a share of a maximum that doubles from `firstMs` to `maxMs`. `attempts`: so far.
- * `share`: from 0 to 1. It is random, so that parallel jobs do not repeat their requests at the same time.
+ * Returns the milliseconds until the next attempt: a share of a maximum, which doubles with each attempt from `firstMs` to
+ * `maxMs`. `share`: a random number from 0 to 1, so that parallel jobs do not retry at the same time.
  */
 export function backoff(
   attempts: number,
@@ -54,7 +51,7 @@ export function backoff(
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
-/** The error for a pause that the service asks for and that ends after the deadline. `pause`: milliseconds from now. */
+/** Returns an error if the pause ends after the deadline. `pause`: remaining milliseconds of the `Retry-After`. */
 export function exceededRetryAfter(
   error: RequestError,
   { remaining }: Deadline,
@@ -83,12 +80,13 @@ export async function withRetries<T>(
     } catch (error) {
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
       if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
-      // 423 locks only one resource, so it does not delay other requests.
+      // A 423 locks only one resource, so other requests do not wait.
       if (error.status !== 423) cooldown?.note(error, deadline);
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
-      // A promise of the contract. After another failure, a request sleeps to the deadline, because a wait polls there again.
+      // The contract promises that a 423 or 429 whose `Retry-After` ends after the deadline ends the step at once. After
+      // other failures, the request sleeps until the deadline, because a wait polls once more at the deadline.
       if (error.isThrottled) checkRetryAfter(error, deadline);
       onRetry?.(error, nextPause);
       pause = nextPause;
@@ -96,7 +94,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Shared by parallel requests: a `Retry-After` for one of them delays all. */
+/** Parallel requests share a cooldown: the `Retry-After` of one response delays all of the requests. */
 export class Cooldown {
   #until = 0;
   #cause: RequestError | undefined;

@@ -3,7 +3,7 @@ import { TransportError } from './exchange.js';
 
 type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonly address?: string };
 
-/** `peer`: the target host with its port. `neverSent`: whether the caller knows that the request was not sent. */
+/** `peer`: host and port of the target. `neverSent`: true if the caller knows that the request was not sent. */
 export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
   const proxyStatus = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
   if (proxyStatus === '407')
@@ -25,14 +25,11 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
   const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
   return new TransportError(
     reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`,
-    {
-      cause: error,
-      mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
-    },
+    { cause: error, mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)) },
   );
 }
 
-/** Node sends no request before the connection is open, the proxy has opened its tunnel, and the certificate is valid. */
+/** True for errors of the name lookup, the connection and the TLS handshake. Node sends the request only after these. */
 function isBeforeRequest({ syscall = '', code = '', message }: SystemError): boolean {
   return (
     ['connect', 'getaddrinfo'].includes(syscall) ||
@@ -50,7 +47,7 @@ const reasons: Record<string, string> = {
   EHOSTUNREACH: 'PEER is unreachable',
   ENETUNREACH: 'The network of PEER is unreachable',
   EPIPE: 'Connection closed by PEER',
-  EPROTO: 'The response is not TLS: is this a plain http port?',
+  EPROTO: 'The response is not TLS: does the port serve plain http?',
   CERT_HAS_EXPIRED: 'The certificate of the service has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate chain ends in an untrusted authority: is NODE_EXTRA_CA_CERTS set?',

@@ -1,7 +1,7 @@
 import { getOctokit } from '@actions/github';
+import { userAgent } from '../../http/exchange.js';
 import { isTransientStatus } from '../../http/retry.js';
 import { parseRetryAfter } from '../../http/retry-after.js';
-import { userAgent } from '../../http/user-agent.js';
 import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';

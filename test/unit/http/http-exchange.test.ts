@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
+import type { NameLookup } from '../../../src/http/connect.js';
 import type { HttpRequest } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
-import type { NameLookup } from '../../../src/http/name-lookup.js';
 import { listen } from '../../kit/listen.js';
 import { startProxy } from '../../kit/peers.js';
 
