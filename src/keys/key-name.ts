@@ -1,35 +1,34 @@
 import { createHash } from 'node:crypto';
 
-/** The workflow run that a key was created for. */
+/** A workflow run, as the name of a key identifies it. */
 export interface WorkflowRun {
-  /** Identifies the GitHub server and the repository. */
+  /** Stands for the GitHub server and the repository. */
   readonly fingerprint: string;
-  /** Digits only. */
+  /** The run id consists of digits only. */
   readonly id: string;
   readonly attempt: number;
 }
 
-/** Facts about a key that its name carries. */
+/** The facts about a key that its name contains. */
 export interface KeyOrigin {
   readonly run: WorkflowRun;
-  /** Kept on purpose (`revoke-in-post: false`): the key outlives its run, so no sweep revokes it. */
+  /** True if the key is kept on purpose (`revoke-in-post: false`). No sweep revokes such a key. */
   readonly isKept: boolean;
 }
 
-// Promises of the contract.
+// The contract limits a name to 64 characters, and its label to 20.
 const maxLength = 64;
 export const maxLabelLength = 20;
 
 const maxRandom = 12;
 /**
- * `<label>-run<id>-<attempt>-<seal>-<random>`: a person can read it, and search for the run. `kept` replaces `run` in
- * the name of a key that is kept on purpose. Only the label may contain hyphens, so the fields after it are
- * unambiguous. A version that knows `run` alone treats a kept key as foreign, and never revokes it.
- * The longest fields leave 3 characters for the random part.
+ * The name `<label>-run<id>-<attempt>-<seal>-<random>` shows the run id to people. A key that is kept on purpose has `kept` in
+ * place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have their maximum
+ * length, 3 characters remain for the random part.
  */
 const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;
 
-/** Unique for every step of every job: a promise of the contract. */
+/** The contract promises a unique name for each step of each job. */
 export function makeKeyName(label: string, { run, isKept }: KeyOrigin, random: () => number): string {
   const start = `${label}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-`;
   const randomDigit = () => Math.floor(random() * 36).toString(36);
@@ -38,7 +37,7 @@ export function makeKeyName(label: string, { run, isKept }: KeyOrigin, random: (
   return `${start}${toBase36(seal)}-${unique}`;
 }
 
-/** Undefined if this action did not make the name. */
+/** Returns undefined for a name that this action did not create. */
 export function parseKeyName(name: string): KeyOrigin | undefined {
   const [, label = '', word = '', id = '', attempt = '', seal = '', unique = ''] = pattern.exec(name) ?? [];
   const start = `${label}-${word}${id}-${attempt}-`;
@@ -47,13 +46,13 @@ export function parseKeyName(name: string): KeyOrigin | undefined {
   return { run: { id, attempt: Number(attempt), fingerprint: toBase36(fingerprint) }, isKept: word === 'kept' };
 }
 
-/** `repository`: its id, which survives a rename, or its name if the runner provides no id. */
+/** `repository`: the repository id, which survives a rename. If the runner provides no id, the name of the repository. */
 export function repositoryFingerprint(server: string, repository: string): string {
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the fingerprint plus a hash of the rest of the name. A change anywhere, `kept` included, turns it into a
-// name of another repository. Numbers of 10 digits in base 36 are below 2^53, so `Number.parseInt` is exact.
+// The seal is the fingerprint plus a hash of the other fields. So a changed name, such as `run` instead of `kept`, belongs to
+// no known repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

@@ -1,8 +1,10 @@
-/** The runner passes this state to post as `STATE_key`. */
+// This file imports nothing, because the post step of a job without a key must start fast.
+
+/** The runner passes this state to the post step as `STATE_key`. */
 export const postStateName = 'key';
 
 /**
- * Saved by steps without a key to revoke: otherwise post could read a state that another step forged. The text is not
- * empty, because a runner could treat an empty state as missing.
+ * A step without a key to revoke saves this marker. Without any saved state, post could read one that another step forged.
+ * The marker is not empty, because a runner could treat an empty state as missing.
  */
 export const nothingToRevoke = 'nothing-to-revoke';

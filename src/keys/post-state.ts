@@ -3,17 +3,17 @@ import { isKeyId, isKeySecret } from '../api/keys.js';
 import { getProperty, isText, parseJsonOrUndefined } from '../text/json.js';
 import { parseKeyName } from './key-name.js';
 
-/** Main saves this for post. It is enough to revoke the key even if main was killed before the response. */
+/** The main step saves this state for the post step. Post can revoke the key even if main is killed during the request. */
 export interface PostState {
   readonly baseUrl: string;
   readonly name: string;
-  /** True if the service may have made a key that main does not know. */
+  /** True if the service may have created a key that main does not know. */
   readonly mayHaveStrayKey: boolean;
   /** Undefined if main received no key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
-  /** Milliseconds since 1970: when main began to create the key. */
+  /** Time at which main began to create the key, in milliseconds since 1970. */
   readonly since: number;
-  /** False if `minted` is kept on purpose. */
+  /** False if the minted key is kept on purpose. */
   readonly revoke: boolean;
   readonly onFailure: OnFailure;
   readonly summary: boolean;
@@ -22,13 +22,13 @@ export interface PostState {
 export const onFailureValues = ['warn', 'fail'] as const;
 export type OnFailure = (typeof onFailureValues)[number];
 
-/** Seals the state with the parent key: post sends that key only if main wrote the state. `run`: with its attempt. */
+/** Seals the state with the parent key. Post sends the parent key only if the seal is valid. `run`: id and attempt. */
 export function serializePostState(state: PostState, parentKey: string, run: string): string {
   const text = JSON.stringify(state);
   return `${seal(text, parentKey, run)}${text}`;
 }
 
-/** True if the holder of `key` wrote every byte of the state in this attempt of this run. */
+/** True if the state was sealed with `key`, in the same attempt of the same run, and was not changed afterwards. */
 export function isSealed(saved: string, key: string, run: string): boolean {
   const found = splitSeal(saved);
   const [given, expected] = [Buffer.from(found.seal), Buffer.from(seal(found.text, key, run))];
@@ -42,7 +42,7 @@ function seal(text: string, key: string, run: string): string {
     .digest('hex');
 }
 
-/** The seal precedes the JSON object that it covers. */
+/** Splits a saved state: the seal comes first, then the sealed JSON object. */
 function splitSeal(saved: string): { readonly seal: string; readonly text: string } {
   const at = Math.max(0, saved.indexOf('{'));
   return { seal: saved.slice(0, at), text: saved.slice(at) };
@@ -55,7 +55,7 @@ const isTextThat =
   (value) =>
     isText(value) && check(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
-/** Milliseconds from 1970, the range of dates: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/** Maximum of a JavaScript date, in milliseconds since 1970: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const maxEpochMs = 8.64e15;
 
 const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
@@ -63,7 +63,7 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   mayHaveStrayKey: isBoolean,
   minted: (value) =>
     value === undefined ||
-    // The id becomes part of a URL path, the secret a header and a mask.
+    // The id becomes part of a URL path. The secret becomes a header and a mask.
     (isTextThat(isKeyId)(getProperty(value, 'id')) && isTextThat(isKeySecret)(getProperty(value, 'secret'))),
   since: (value) => typeof value === 'number' && Math.abs(value) <= maxEpochMs,
   revoke: isBoolean,
@@ -71,23 +71,24 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   summary: isBoolean,
 };
 
-/** The message names the invalid parts and quotes none, because a state holds a key. */
+/** The message names the invalid fields, but quotes no value, because the state contains a key. */
 export class UnreadablePostState extends Error {
-  constructor(parts: readonly string[]) {
+  constructor(fields: readonly string[]) {
+    const names = fields.join(', ');
     super(
-      `the state that the main step saved is invalid (${parts.join(', ')}). Another step of this job may have overwritten it`,
+      `the state that the main step saved is invalid (${names}). Another step of this job may have overwritten the state`,
     );
   }
 }
 
-/** Checks every part, because another step can forge a state. `isBaseUrl`: whether main would accept this `base-url`. */
+/** Checks each field, because another step can forge a state. `isBaseUrl`: true for a URL that main would accept. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const state: unknown = parseJsonOrUndefined(splitSeal(saved).text);
   const all = { baseUrl: isTextThat(isBaseUrl), ...checks };
-  const bad = Object.entries(all).flatMap(([part, check]) => (check(getProperty(state, part)) ? [] : [part]));
+  const bad = Object.entries(all).flatMap(([field, check]) => (check(getProperty(state, field)) ? [] : [field]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
   const { mayHaveStrayKey, minted, revoke } = state as PostState;
-  // If there is nothing to revoke, main saves a marker instead.
+  // Main saves a marker instead of a state that leaves nothing to revoke.
   if (!mayHaveStrayKey && (minted === undefined || !revoke))
     throw new UnreadablePostState(['mayHaveStrayKey', 'minted', 'revoke']);
   return state as PostState;

@@ -15,7 +15,7 @@ export function groupByOutcome(results: readonly RevocationResult[]) {
   return { revoked: idsWith('revoked'), gone: idsWith('already-gone'), failed: idsWith('failed') };
 }
 
-/** Describes the revocations that failed. Undefined if none did. */
+/** Describes failed revocations. Returns undefined if no revocation failed. */
 export function revocationFailure(results: readonly RevocationResult[], timeout: number): FailureMessages | undefined {
   const failed = results.filter((result) => result.outcome === 'failed');
   const [first] = failed;
@@ -36,7 +36,7 @@ function failureReason(failure: unknown, timeout: number): string {
   return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
 }
 
-/** Keys that were already gone are in neither list. */
+/** The contract promises that keys that were already gone are in neither output. */
 export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },
@@ -45,7 +45,7 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
   ];
 }
 
-/** A key in the summary. It leaves out network addresses, because summaries of public repositories are public. */
+/** A key in the summary. Summaries can be public, so the row contains no network address. */
 export function keyRow(key: Key) {
   return {
     id: key.id,

@@ -6,23 +6,23 @@ import { RequestError } from '../http/errors.js';
 import { Cooldown, noRetry, type RequestPolicy, withRetries } from '../http/retry.js';
 import type { Deadline } from '../time/deadline.js';
 
-/** Revoked by this action, or already gone before. */
+/** `revoked`: this action revoked the key. `already-gone`: somebody else did. */
 export type RevocationOutcome = 'revoked' | 'already-gone';
 
 interface KeyToRevoke {
   readonly id: string;
-  /** Name of a minted key, if known. The same id under another name is another key. */
+  /** Name of a minted key, if known. A key with the same id and another name is another key. */
   readonly name?: string | undefined;
 }
 
-/** Tells whether the service lists the key. `true` and `unknown` come from a response that is newer than the call. */
+/** Checks whether the service lists the key. `true` and `unknown` require a new request, `false` may come from an earlier one. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
-/** `unknown`: the list does not show the key, but is incomplete. */
+/** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
-/** Revokes one key, one attempt at a time. What a 404 proves depends on the earlier attempts. */
+/** Revokes one key. The caller repeats the attempts. The meaning of a 404 depends on the earlier attempts. */
 export class Revocation {
-  /** True if the response says that the key is revoked. A list that still shows the key is then out of date. */
+  /** True if the response said that the key is revoked. A list that still contains the key is then out of date. */
   isConfirmed = false;
   /** True if a DELETE of this step may have taken effect. */
   #mayBeOurs = false;
@@ -31,7 +31,7 @@ export class Revocation {
 
   constructor(readonly key: KeyToRevoke) {}
 
-  /** Resolves only if the key is confirmed as gone. */
+  /** Throws unless the key is confirmed to be gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
     try {
       this.isConfirmed = await api.revokeKey(this.key.id, deadline);
@@ -41,7 +41,7 @@ export class Revocation {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
       if (!error.isServiceStatus(404)) {
-        // A 404 after a lost response or a 5xx proves that the earlier DELETE took effect, unless a 404 came before it.
+        // A 404 after a lost response or a 5xx proves that the earlier DELETE took effect. After a 404 it proves nothing.
         this.#responseWasLost ||= !this.#wasNotFound && isResponseLost(error);
         throw error;
       }
@@ -56,21 +56,21 @@ export class Revocation {
   #outcomeUnlessListed(listed: ListCheckResult, said: string, error?: RequestError): RevocationOutcome {
     if (listed === false) return this.outcome;
     const isLate = listed === true;
-    const why = isLate ? 'still contains it' : 'is incomplete, so it cannot confirm that the key is gone';
-    // An out-of-date list catches up, so it is read again. An incomplete list stays incomplete.
+    const why = isLate ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
+    // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
     const details = { status: error?.status ?? 200, transient: isLate, mayHaveTakenEffect: true };
     throw new RequestError(`${said}, ${error === undefined ? 'and' : 'but'} the list of keys ${why}`, details, {
       cause: error,
     });
   }
 
-  /** Valid only once the key is gone. */
+  /** The outcome is valid only once the key is gone. */
   get outcome(): RevocationOutcome {
     return this.#mayBeOurs ? 'revoked' : 'already-gone';
   }
 }
 
-/** An HTML page may come from a proxy, so it proves nothing. Neither does a 2xx response about another key. */
+/** False for an HTML page, which a proxy may have sent, and for a 2xx response about another key. */
 function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): boolean {
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
@@ -81,13 +81,13 @@ export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRe
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
-/** The step cannot do what its inputs ask for. The message is complete and gets no further advice. */
+/** The step cannot do what its inputs ask for. The report adds no advice, because the message contains it. */
 export class UserError extends Error {}
 
-/** The key that is not found may be on a page that was not read. */
+/** A key that is not in an incomplete list may still exist. */
 export function incompleteKeyList(): RequestError {
   const message =
-    'GET /api_keys: the response announces more keys than it contains, so a key that is missing from it may still exist';
+    'GET /api_keys: the response announces more keys than it contains, so a key that is not in the list may still exist';
   return new RequestError(message, { status: 200, transient: false });
 }
 
@@ -101,7 +101,7 @@ export type RevocationResult = { readonly id: string } & (
   | { readonly outcome: 'failed'; readonly failure: unknown }
 );
 
-/** One failed revocation does not stop the others. */
+/** Revokes the keys in parallel. One failed revocation does not stop the others. */
 export function revokeEach(
   keys: readonly KeyToRevoke[],
   api: ControlApi,
@@ -121,11 +121,11 @@ export function revokeEach(
   });
 }
 
-/** Revoked keys do not come back. If a list does not show a key, that stays true, so one list serves many keys. */
+/** One list serves many keys: a revoked key never returns, so a list without the key stays valid. */
 function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
   const { deadline } = policy;
   let list: Promise<KeyList> | undefined;
-  // All keys depend on the list, so a 423 for the list delays all of them.
+  // The check of each key needs the list, so a 423 for the list delays all checks.
   const cooldown = new Cooldown();
 
   async function readList(): Promise<KeyList> {
@@ -141,7 +141,7 @@ function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
   return async (key) => {
     const earlier = await list?.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
-    // An earlier list that shows the key may be out of date.
+    // An earlier list that contains the key may be out of date.
     list = readList();
     return includesKey(await list, key);
   };
@@ -149,7 +149,7 @@ function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
 
 const maxConcurrency = 6;
 
-/** Runs the work in parallel, but limits the load on the service. */
+/** Runs the work in parallel, but limits the number of parallel requests to the service. */
 export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
   return pMap(items, work, { concurrency: maxConcurrency });
 }

@@ -51,7 +51,7 @@ describe('lookups of runs', () => {
     ['shows the run', '11', running, undefined],
     ['of the run fails', '11', failing(403), /status 403/],
     ['of the run gets no response', '11', 'hangs', /did not respond within request-timeout/],
-    ['of the current run finds none', ownRun, 'gone', /does not show the current run/],
+    ['of the current run finds none', ownRun, 'gone', /cannot read the current run/],
     ['of the current run fails', ownRun, failing(403), /status 403/],
   ];
   test.for(second)('that find no run do not count if the second lookup %s', async ([, id, run, why], context) => {
@@ -161,7 +161,7 @@ describe('lookups of runs', () => {
 describe('while the current run cannot be read', () => {
   const minute = 60_000;
   const unreadable: readonly [string, KnownRun, why: RegExp, attempts: number, from: number, to: number][] = [
-    ['not found', 'gone', /GitHub does not show the current run/, 1, 40, 40],
+    ['not found', 'gone', /github-token cannot read the current run/, 1, 40, 40],
     ['forbidden', failing(403), /status 403/, 1, 40, 40],
     ['unavailable', failing(503), /status 503/, 5, 200, 200 + 15_000],
     ['no response', 'hangs', /GitHub did not respond within request-timeout/, 5, 50_000, 50_000 + 15_000],

@@ -309,7 +309,7 @@ describe('a sweep as a process', () => {
     const stage = await setProcess(context, { basePath: '/api/v3' });
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.run({}, { GITHUB_API_URL: new URL(stage.github.url).origin });
-    expectWarned(result, [old], [young], /GitHub does not show the current run/);
+    expectWarned(result, [old], [young], /github-token cannot read the current run/);
     expect(runsOf(stage.github.requests)).toEqual([ownRun]);
   });
 

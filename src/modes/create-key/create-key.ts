@@ -16,14 +16,14 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-/** Post needs this even if the process of main is killed. */
+/** The part of the post state that this mode decides. */
 export type KeyState =
   | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
   | typeof nothingToRevoke;
 
-/** Main masks the key and saves the state for post before any other use of the key. */
+/** The mode masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {
-  /** Hides the secret in everything that is printed later. */
+  /** Hides the secret in all later output. */
   mask(secret: string): void;
   save(state: KeyState): void;
 }
@@ -32,8 +32,8 @@ export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 /**
- * A promise of the contract: each of these creates may make a key after the last search. A 429 with an HTML page counts
- * too, because its sender is unknown.
+ * The contract promises at most 5 creates that may have taken effect. A 429 with an HTML page counts, because a proxy may have
+ * sent the page.
  */
 const maxAmbiguousCreates = 5;
 
@@ -53,17 +53,17 @@ export async function createKey(
       return await api.createKey(name, deadline);
     } catch (error) {
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
-      // This stays true even if a later create succeeds: a request that timed out can still take effect.
+      // A request that timed out can still take effect, even after a later create succeeded.
       mayHaveStrayKey = true;
       if (!(error instanceof RequestError)) throw error;
       await revokeStrayKeys(name, error, collaborators, policy);
       const transient = error.transient && ++ambiguousCreates < maxAmbiguousCreates;
-      // The search has already waited for `Retry-After`.
+      // `revokeStrayKeys` has already waited for the `Retry-After`.
       throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
     }
   }
 
-  // Saved before the request, so that post knows the name if this process is killed during the request.
+  // The name is saved before the request, so that post can find the key if this process is killed during the request.
   store.save({ name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure });
   const minted = await withRetries(attempt, policy).catch((failure: unknown) => ({ failure }));
   if ('failure' in minted) {
@@ -75,7 +75,7 @@ export async function createKey(
   return { name, mayHaveStrayKey, minted };
 }
 
-/** No step has the secret of such a key, so the key is useless and only a risk. */
+/** No step received the secret of a stray key. So nobody can use the key, but it remains a risk until it is revoked. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
@@ -92,14 +92,14 @@ async function revokeStrayKeys(
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
-    // A retry could make a second key. Post searches for the first one.
+    // A retry could create a second key. Post searches for the first key.
     throw new RequestError(message, { status: error.status, transient: false }, { cause: error });
   }
 }
 
 /**
- * The state to save once the outputs are written; undefined if it stays as it is. Until then post revokes the key even with
- * `revoke-in-post: false`, because no later step has received it.
+ * Returns the state to save once the outputs are written. Until then, no later step has received the key, so post revokes the
+ * key even with `revoke-in-post: false`. Returns undefined if the saved state remains valid.
  */
 export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,

@@ -28,7 +28,7 @@ function keyNotCreated(
 ): StepReport {
   const report = failureReport(failure, timeout);
   const whatRemains = mayHaveStrayKey
-    ? `A key named ${name} may have been created anyway: the post step of this job searches for it and revokes it.`
+    ? `A key named ${name} may have been created anyway: the post step of this job searches for this key and revokes it.`
     : 'No key was created.';
   return {
     ...report,

@@ -35,6 +35,6 @@ const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gon
 
 function noKeyNotice(settings: RevokeKeySettings): string {
   return 'name' in settings
-    ? `No key is named ${sanitizeLine(settings.name, 80)}: it is already gone, or never existed.`
+    ? `No key is named ${sanitizeLine(settings.name, 80)}. The key is already gone, or never existed.`
     : 'key-id is an empty list: nothing was revoked.';
 }

@@ -18,7 +18,7 @@ export async function revokeKeys(
   return revokeEach(keys, api, policy, log);
 }
 
-/** Returns one key or none. Several keys of that name are an error. */
+/** Returns at most one key. Throws if several keys have the name. */
 async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<readonly Key[]> {
   const { keys, isComplete } = await listKeysNamed(name, api, policy);
   const shown = sanitizeLine(name, 80);

@@ -52,11 +52,11 @@ export function sweepKeysReport(
 }
 
 const incompleteWarning =
-  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Once keys are revoked, the list may be complete: run sweep-keys again.';
+  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
 
 function lookupWarning(failures: SweepResult['failures']): string {
   const reasons = new Set(failures.map(({ message }) => message));
-  return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if they are older than older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
+  return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
 }
 
 function decisionTable(

@@ -7,44 +7,43 @@ import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
 
-/** A workflow run as GitHub shows it, or that it does not find the run. */
+/** State of a workflow run. `gone`: GitHub does not find the run. */
 export type RunState =
   | {
-      /** The latest attempt. Undefined if GitHub does not tell. */
+      /** Number of the latest attempt. Undefined if GitHub does not send the number. */
       readonly attempt: number | undefined;
       readonly isCompleted: boolean;
     }
   | 'gone';
 
-/** Why a lookup failed. */
 export interface LookupFailure extends RequestErrorOptions {
   readonly message: string;
 }
 
 export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
-/** The workflow runs of this repository. */
+/** Looks up workflow runs of this repository. */
 export interface WorkflowRuns {
   find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
 }
 
-/** Loads a separate bundle: it is large, and only one mode needs it. */
+/** Loads octokit, which is in a separate bundle, because octokit is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
-  // octokit would ignore such a proxy, or print its password.
+  // octokit would ignore an invalid proxy variable, or print the password in it.
   const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
   return () => ({ find: async () => ({ failure }) });
 }
 
-/** A run without an entry could not be looked up. */
+/** States by run id. A run has no entry if its lookup failed. */
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** Milliseconds between two requests that must both get 404: a promise of the contract. */
+/** Milliseconds. The contract promises that a 404 counts only if a second request, at least 1 s later, confirms it. */
 const untilSecondRequest = 1_000;
 
-/** GitHub gets one request per run, and a second one for each 404 that could lead to a revocation. */
+/** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
 export class RunLookups {
   readonly failures: RequestError[] = [];
   readonly #own: WorkflowRun;
@@ -56,12 +55,12 @@ export class RunLookups {
     this.#own = own;
     this.#requestTimeout = requestTimeout;
     this.#runs = runs;
-    // The other half of the time is for revoking keys.
+    // The lookups get half of the remaining time. The other half is for the revocations.
     const { deadline } = collaborators;
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** `old`: runs whose keys are old enough for a confirmed 404 to count. */
+  /** `old`: ids of runs with a key that is old enough to be revoked after a confirmed 404. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
     const own = { attempt: this.#own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.#own.id);
@@ -72,12 +71,12 @@ export class RunLookups {
     return new Map([[this.#own.id, own], ...first, ...(await this.#confirmNotFound(doubtful))]);
   }
 
-  /** GitHub also answers 404 if the token may not read the run, and sometimes by mistake. */
+  /** GitHub also responds with 404 if the token cannot read the run, and sometimes by mistake. */
   async #confirmNotFound(ids: readonly string[]): Promise<RunStates> {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequest) {
-      const message = 'no time was left for a second request to GitHub about runs that it did not find';
+      const message = 'no time was left for a second request about runs that GitHub did not find';
       this.failures.push(new RequestError(message, { transient: false }));
       return new Map();
     }
@@ -90,7 +89,7 @@ export class RunLookups {
   async #findEach(ids: readonly string[]): Promise<Map<string, RunState>> {
     const states = new Map<string, RunState>();
     await mapConcurrently(ids, async (id) => {
-      // Stop after one permanent or three transient failures.
+      // Lookups stop after one permanent or three transient failures.
       const isPermanent = (failure: RequestError) => !failure.transient || failure instanceof RetryAfterExceedsDeadline;
       if (this.failures.some(isPermanent) || this.failures.length >= maxFailures) return;
       const state = await this.#lookUp(id);
@@ -103,26 +102,23 @@ export class RunLookups {
   async #canSeeOwnRun(): Promise<boolean> {
     const state = await this.#lookUp(this.#own.id);
     if (state === 'gone') {
-      const message = 'GitHub does not show the current run to github-token';
+      const message = 'github-token cannot read the current run';
       this.failures.push(new RequestError(message, { transient: false, status: 404 }));
     }
     return state !== undefined && state !== 'gone';
   }
 
-  /** Records a failure, and then returns undefined. */
+  /** Returns undefined after a failure, which is recorded. */
   async #lookUp(id: string): Promise<RunState | undefined> {
     try {
       return await withRetries(() => this.#request(id), this.#policy);
     } catch (error) {
-      if (error instanceof RequestError) {
-        this.failures.push(error);
-      } else if (error instanceof DeadlineExceeded) {
-        // Lookups have used up their half of the time, so a retry cannot help.
-        const message = withLastError('GitHub did not respond within half of the timeout', error.cause);
-        this.failures.push(new RequestError(message, { transient: false }));
-      } else {
-        throw error;
-      }
+      const isTimeout = error instanceof DeadlineExceeded;
+      const message = 'GitHub did not respond within half of the timeout';
+      // After the half of the time for lookups, a further lookup cannot succeed.
+      const failure = isTimeout ? new RequestError(withLastError(message, error.cause), { transient: false }) : error;
+      if (!(failure instanceof RequestError)) throw failure;
+      this.failures.push(failure);
       return undefined;
     }
   }

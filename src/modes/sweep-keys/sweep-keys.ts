@@ -8,35 +8,35 @@ import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import { RunLookups, type RunState } from './run-lookups.js';
 
 export interface SweepKeysSettings {
-  /** The run of the sweep itself. */
+  /** The workflow run of the sweep itself. */
   readonly run: WorkflowRun;
-  /** Milliseconds. If the run of a key cannot be looked up, the key is revoked only above this age. */
+  /** Milliseconds. A key whose run cannot be looked up is revoked only if its age exceeds `olderThan`. */
   readonly olderThan: number;
   readonly dryRun: boolean;
   readonly repository: string;
   readonly githubToken: string;
 }
 
-/** A key of this repository, whether to revoke it, and why. */
+/** The decision about one key of this repository. */
 export interface SweepDecision extends KeyOrigin {
   readonly key: Key;
-  /** True if the sweep revokes the key. A key that is kept on purpose is never revoked: its run is not looked up. */
+  /** True if the sweep revokes the key. The run of a key that is kept on purpose is not looked up. */
   readonly isOver: boolean;
   readonly reason: string;
 }
 
 export interface SweepResult {
   readonly decisions: readonly SweepDecision[];
-  /** Results for the keys whose run is over. Empty in a dry run. */
+  /** Results of the revocations. Empty in a dry run. */
   readonly revocations: readonly RevocationResult[];
-  /** Keys that this action made for other repositories, and keys that it did not make. */
+  /** Numbers of keys: created by this action for other repositories, and not created by this action. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
-  /** Why runs could not be looked up. */
+  /** Failed lookups of workflow runs. */
   readonly failures: readonly RequestError[];
   readonly listIsComplete: boolean;
 }
 
-/** Milliseconds, a promise of the contract. GitHub may not yet find a run that is very new. */
+/** The contract promises one hour, in milliseconds, because GitHub may not yet find a new run. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(
@@ -75,7 +75,7 @@ function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
   return new Set(keys.map(({ run }) => run.id));
 }
 
-/** `age`: milliseconds on the service's clock; 0 if the record has no time of creation. */
+/** `age`: milliseconds on the service's clock. A key without a creation time has age 0. */
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunState | undefined,

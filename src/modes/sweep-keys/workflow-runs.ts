@@ -6,7 +6,7 @@ import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
 
-/** The error that octokit throws. It has no `response` if none arrived. */
+/** An error of octokit. `response` is undefined if no response arrived. */
 interface OctokitError {
   readonly status: number;
   readonly message: string;
@@ -16,14 +16,14 @@ interface OctokitError {
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * octokit uses the API that GITHUB_API_URL names, so GitHub Enterprise works. This is a separate bundle with its own copy
- * of each class. `instanceof` would fail across bundles, so the interface has only plain values.
+ * octokit uses the API in GITHUB_API_URL, so GitHub Enterprise works. This file is bundled separately, with its own copy of each
+ * class. `instanceof` fails across bundles, so failures are returned as plain values.
  */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
-    return { find: async () => lookupFailure('was not asked because github-token is empty', { transient: false }) };
+    return { find: async () => lookupFailure('got no request, because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
-  // octokit's own messages would go to the console.
+  // By default, octokit prints messages of its own to the console.
   const discard = () => undefined;
   const log = { debug: discard, info: discard, warn: discard, error: discard };
   const octokit = getOctokit(token, { log, userAgent });
@@ -33,7 +33,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
       onCancel(() => controller.abort());
       const { signal } = controller;
       try {
-        // The id stays a string. As a number, a long id would be rounded to that of another run.
+        // The id stays a string, because a long number would be rounded to the id of another run.
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
         // A redirect may lead to another repository or server, so octokit does not follow it.
@@ -48,7 +48,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   };
 }
 
-/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which has no such fields. */
+/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which counts as a failure. */
 function parseRun(data: unknown, id: string): LookupOutcome {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
@@ -70,19 +70,19 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   if (status === 404) return { run: 'gone' };
   const words = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
-  // GitHub's rate limit sends 403 or 429. Both mean: try later.
+  // A rate limit of GitHub sends 403 or 429. The status 429 lets the caller retry later.
   if (retryAfterMs !== undefined)
     return lookupFailure(`${words} (rate limit)`, { status: 429, transient: true, retryAfterMs });
   return lookupFailure(words, { status, transient: isTransientStatus(status) });
 }
 
-/** Milliseconds to wait. `undefined` if the response is not about a rate limit. */
+/** Returns the milliseconds to wait, or undefined if the response is not about a rate limit. */
 function rateLimitDelay(headers: Headers, said: string, nowMs: number): number | undefined {
   const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said);
   if (!isLimit) return undefined;
   const asked = parseRetryAfter(headers, nowMs);
   if (asked !== undefined) return asked;
-  // Without a time, GitHub asks for a wait of at least one minute:
+  // If the response names no time, GitHub asks clients to wait at least one minute:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
   return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);
