@@ -28,13 +28,12 @@ export class ControlApi {
     this.#connection = { exchange, access, log };
   }
 
-  /** Returns a client that allows at most `ms` milliseconds for one exchange. */
   withRequestTimeout(ms: number): ControlApi {
     const { exchange, access, log } = this.#connection;
     return new ControlApi(exchange, { ...access, requestTimeout: Math.min(ms, access.requestTimeout) }, log);
   }
 
-  /** Milliseconds since 1970 on the service's clock. Before the first response, on the runner's clock. */
+  /** Time on the service's clock in milliseconds since 1970. Until the first response, time on the runner's clock. */
   serviceEpochMs(clock: Clock): number {
     return clock.epochMs() + this.#clockSkew;
   }
@@ -60,7 +59,7 @@ export class ControlApi {
     });
   }
 
-  /** The first request has no parameters, as documented. More pages are requested only if the response has a cursor. */
+  /** Pages of projects. The first request has no parameters, as documented. A cursor in the response leads to more pages. */
   projects(policy: RequestPolicy): AsyncGenerator<ApiRecord[]> {
     return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
@@ -87,11 +86,8 @@ export class ControlApi {
   /** Sends one attempt. Before another attempt, the caller must check whether the service created a key. */
   createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
-    return this.#attempt(
-      { method: 'POST', path: 'api_keys', maxBytes: maxRecordBytes, body },
-      deadline,
-      parseMintedKey,
-    );
+    const call: Call = { method: 'POST', path: 'api_keys', maxBytes: maxRecordBytes, body };
+    return this.#attempt(call, deadline, parseMintedKey);
   }
 
   keys(policy: RequestPolicy): Promise<KeyList> {
@@ -100,9 +96,8 @@ export class ControlApi {
 
   /** Sends one attempt. Returns true if the response says that the key is revoked. */
   revokeKey(id: string, deadline: Deadline): Promise<boolean> {
-    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes }, deadline, (body) =>
-      parseRevoked(body, id),
-    );
+    const call: Call = { method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes };
+    return this.#attempt(call, deadline, (body) => parseRevoked(body, id));
   }
 
   /** An attempt includes the decoding, so an unusable response is retried like a failed request. */

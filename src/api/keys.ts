@@ -8,7 +8,6 @@ export interface Key extends ApiRecord {
   readonly name: string | undefined;
 }
 
-/** The keys of the account, from one response. */
 export interface KeyList {
   readonly keys: readonly Key[];
   /** False if the response announces more keys. Only a complete list proves that a key does not exist. */
@@ -64,7 +63,6 @@ export function parseMintedKey(body: Json): MintedKey {
   return { id, secret };
 }
 
-/** True if the response to a DELETE says that the key is revoked. */
 export function parseRevoked(body: Json, id: string): boolean {
   if (!isObject(body)) return false;
   // The revocation of another key proves nothing about the requested one.

@@ -5,5 +5,4 @@ export interface Log {
   debug(line: string): void;
 }
 
-const nothing = (): void => undefined;
-export const silent: Log = { info: nothing, warning: nothing, debug: nothing };
+export const silent: Log = { info() {}, warning() {}, debug() {} };

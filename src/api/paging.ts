@@ -2,7 +2,7 @@ import { RequestError } from '../http/errors.js';
 
 /** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit cut the list. */
 export const pageSize = 100;
-/** A list with more pages in a row without new records is an error, because it may never end. */
+/** More pages in a row without new records are an error, because such a list may never end. */
 const maxPagesWithoutNew = 5;
 
 export interface Page<T> {

@@ -38,7 +38,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     // The documentation does not describe the response to a DELETE, so an empty body is accepted.
     body = request.method === 'DELETE' && isEmpty ? null : parseJson(response.body);
   } catch (error) {
-    // The error of JSON.parse quotes the text, which may contain a key.
+    // The error of JSON.parse is dropped, because it quotes the body, and a body may contain a key.
     const isNested = error instanceof NestingTooDeep;
     const other = isEmpty ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
     throw toError(`status ${status} with ${page ?? other}`, !isNested);
@@ -87,7 +87,7 @@ function describePage({ headers, body }: HttpResponse): string | undefined {
   return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
-/** Names only origin and path of the target, because a query can contain a token. */
+/** Shows only origin and path of the redirect target, because a query can contain a token. */
 function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   const location = response.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';

@@ -60,10 +60,7 @@ export function parseProject(value: Json, place: string): ApiRecord {
   return { id: toText(id), record: value };
 }
 
-/**
- * The id of an operation becomes part of a URL. A URL cannot contain a lone surrogate, and its length is limited. The id also
- * becomes an output. If a later step prints the id, the runner must not run it as a workflow command (`::`, `##[`).
- */
+/** Excludes ids that do not fit into a URL, and ids that the runner would run as a command if a later step prints them. */
 const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
@@ -77,7 +74,6 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   return { id: id.toLowerCase(), status, record: value };
 }
 
-/** Returns an optional field as text. */
 export function fieldText({ record }: ApiRecord, name: string): string | undefined {
   const value = record[name];
   return isAbsent(value) ? undefined : toText(value);
@@ -106,7 +102,7 @@ export function parsePage<T>(body: Json, name: string, parse: (item: Json, place
 function parseCursor({ pagination }: JsonObject): string | undefined {
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
-  // A cursor of an unexpected type is an error. As the end of the list, it would hide the remaining pages.
+  // A cursor of an unexpected type must not count as the end of the list, because the remaining pages would be missing.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null))
     throw unexpectedShape('pagination.cursor', 'a string', cursor);
   return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
@@ -125,8 +121,6 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
 
 /** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
 export function displayTime(recorded: ApiRecord, name: string): string {
-  return sanitizeLine(fieldText(recorded, name) ?? '', 40).replace(
-    /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/,
-    '$1 $2',
-  );
+  const text = sanitizeLine(fieldText(recorded, name) ?? '', 40);
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
 }

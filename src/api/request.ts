@@ -12,7 +12,7 @@ export interface Access {
   readonly apiKey: string;
   /** Maximum milliseconds for one exchange, response body included. */
   readonly requestTimeout: number;
-  /** The input that sets `requestTimeout`. The error message names this input. */
+  /** Name of the input that sets `requestTimeout`, for the error message. */
   readonly requestTimeoutInput?: string | undefined;
 }
 
@@ -57,10 +57,8 @@ export async function sendRequest(
   try {
     response = redactResponse(await requestDeadline.race((onCancel) => exchange(request, onCancel)), access.apiKey);
   } catch (error) {
-    const failure =
-      error instanceof DeadlineExceeded && requestDeadline.expiresAt < deadline.expiresAt
-        ? requestTimedOut(access)
-        : error;
+    const isRequestTimeout = error instanceof DeadlineExceeded && requestDeadline.expiresAt < deadline.expiresAt;
+    const failure = isRequestTimeout ? requestTimedOut(access) : error;
     logOutcome(failure instanceof Error ? failure.message : String(failure));
     if (!(failure instanceof TransportError)) throw failure;
     throw new RequestError(`${method} ${sanitizeLine(pathname)}: ${failure.message}`, failure, { cause: error });
@@ -75,10 +73,7 @@ function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): Trans
   return new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
 }
 
-/**
- * Removes a secret that the response repeats. This comes before any message is shortened, because no mask matches a part of a
- * secret.
- */
+/** Removes the API key if the response repeats it. No mask would match a part of the key in a shortened message. */
 function redactResponse(response: HttpResponse, secret: string): HttpResponse {
   const encodings = secretEncodings(secret);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);

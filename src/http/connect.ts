@@ -14,10 +14,7 @@ export interface NameLookup {
 /** A lookup asks for all addresses, with the same hint as Node's own sockets. */
 export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
 
-/**
- * Looks up names in this process. A pending lookup holds a thread in `getaddrinfo`. Nothing can interrupt that thread, and
- * `process.exit()` waits for it.
- */
+/** A pending lookup is a thread in `getaddrinfo`. Nothing can interrupt the thread, and `process.exit()` waits for it. */
 export const lookupInProcess: NameLookup = {
   addresses: (host) =>
     new Promise((resolve, reject) => {
@@ -34,7 +31,6 @@ export interface ConnectOptions extends RequestOptions {
   readonly connectSignal?: AbortSignal;
 }
 
-/** Returns an agent that connects to the first address of a host that answers. */
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
   const isSecure = protocol === 'https:';
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });
@@ -59,10 +55,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
 /** Milliseconds before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStart = 250;
 
-/**
- * Connects to the first address that answers. All attempts stay open, because a slow address may be the only one that works.
- * Node's own sockets close an attempt after 250 ms.
- */
+/** Connects to the first address that answers. Node would drop an attempt after 250 ms, even if only a slow address works. */
 export function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,
@@ -117,10 +110,7 @@ export function connectToFirst(
   });
 }
 
-/**
- * Alternates between IPv6 and IPv4 addresses, as RFC 8305 recommends in section 4. If one family has no route, the connection
- * loses one delay instead of one for each address.
- */
+/** Alternates IPv6 and IPv4 (RFC 8305, section 4), so that a family without a route costs one delay, not one per address. */
 function alternateFamilies(addresses: readonly string[]): string[] {
   const isFirst = (address: string) => isIP(address) === isIP(addresses[0] ?? '');
   const others = addresses.filter((address) => !isFirst(address));

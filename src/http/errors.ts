@@ -1,14 +1,10 @@
 import { formatDuration } from '../time/duration.js';
 import type { HttpResponse } from './exchange.js';
 
-/**
- * A request to the control API or to GitHub failed, or its response is unusable. The message is for users and contains no
- * secret.
- */
+/** A failed request to the control API or to GitHub. The message is for users and contains no secret. */
 export class RequestError extends Error {
   /** HTTP status. Undefined if no complete response arrived. */
   readonly status: number | undefined;
-  /** True if a retry may help. */
   readonly transient: boolean;
   readonly retryAfterMs: number | undefined;
   /** True if the service may have carried out the request despite the error. */
@@ -25,12 +21,12 @@ export class RequestError extends Error {
     this.isPage = details.isPage ?? false;
   }
 
-  /** 423 and 429 ask the client to retry later. The contract does not count them as failures. */
+  /** The contract does not count 423 and 429 as failures, because they ask the client to retry later. */
   get isThrottled(): boolean {
     return this.status === 423 || this.status === 429;
   }
 
-  /** True if the service itself sent the status. A proxy may have sent an HTML page. */
+  /** True if the service itself sent the status. An HTML page does not count, because a proxy may have sent the page. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }

@@ -30,7 +30,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
-  /** Sends on an idle connection. If the service has just closed that connection, sends once more on a new one. */
+  /** Uses an idle connection. If the service has just closed the connection, sends the request again on a new one. */
   const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
       return await sendDirectly(request, signal, agent);
@@ -63,7 +63,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
           signal,
           connectSignal: signal,
           host,
-          // By default, Node expects the certificate of the target, because the `host` header names the target.
+          // By default, Node compares the proxy's certificate with the `host` header, which names the target.
           servername: isIP(host) === 0 ? host : '',
         });
         const fail = (error: Error) => reject(toTransportError(error, `the proxy ${hostAndPort(proxy)}`, true));
@@ -118,16 +118,16 @@ function clientFor(ownOptions: ConnectOptions): HttpClient {
   const client = new HttpClient(undefined, [handler], {
     allowRedirects: false,
     keepAlive: true,
-    // http-client's default of 3 minutes would cut a longer `request-timeout`. The signal enforces `request-timeout`.
+    // By default, http-client closes an idle socket after 3 minutes, but `request-timeout` may be longer.
     socketTimeout: longestTimer,
   });
-  // The constructor would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
+  // The constructor of HttpClient would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
   client.userAgent = userAgent;
   return client;
 }
 
 async function send({ method, url, headers, body, maxBytes }: HttpRequest, client: HttpClient): Promise<HttpResponse> {
-  // http-client cannot decompress responses.
+  // http-client cannot decompress responses, so the service must not compress them.
   const all = { ...headers, 'accept-encoding': 'identity' };
   const { message } = await client.request(method, url.href, body ?? null, all);
   return {

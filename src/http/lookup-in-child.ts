@@ -10,10 +10,7 @@ const script = `
     process.stdout.write(JSON.stringify(error ? error.code : addresses.map(({ address }) => address)), () => process.exit());
   });`;
 
-/**
- * Looks up names in child processes, because a child process can be killed during a lookup. Requests for the same host share
- * one lookup. So a lookup may take longer than the timeout of one exchange.
- */
+/** Looks up names in child processes, because they can be killed. Requests for one host share a lookup, however long. */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
   const children = new Set<ChildProcess>();

@@ -20,7 +20,7 @@ export function proxyProblem(url: URL): string | undefined {
 /** All proxy passwords that are long enough for a mask, both as written and percent-decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
-    // The class URL rejects an invalid URL, and the password in it would stay unmasked.
+    // The regular expression also finds the password in an invalid URL, which the class URL would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
     return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= minSecretLength);

@@ -7,13 +7,11 @@ import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
  */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
-/** The deadline and the retries of a request. */
 export interface RequestPolicy {
   readonly deadline: Deadline;
   readonly retry: RetryRule;
   /** Called before each retry. `pause`: milliseconds until the retry. */
   readonly onRetry?: (error: RequestError, pause: number) => void;
-  /** Parallel requests share one cooldown. */
   readonly cooldown?: Cooldown;
   /** Limits the number of parallel attempts: an attempt may have to wait for others to end. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
@@ -39,10 +37,7 @@ export function exponentialBackoff(random: () => number): RetryRule {
   };
 }
 
-/**
- * Returns the milliseconds until the next attempt: a share of a maximum, which doubles with each attempt from `firstMs` to
- * `maxMs`. `share`: a random number from 0 to 1, so that parallel jobs do not retry at the same time.
- */
+/** Returns `share` of a maximum that doubles with each attempt. With a random `share`, jobs do not retry at the same time. */
 export function backoff(
   attempts: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
@@ -85,7 +80,7 @@ export async function withRetries<T>(
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
-      // The contract promises that a 423 or 429 whose `Retry-After` ends after the deadline ends the step at once. After
+      // The contract promises to end the step at once if the `Retry-After` of a 423 or 429 ends after the deadline. After
       // other failures, the request sleeps until the deadline, because a wait polls once more at the deadline.
       if (error.isThrottled) checkRetryAfter(error, deadline);
       onRetry?.(error, nextPause);

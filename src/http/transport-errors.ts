@@ -6,16 +6,11 @@ type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonl
 /** `peer`: host and port of the target. `neverSent`: true if the caller knows that the request was not sent. */
 export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
   const proxyStatus = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
+  const unsent = { mayHaveTakenEffect: false };
   if (proxyStatus === '407')
-    return new TransportError('The proxy requires a login (status 407)', {
-      transient: false,
-      status: 407,
-      mayHaveTakenEffect: false,
-    });
+    return new TransportError('The proxy requires a login (status 407)', { ...unsent, transient: false, status: 407 });
   if (proxyStatus !== undefined)
-    return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, {
-      mayHaveTakenEffect: false,
-    });
+    return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, unsent);
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
@@ -23,13 +18,11 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
     reasons[code]?.replace('HOST', () => sanitizeLine(hostname, 100)).replace('PEER', () => peer) ??
     (code.startsWith('HPE_') ? 'The response is not HTTP' : undefined);
   const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
-  return new TransportError(
-    reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`,
-    { cause: error, mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)) },
-  );
+  const text = reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`;
+  return new TransportError(text, { cause: error, mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)) });
 }
 
-/** True for errors of the name lookup, the connection and the TLS handshake. Node sends the request only after these. */
+/** True if the name lookup, the connection or the TLS handshake failed. Node sends the request only after these steps. */
 function isBeforeRequest({ syscall = '', code = '', message }: SystemError): boolean {
   return (
     ['connect', 'getaddrinfo'].includes(syscall) ||

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 
 /** A workflow run, as the name of a key identifies it. */
 export interface WorkflowRun {
-  /** Stands for the GitHub server and the repository. */
+  /** Hash of the GitHub server and the repository. */
   readonly fingerprint: string;
-  /** The run id consists of digits only. */
   readonly id: string;
   readonly attempt: number;
 }
@@ -22,8 +21,8 @@ export const maxLabelLength = 20;
 
 const maxRandom = 12;
 /**
- * The name `<label>-run<id>-<attempt>-<seal>-<random>` shows the run id to people. A key that is kept on purpose has `kept` in
- * place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have their maximum
+ * Names have the form `<label>-run<id>-<attempt>-<seal>-<random>`, so people can find the run. A key that is kept on purpose
+ * has `kept` in place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have their maximum
  * length, 3 characters remain for the random part.
  */
 const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;

@@ -88,7 +88,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   const bad = Object.entries(all).flatMap(([field, check]) => (check(getProperty(state, field)) ? [] : [field]));
   if (bad.length > 0) throw new UnreadablePostState(bad);
   const { mayHaveStrayKey, minted, revoke } = state as PostState;
-  // Main saves a marker instead of a state that leaves nothing to revoke.
+  // If there is nothing to revoke, main saves a marker instead of a state.
   if (!mayHaveStrayKey && (minted === undefined || !revoke))
     throw new UnreadablePostState(['mayHaveStrayKey', 'minted', 'revoke']);
   return state as PostState;

@@ -15,7 +15,6 @@ export function groupByOutcome(results: readonly RevocationResult[]) {
   return { revoked: idsWith('revoked'), gone: idsWith('already-gone'), failed: idsWith('failed') };
 }
 
-/** Describes failed revocations. Returns undefined if no revocation failed. */
 export function revocationFailure(results: readonly RevocationResult[], timeout: number): FailureMessages | undefined {
   const failed = results.filter((result) => result.outcome === 'failed');
   const [first] = failed;

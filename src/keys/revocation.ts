@@ -6,7 +6,7 @@ import { RequestError } from '../http/errors.js';
 import { Cooldown, noRetry, type RequestPolicy, withRetries } from '../http/retry.js';
 import type { Deadline } from '../time/deadline.js';
 
-/** `revoked`: this action revoked the key. `already-gone`: somebody else did. */
+/** `already-gone`: somebody else revoked the key. */
 export type RevocationOutcome = 'revoked' | 'already-gone';
 
 interface KeyToRevoke {
@@ -15,7 +15,7 @@ interface KeyToRevoke {
   readonly name?: string | undefined;
 }
 
-/** Checks whether the service lists the key. `true` and `unknown` require a new request, `false` may come from an earlier one. */
+/** Checks whether the service lists the key. `false` may come from an earlier list, because revoked keys never return. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
@@ -41,7 +41,7 @@ export class Revocation {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
       if (!error.isServiceStatus(404)) {
-        // A 404 after a lost response or a 5xx proves that the earlier DELETE took effect. After a 404 it proves nothing.
+        // After a lost response or a 5xx, a 404 proves that the earlier DELETE took effect. A second 404 proves nothing.
         this.#responseWasLost ||= !this.#wasNotFound && isResponseLost(error);
         throw error;
       }
@@ -70,7 +70,7 @@ export class Revocation {
   }
 }
 
-/** False for an HTML page, which a proxy may have sent, and for a 2xx response about another key. */
+/** True after a lost response or a 5xx. False after an HTML page from a proxy, or a 2xx response about another key. */
 function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): boolean {
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
@@ -121,7 +121,7 @@ export function revokeEach(
   });
 }
 
-/** One list serves many keys: a revoked key never returns, so a list without the key stays valid. */
+/** One list serves many keys. A revoked key never returns, so a list without the key stays valid. */
 function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
   const { deadline } = policy;
   let list: Promise<KeyList> | undefined;

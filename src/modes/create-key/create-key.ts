@@ -23,7 +23,6 @@ export type KeyState =
 
 /** The mode masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {
-  /** Hides the secret in all later output. */
   mask(secret: string): void;
   save(state: KeyState): void;
 }
@@ -31,10 +30,7 @@ export interface PostStateStore {
 export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-/**
- * The contract promises at most 5 creates that may have taken effect. A 429 with an HTML page counts, because a proxy may have
- * sent the page.
- */
+/** The contract promises at most 5 creates that may have taken effect, such as after an HTML page from a proxy. */
 const maxAmbiguousCreates = 5;
 
 export async function createKey(

@@ -22,7 +22,6 @@ export interface LookupFailure extends RequestErrorOptions {
 
 export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
-/** Looks up workflow runs of this repository. */
 export interface WorkflowRuns {
   find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
 }
@@ -108,14 +107,14 @@ export class RunLookups {
     return state !== undefined && state !== 'gone';
   }
 
-  /** Returns undefined after a failure, which is recorded. */
+  /** If the lookup fails, records the failure and returns undefined. */
   async #lookUp(id: string): Promise<RunState | undefined> {
     try {
       return await withRetries(() => this.#request(id), this.#policy);
     } catch (error) {
       const isTimeout = error instanceof DeadlineExceeded;
       const message = 'GitHub did not respond within half of the timeout';
-      // After the half of the time for lookups, a further lookup cannot succeed.
+      // No time for lookups is left, so a retry cannot help.
       const failure = isTimeout ? new RequestError(withLastError(message, error.cause), { transient: false }) : error;
       if (!(failure instanceof RequestError)) throw failure;
       this.failures.push(failure);

@@ -17,10 +17,9 @@ export interface SweepKeysSettings {
   readonly githubToken: string;
 }
 
-/** The decision about one key of this repository. */
 export interface SweepDecision extends KeyOrigin {
   readonly key: Key;
-  /** True if the sweep revokes the key. The run of a key that is kept on purpose is not looked up. */
+  /** True if the sweep revokes the key. Always false for a key that is kept on purpose. */
   readonly isOver: boolean;
   readonly reason: string;
 }
@@ -31,12 +30,11 @@ export interface SweepResult {
   readonly revocations: readonly RevocationResult[];
   /** Numbers of keys: created by this action for other repositories, and not created by this action. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
-  /** Failed lookups of workflow runs. */
   readonly failures: readonly RequestError[];
   readonly listIsComplete: boolean;
 }
 
-/** The contract promises one hour, in milliseconds, because GitHub may not yet find a new run. */
+/** Milliseconds. The contract promises that a 404 counts only after one hour, because GitHub may not yet find a new run. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(

@@ -1,5 +1,5 @@
 import { getOctokit } from '@actions/github';
-import { userAgent } from '../../http/exchange.js';
+import { type HttpHeaders, userAgent } from '../../http/exchange.js';
 import { isTransientStatus } from '../../http/retry.js';
 import { parseRetryAfter } from '../../http/retry-after.js';
 import { getProperty } from '../../text/json.js';
@@ -10,10 +10,8 @@ import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.j
 interface OctokitError {
   readonly status: number;
   readonly message: string;
-  readonly response?: { readonly headers: Headers; readonly data: unknown };
+  readonly response?: { readonly headers: HttpHeaders; readonly data: unknown };
 }
-
-type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
  * octokit uses the API in GITHUB_API_URL, so GitHub Enterprise works. This file is bundled separately, with its own copy of each
@@ -70,14 +68,14 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   if (status === 404) return { run: 'gone' };
   const words = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
-  // A rate limit of GitHub sends 403 or 429. The status 429 lets the caller retry later.
+  // GitHub sends 403 or 429 for a rate limit. Both become 429, so that they are retried.
   if (retryAfterMs !== undefined)
     return lookupFailure(`${words} (rate limit)`, { status: 429, transient: true, retryAfterMs });
   return lookupFailure(words, { status, transient: isTransientStatus(status) });
 }
 
 /** Returns the milliseconds to wait, or undefined if the response is not about a rate limit. */
-function rateLimitDelay(headers: Headers, said: string, nowMs: number): number | undefined {
+function rateLimitDelay(headers: HttpHeaders, said: string, nowMs: number): number | undefined {
   const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said);
   if (!isLimit) return undefined;
   const asked = parseRetryAfter(headers, nowMs);
