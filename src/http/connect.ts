@@ -55,7 +55,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
 /** Milliseconds before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStart = 250;
 
-/** Connects to the first address that answers. Node would drop an attempt after 250 ms, even if only a slow address works. */
+/** Connects to the first address that answers. Node would end each attempt after 250 ms, even the only one that works. */
 export function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,

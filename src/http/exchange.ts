@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Maximum size of the response body. The client rejects a larger body unparsed, because no deadline can interrupt a parser. */
+  /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
 }
 

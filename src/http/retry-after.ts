@@ -3,7 +3,7 @@ import type { HttpHeaders } from './exchange.js';
 /** A longer `Retry-After` is cut to 366 days, the longest duration that an input accepts. */
 const maxMs = 366 * 86_400_000;
 
-/** Returns `Retry-After` in milliseconds. A date counts from the `Date` of the same response, or from `nowMs` without one. */
+/** Returns `Retry-After` in milliseconds. A date counts from the `Date` of the response, or without one from `nowMs`. */
 export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return undefined;

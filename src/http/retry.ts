@@ -26,7 +26,7 @@ export function isTransientStatus(status: number): boolean {
 
 /** The contract promises 5 attempts for each request. */
 const maxAttempts = 5;
-/** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests have enough attempts to reach `maxMs`. */
+/** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests are repeated up to `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
 /** Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. */
@@ -37,7 +37,7 @@ export function exponentialBackoff(random: () => number): RetryRule {
   };
 }
 
-/** Returns `share` of a maximum that doubles with each attempt. With a random `share`, jobs do not retry at the same time. */
+/** Returns `share` of a maximum that doubles with each attempt. A random `share` keeps jobs from retrying together. */
 export function backoff(
   attempts: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },

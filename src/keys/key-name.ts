@@ -22,8 +22,8 @@ export const maxLabelLength = 20;
 const maxRandom = 12;
 /**
  * Names have the form `<label>-run<id>-<attempt>-<seal>-<random>`, so people can find the run. A key that is kept on purpose
- * has `kept` in place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have their maximum
- * length, 3 characters remain for the random part.
+ * has `kept` in place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have
+ * their maximum length, 3 characters remain for the random part.
  */
 const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;
 
@@ -50,8 +50,8 @@ export function repositoryFingerprint(server: string, repository: string): strin
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the fingerprint plus a hash of the other fields. So a changed name, such as `run` instead of `kept`, belongs to
-// no known repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
+// The seal is the fingerprint plus a hash of the other fields. So a changed name, such as `run` instead of `kept`, does not
+// belong to this repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

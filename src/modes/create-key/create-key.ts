@@ -94,8 +94,8 @@ async function revokeStrayKeys(
 }
 
 /**
- * Returns the state to save once the outputs are written. Until then, no later step has received the key, so post revokes the
- * key even with `revoke-in-post: false`. Returns undefined if the saved state remains valid.
+ * Returns the state to save once the outputs are written, or undefined to keep the saved state. Until then, post revokes the
+ * key even with `revoke-in-post: false`, because no later step has received the key.
  */
 export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,

@@ -14,8 +14,8 @@ interface OctokitError {
 }
 
 /**
- * octokit uses the API in GITHUB_API_URL, so GitHub Enterprise works. This file is bundled separately, with its own copy of each
- * class. `instanceof` fails across bundles, so failures are returned as plain values.
+ * octokit uses the API in GITHUB_API_URL, so GitHub Enterprise works. This file is a separate bundle, with its own copy of
+ * each class. `instanceof` fails across bundles, so failures are returned as plain values.
  */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
