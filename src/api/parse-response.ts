@@ -47,7 +47,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // A repeated GET or DELETE would get the same response. A repeated POST would create another key.
+    // A repeated GET or DELETE would get the same response. A repeated POST creates another key, so a retry may help.
     throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
   }
 }

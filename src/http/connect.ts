@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../time/clock.js';
 export interface NameLookup {
   /** Returns the addresses of a host in the order in which to try them. */
   addresses(host: string): Promise<readonly string[]>;
-  /** Ends pending lookups, if the implementation can. */
+  /** Ends pending lookups, if possible. */
   close(): void;
 }
 

@@ -10,7 +10,7 @@ const script = `
     process.stdout.write(JSON.stringify(error ? error.code : addresses.map(({ address }) => address)), () => process.exit());
   });`;
 
-/** Looks up names in child processes, because they can be killed. Requests for one host share a lookup, however long. */
+/** Looks up names in child processes, because they can be killed. Requests for one host share a lookup, even a slow one. */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
   const children = new Set<ChildProcess>();

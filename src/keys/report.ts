@@ -35,7 +35,7 @@ function failureReason(failure: unknown, timeout: number): string {
   return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
 }
 
-/** The contract promises that keys that were already gone are in neither output. */
+/** Neither list contains keys that were already gone: a promise of the contract. */
 export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },

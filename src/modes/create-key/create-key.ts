@@ -16,12 +16,12 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-/** The part of the post state that this mode decides. */
+/** The part of the post state that create-key decides. */
 export type KeyState =
   | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
   | typeof nothingToRevoke;
 
-/** The mode masks the key and saves the state for post before any other use of the key. */
+/** create-key masks the key and saves the state for post before any other use of the key. */
 export interface PostStateStore {
   mask(secret: string): void;
   save(state: KeyState): void;

@@ -34,7 +34,7 @@ export interface SweepResult {
   readonly listIsComplete: boolean;
 }
 
-/** Milliseconds. The contract promises that a 404 counts only after one hour, because GitHub may not yet find a new run. */
+/** Milliseconds. The contract promises that a 404 counts only for keys older than one hour: GitHub may not find a new run. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(
