@@ -128,8 +128,8 @@ function clientFor(ownOptions: ConnectOptions): HttpClient {
 
 async function send({ method, url, headers, body, maxBytes }: HttpRequest, client: HttpClient): Promise<HttpResponse> {
   // http-client cannot decompress responses, so the service must not compress them.
-  const all = { ...headers, 'accept-encoding': 'identity' };
-  const { message } = await client.request(method, url.href, body ?? null, all);
+  const ownHeaders = { ...headers, 'accept-encoding': 'identity' };
+  const { message } = await client.request(method, url.href, body ?? null, ownHeaders);
   return {
     status: message.statusCode ?? 0,
     headers: message.headers as Record<string, string | undefined>,

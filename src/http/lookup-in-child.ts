@@ -23,8 +23,9 @@ export function lookupInChild(): NameLookup {
       const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
         children.delete(child);
         const result = parseResult(stdout);
-        if (typeof result === 'string') reject(lookupError(host, result));
-        else resolve(result);
+        if (typeof result !== 'string') return resolve(result);
+        const error = new Error(`getaddrinfo ${result} ${host}`);
+        reject(Object.assign(error, { code: result, syscall: 'getaddrinfo', hostname: host }));
       });
       children.add(child);
     });
@@ -47,8 +48,4 @@ function parseResult(stdout: string): readonly string[] | string {
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;
   const addresses = Array.isArray(result) ? result.map(String) : [];
   return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0) ? addresses : 'EAI_AGAIN';
-}
-
-function lookupError(hostname: string, code: string): Error {
-  return Object.assign(new Error(`getaddrinfo ${code} ${hostname}`), { code, syscall: 'getaddrinfo', hostname });
 }
