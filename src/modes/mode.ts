@@ -11,44 +11,45 @@ import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
 export interface Collaborators {
   readonly api: ControlApi;
-  /** Unbounded with `timeout: 0`: each request is then sent once, without retries. */
+  /** With `timeout: 0` the deadline never expires, and each request is sent once, without retries. */
   readonly deadline: Deadline;
   readonly log: Log;
   readonly random: () => number;
 }
 
-/** What single modes need beside the collaborators. */
+/** Services that only some modes need. */
 export interface Services {
   readonly postState: PostStateStore;
-  /** Masks the token. */
+  /** Masks the token, and returns a client that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
-  /** Milliseconds for one request to another service than the control API. */
+  /** The timeout of one request to GitHub, in milliseconds. */
   readonly requestTimeout: number;
 }
 
 export interface ReportFacts {
-  /** Milliseconds: the timeout of the step. */
+  /** The timeout of the step, in milliseconds. */
   readonly timeout: number;
-  /** Milliseconds since 1970, on the service's clock, at the end of the run. */
+  /** The time at the end of the run, in milliseconds since 1970, on the clock of the service. */
   readonly nowMs: number;
 }
 
 export interface Mode<Settings, Result> {
-  /** Returns undefined if an input is invalid. It never falls back to a default. */
+  /** Returns undefined if an input is invalid. A default must not replace an invalid input. */
   readonly readSettings: (reader: InputReader) => Settings | undefined;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
+  /** Returns the state that replaces the saved one once the outputs are written. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
 }
 
-/** Runs a mode whose settings are read. `timeout`: of the step, in milliseconds. */
+/** Runs a mode whose inputs are valid. `timeout` is the timeout of the step, in milliseconds. */
 export type RunMode = (
   collaborators: Collaborators,
   services: Services,
   timeout: number,
 ) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: KeyState | undefined }>;
 
-/** Hides the types of a mode's settings and result. The compiler still checks that its functions agree on them. */
+/** Gives all modes the same type. The compiler checks here that the functions of one mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {
   return (reader) => {
     const settings = mode.readSettings(reader);
@@ -64,7 +65,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader:
   };
 }
 
-/** 5 attempts, after a 423 or 429 until the deadline: promises of the contract. Parallel requests share one cooldown. */
+/** Retries requests as the contract promises. A `Retry-After` for one request delays all requests with this policy. */
 export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'api'>): RequestPolicy {
   return {
     deadline,

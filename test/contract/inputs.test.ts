@@ -128,7 +128,7 @@ test.for<Row>([
 });
 
 const emptyOperations =
-  /operation-id: .*is empty.*expression without a value.*skipped step.* all for every unfinished operation.*response-file/;
+  /operation-id: .*is empty.*expression has no value.*step was skipped.* all for every unfinished operation.*response-file/;
 
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['', {}, new RegExp(`mode: is empty; valid values: ${modes.join(', ')}\\.`)],

@@ -742,7 +742,7 @@ describe('progress', () => {
     const operations = many(stage, 5, forever);
     const result = await stage.run({ 'operation-id': idsOf(operations), timeout: '90s', 'request-timeout': '80s' });
     const [one, two, three] = operations.map(({ id }) => id);
-    expect(result.log).toContain(`Still waiting for [${one}], [${two}], [${three}] and 2 more; 30s left.`);
+    expect(result.log).toContain(`Still waiting for [${one}], [${two}], [${three}], and 2 more; 30s left.`);
   });
 
   test('a heartbeat before the first list says so', async (context) => {
@@ -875,7 +875,7 @@ describe('the deadline', () => {
     const operations = many(stage, 2, forever);
     stage.service.faults.add({ path: operations[0]?.id ?? '', fault: { kind: 'hang-before-headers' } });
     const result = await stage.run({ 'operation-id': idsOf(operations), timeout: '20s' });
-    expect(errorOf(result)).toMatch(/The control API never reported the status of 1 of them\. Check base-url/);
+    expect(errorOf(result)).toMatch(/The control API never reported the status of 1 operation\. Check base-url/);
   });
 });
 

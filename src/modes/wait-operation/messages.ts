@@ -12,16 +12,14 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
+import { graceForUnlisted, recentFailureAge } from './list-reader.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
 import type { WaitSettings } from './waiter.js';
 
 interface WaitMessages {
   readonly headline: string;
-  /**
-   * Says what happened to which operation, how the service responded, and what to do. Undefined if there is nothing to
-   * do.
-   */
+  /** Undefined if the user has nothing to do. */
   readonly error?: string;
   readonly notice?: string;
 }
@@ -47,7 +45,7 @@ export function waitMessages(result: WaitResult, context: WaitContext): WaitMess
           'The step fails because of fail-on: empty',
           'ids' in context.target
             ? 'Check the step that produced the list of ids'
-            : 'Check project-id and filter, and that the change was made before this step',
+            : 'Check project-id and filter, and whether the change was made before this step',
         ),
       };
     case 'failed':
@@ -81,7 +79,7 @@ export function waitMessages(result: WaitResult, context: WaitContext): WaitMess
         headline: 'Could not determine the outcome',
         error: sentences(
           cause?.message ?? '',
-          operations.length > 1 && `Before that, ${ended}`,
+          operations.length > 1 && `Before this error, ${ended}`,
           cause !== undefined && adviceFor(cause, true),
         ),
       };
@@ -94,11 +92,11 @@ function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: 
   return sentences(
     `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
     excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
-    failed.length > 0 && `Failed in the last 5 minutes: ${joinFirst(failed, messageBounds)}`,
+    failed.length > 0 && `Failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
   );
 }
 
-/** Explains the timeout, and what to do now. */
+/** Explains the timeout, and tells the user what to do. */
 function timeoutReasons(
   { operations, cause, unresponsiveProjects }: WaitResult,
   { projectIds, timeout }: WaitContext,
@@ -109,12 +107,14 @@ function timeoutReasons(
   if (unresponsiveProjects.length > 0)
     return [`The control API never responded for ${describeProjects(unresponsiveProjects)}`, advice];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
-  if (unseen > 0) return [`The control API never reported the status of ${unseen} of them`, advice];
+  if (unseen > 0) return [`The control API never reported the status of ${plural(unseen, 'operation')}`, advice];
   if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
-  if (!operations.some(isPending))
+  if (!operations.some(isPending)) {
+    const grace = formatDuration(graceForUnlisted);
     return [
-      'A new operation may be missing from the list at first, so an empty list counts only if it is still empty 5s later. Set timeout to more than 5s',
+      `A new operation may be missing from the list at first. So an empty list counts only if it is still empty ${grace} later. Set timeout to more than ${grace}`,
     ];
+  }
   return ['Operations may still finish: check them in the console, or raise timeout'];
 }
 
@@ -129,7 +129,7 @@ function describeEnd(timeout: number, cause: WaitResult['cause']): string {
   return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
 }
 
-/** Describes the first few operations, with their projects if there are several. */
+/** Describes the first operations, and names their projects if the wait is for several. */
 function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
   const texts = some.map(({ id, projectId, operation }) => {
     const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);

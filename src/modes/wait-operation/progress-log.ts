@@ -9,42 +9,39 @@ import {
   phaseForStatus,
 } from '../../operations/description.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
-import { plural } from '../../text/sentences.js';
+import { joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
+import { graceForUnlisted } from './list-reader.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
-/** Milliseconds. */
-const heartbeatInterval = 60_000;
+const heartbeatIntervalMs = 60_000;
 const maxNamed = 3;
 
-/** Logs a line for each change, and otherwise one line a minute as a heartbeat. */
+/** Logs a line for each change. After a minute without a change, logs a heartbeat. */
 export class ProgressLog {
-  readonly #log: Log;
-  readonly #deadline: Deadline;
-  readonly #pending: () => readonly TrackedOperation[];
   #warnedOfStatus = false;
   #hasReportedEmptyList = false;
   #lastFailure: string | undefined;
   #cancelHeartbeat = (): void => undefined;
 
-  constructor(log: Log, deadline: Deadline, pending: () => readonly TrackedOperation[]) {
-    this.#log = log;
-    this.#deadline = deadline;
-    this.#pending = pending;
-  }
+  constructor(
+    private readonly log: Log,
+    private readonly deadline: Deadline,
+    private readonly pending: () => readonly TrackedOperation[],
+  ) {}
 
   start(projectIds: readonly string[]): void {
-    const pending = this.#pending().length;
+    const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const [id = ''] = projectIds;
     const where = projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${projectIds.length} projects`;
-    if (this.#deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
-    else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.#deadline.expiresAt)}).`);
+    if (this.deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
+    else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.deadline.expiresAt)}).`);
   }
 
   statusChanged(operation: Operation, from: string | undefined): void {
-    const { clock } = this.#deadline;
+    const { clock } = this.deadline;
     const duration = operationDuration(operation, clock.epochMs());
     const isPending = phaseForStatus(operation.status) === 'pending';
     const age = duration === undefined ? '' : isPending ? `, created ${duration} ago` : ` after ${duration}`;
@@ -52,30 +49,26 @@ export class ProgressLog {
     this.#write(`${operationName(operation)}: ${change}${age}`);
     if (knownStatuses.includes(operation.status) || this.#warnedOfStatus) return;
     this.#warnedOfStatus = true;
-    this.#log.warning(
+    this.log.warning(
       `${operationName(operation)} has the unknown status “${operationStatus(operation)}”. This action treats the operation as still running.`,
     );
   }
 
-  /** Logged once, also for several projects. */
+  /** Logs only once, even if the lists of several projects are empty. */
   listIsEmpty(): void {
     if (this.#hasReportedEmptyList) return;
     this.#hasReportedEmptyList = true;
     this.#write(
-      'No unfinished operation yet. Polling for 5s more, because a new operation may not be listed immediately.',
+      `No unfinished operation yet. Polling for ${formatDuration(graceForUnlisted)} more, because a new operation may not be listed immediately.`,
     );
   }
 
   requestFailed(error: RequestError): void {
-    // Messages contain a request id, which always differs. The status shows whether a failure is the same as before.
+    // Two messages always differ, because each contains a request id. Failures with the same status are logged once.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;
-    this.#write(
-      error.isThrottled
-        ? `The service is busy, will retry later: ${error.message}`
-        : `Poll failed, will retry: ${error.message}`,
-    );
+    this.#write(`${error.isThrottled ? 'The service is busy' : 'Poll failed'}, will retry: ${error.message}`);
   }
 
   serviceRecovered(): void {
@@ -89,25 +82,18 @@ export class ProgressLog {
   }
 
   #write(line: string): void {
-    this.#log.info(`${formatDuration(this.#deadline.clock.now()).padStart(7)}  ${line}`);
-    this.#restartHeartbeat();
-  }
-
-  #restartHeartbeat(): void {
+    this.log.info(`${formatDuration(this.deadline.clock.now()).padStart(7)}  ${line}`);
     this.#cancelHeartbeat();
-    const { clock } = this.#deadline;
-    this.#cancelHeartbeat = clock.schedule(clock.now() + heartbeatInterval, () => this.#write(this.#heartbeat()));
+    const { clock } = this.deadline;
+    this.#cancelHeartbeat = clock.schedule(clock.now() + heartbeatIntervalMs, () => this.#write(this.#heartbeat()));
   }
 
   #heartbeat(): string {
-    const pending = this.#pending();
-    const named = pending
-      .slice(0, maxNamed)
-      .map(({ id, operation }) =>
-        operation === undefined ? `[${sanitizeId(id)}]` : `${operationName(operation)} (${operationStatus(operation)})`,
-      );
-    const more = pending.length > named.length ? ` and ${pending.length - named.length} more` : '';
-    const what = named.length === 0 ? 'the list of operations' : `${named.join(', ')}${more}`;
-    return `Still waiting for ${what}${this.#deadline.isUnbounded ? '' : `; ${formatDuration(this.#deadline.remaining)} left`}.`;
+    const pending = this.pending().map(({ id, operation }) => {
+      if (operation === undefined) return `[${sanitizeId(id)}]`;
+      return `${operationName(operation)} (${operationStatus(operation)})`;
+    });
+    const what = joinFirst(pending, { max: maxNamed }) || 'the list of operations';
+    return `Still waiting for ${what}${this.deadline.isUnbounded ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;
   }
 }

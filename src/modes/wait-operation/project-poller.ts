@@ -8,20 +8,20 @@ import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
 import type { ProgressLog } from './progress-log.js';
 import { type Target, TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: a list replaces single requests if more ids than this are pending. */
+/** A promise of the contract: if more operations are pending, one list replaces the single requests. */
 const maxPolledSingly = 2;
 
 export interface PollPolicy extends RequestPolicy {
-  /** True for the final poll, and for the only poll of `timeout: 0`. */
+  /** True for the final poll at the deadline, and for the only poll with `timeout: 0`. */
   readonly isLast: boolean;
 }
 
-/** What all projects of a wait share, and how they tell it of changes and failures. */
+/** All projects of a wait share these values and callbacks. */
 export interface PollContext {
   readonly api: ControlApi;
   /** The deadline of the whole wait. */
   readonly deadline: Deadline;
-  /** Start of the wait, on the step's clock. */
+  /** The start of the wait, on the clock of the step. */
   readonly began: number;
   readonly progress: ProgressLog;
   readonly failures: PollFailures;
@@ -31,51 +31,44 @@ export interface PollContext {
   readonly onFailure: (failure: PollFailure) => void;
 }
 
-/** One project of a wait: its operations, and the requests that are due. */
+/** Polls the operations of one project. */
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
   readonly list: ListReader;
-  readonly #target: Target;
-  readonly #context: PollContext;
   /** Ids of operations that are being requested singly. */
   readonly #polledIds = new Set<string>();
 
   constructor(
     readonly id: string,
-    target: Target,
-    context: PollContext,
+    private readonly target: Target,
+    private readonly context: PollContext,
   ) {
     this.tracked = new TrackedOperations(target, id);
     this.list = new ListReader(id, target, this.tracked, context);
-    this.#target = target;
-    this.#context = context;
   }
 
-  /** True if nothing is pending, for good. Nothing else makes a wait succeed. */
+  /** True if nothing is pending, and no later response can change that. */
   get isSettled(): boolean {
-    return this.tracked.pending.size === 0 && ('ids' in this.#target || this.list.isConclusive);
+    return this.tracked.pending.size === 0 && ('ids' in this.target || this.list.isConclusive);
   }
 
-  /** True if a request is due that is not open already. */
+  /** True if a poll would send a request now. */
   get hasWork(): boolean {
     return this.#listIsDue || this.#dueIds.length > 0;
   }
 
-  /**
-   * Starts all requests that are due. Each promise resolves once the response or the failure is processed, and never
-   * rejects.
-   */
+  /** Starts all requests that are due. The promises never reject: failures go to `onFailure`. */
   poll(policy: PollPolicy): Promise<void>[] {
     if (this.#listIsDue) return [this.#pollList(policy)];
     return this.#dueIds.map((id) => this.#pollOperation(id, policy));
   }
 
   get #usesList(): boolean {
-    return 'all' in this.#target || this.tracked.pending.size > maxPolledSingly;
+    return 'all' in this.target || this.tracked.pending.size > maxPolledSingly;
   }
 
   get #listIsDue(): boolean {
-    return this.#usesList && !this.list.isReading && this.#context.failures.isDue(this.id);
+    return this.#usesList && !this.list.isReading && this.context.failures.isDue(this.id);
   }
 
   get #dueIds(): string[] {
@@ -83,19 +76,19 @@ export class ProjectPoller {
   }
 
   #notBeingPolled(ids: Iterable<string>): string[] {
-    return [...ids].filter((id) => !this.#polledIds.has(id) && this.#context.failures.isDue(id));
+    return [...ids].filter((id) => !this.#polledIds.has(id) && this.context.failures.isDue(id));
   }
 
   async #pollList(policy: PollPolicy): Promise<void> {
-    const { failures, onChange } = this.#context;
-    const givenIds = 'ids' in this.#target;
+    const { failures, onChange } = this.context;
+    const givenIds = 'ids' in this.target;
     const unseen = new Set(this.tracked.pending);
     const wasSeen = failures.hasResponded(this.id);
     const listPolicy = givenIds ? { ...policy, retry: withoutUnusable(policy.retry) } : policy;
     try {
       await this.list.read(unseen, listPolicy, (operation) => this.#update(operation));
     } catch (error) {
-      // Single requests replace a list that is unusable. They do not help if the service itself fails.
+      // Single requests replace an unusable list. If the service itself fails, single requests fail too.
       if (!givenIds || !isUnusable(error)) {
         unseen.clear();
         this.#handleFailure({ projectId: this.id, wasSeen }, error, policy);
@@ -107,7 +100,7 @@ export class ProjectPoller {
   }
 
   async #pollOperation(id: string, policy: PollPolicy): Promise<void> {
-    const { api, onChange } = this.#context;
+    const { api, onChange } = this.context;
     this.#polledIds.add(id);
     try {
       this.#update(await api.operation(this.id, id, policy));
@@ -121,7 +114,7 @@ export class ProjectPoller {
   }
 
   #update(operation: Operation): void {
-    const { progress, failures, onChange } = this.#context;
+    const { progress, failures, onChange } = this.context;
     const from = this.tracked.get(operation.id)?.status;
     if (this.tracked.update(operation)) progress.statusChanged(operation, from);
     failures.recordSuccess(this.id, operation.id);
@@ -129,8 +122,8 @@ export class ProjectPoller {
   }
 
   #handleFailure(target: PollTarget, error: unknown, { isLast }: PollPolicy): void {
-    const { failures, onFailure } = this.#context;
-    // The polling loop has the same deadline and the same cancellation, and handles both.
+    const { failures, onFailure } = this.context;
+    // The waiter has the same deadline and the same cancellation, and handles both.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     const failure =
       error instanceof RequestError
@@ -140,7 +133,7 @@ export class ProjectPoller {
   }
 }
 
-/** A complete response without usable content. */
+/** True if the service sent a complete response with unusable content. */
 function isUnusable(error: unknown): boolean {
   return error instanceof RequestError && error.status !== undefined && error.status < 300;
 }

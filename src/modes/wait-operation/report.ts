@@ -8,7 +8,6 @@ import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
 import { waitMessages } from './messages.js';
-import { timeline } from './timeline.js';
 import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
 import type { WaitSettings } from './waiter.js';
@@ -52,7 +51,7 @@ function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects
   return truncatedTable([...operationHeadings, 'Project'], rows, cells, describeRest);
 }
 
-/** In the order of the rows: those that need attention come first. */
+/** The table has the rows in this order, so that operations that need attention come first. */
 const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
 
 function describeRest(rows: readonly OperationRow[]): string {
@@ -63,38 +62,50 @@ function describeRest(rows: readonly OperationRow[]): string {
   return `Not shown: ${parts.join(', ')}.`;
 }
 
-interface TrackedOperationRow extends OperationRow {
-  readonly project: string;
-}
+type TrackedOperationRow = OperationRow & { readonly project: string };
 
 function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
   const order = Object.keys(phaseNames);
   return operations
     .map(({ id, projectId, operation }) => ({
-      ...(operation === undefined ? { ...unseenOperation, id: sanitizeId(id) } : operationRow(operation, nowMs)),
+      ...operationRow(operation ?? { id, status: 'no status yet', record: { action: '' } }, nowMs),
       project: sanitizeId(projectId),
     }))
     .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
 }
 
-const unseenOperation: Omit<OperationRow, 'id'> = {
-  phase: 'pending',
-  action: '',
-  branch: '',
-  status: 'no status yet',
-  duration: '',
-  failures: '',
-  span: undefined,
-};
-
-/** The operation that decided the result, else the newest. */
+/** Returns the id of the operation that decided the result, or else of the newest operation. */
 function decidingId({ verdict, operations }: WaitResult): string | undefined {
-  // Nothing is pending after `finished`.
+  // After `finished` no operation is pending.
   const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
-  return (decided ?? operations.reduce(newer, operations[0]))?.id;
+  const createdAt = ({ operation }: TrackedOperation) => creationTime(operation, Number.NEGATIVE_INFINITY);
+  return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;
 }
 
-function newer(one: TrackedOperation | undefined, other: TrackedOperation): TrackedOperation {
-  const createdAt = (tracked: TrackedOperation) => creationTime(tracked.operation, Number.NEGATIVE_INFINITY);
-  return one !== undefined && createdAt(one) >= createdAt(other) ? one : other;
+const maxBars = 30;
+const tags = { failed: 'crit, ', pending: 'active, ', succeeded: 'done, ' };
+
+/** Draws a Mermaid chart that shows when each operation ran. Returns an empty text for fewer than two operations. */
+function timeline(rows: readonly OperationRow[]): string {
+  const bars = rows.flatMap(({ span, ...row }) => (span === undefined ? [] : [{ ...row, ...span }]));
+  if (bars.length < 2) return '';
+  const shown = bars.slice(0, maxBars).sort((one, other) => one.from - other.from);
+  const first = Math.min(...shown.map(({ from }) => from));
+  const last = Math.max(...shown.map(({ to }) => to));
+  // Mermaid does not draw a bar of length 0, so each bar gets at least 1 % of the width.
+  const shortest = Math.max(1, Math.ceil((last - first) / 100));
+  const lines = shown.map(({ phase, status, action, branch, from, to }, index) => {
+    // The label names the status, because not every reader can tell the colours apart.
+    const label = [index + 1, ...[status, action, branch].map(mermaidWord)].join(' ').trim();
+    return `  ${label} :${tags[phase]}${from}, ${Math.max(to, from + shortest)}`;
+  });
+  return ['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S', ...lines, '```', ''].join('\n');
+}
+
+/** Keeps only characters without a meaning in Mermaid. A label begins with a number, so the text is never a keyword. */
+function mermaidWord(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9_.-]+/g, ' ')
+    .trim()
+    .slice(0, 40);
 }

@@ -18,7 +18,7 @@ import type { WaitSettings } from './waiter.js';
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
 
-/** Fields that `filter` may name in a wait for `all`. */
+/** In a wait for `all`, `filter` may name only these fields. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
 export function readWaitSettings(reader: InputReader): WaitSettings | undefined {
@@ -49,7 +49,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   }
   const ids = reader.parse('operation-id', parseOperationIds);
   if (ids !== undefined && ids !== 'all') return { ids };
-  // These are parsed even if operation-id is invalid, so that one error names all problems.
+  // `filter` and `since` are parsed even if `operation-id` is invalid, so that one error names all invalid inputs.
   const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
   if (ids === undefined || filter === undefined) return undefined;
@@ -57,10 +57,10 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 }
 
 const whyEmpty =
-  'is empty. An expression without a value may come from a mistyped step or output, a skipped step, or a failed jq. ' +
+  'is empty. An expression has no value if its step or output is mistyped, if the step was skipped, or if a jq failed. ' +
   'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
 
-/** A list of ids, or the single word `all`. */
+/** Parses a list of ids, or the single word `all`. */
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean all, in lower case?');
@@ -68,7 +68,7 @@ export function parseOperationIds(text: string): 'all' | string[] {
     id: parseListedId,
     whyEmpty,
     insteadOfObject:
-      'Do not pass an API response here, because the runner prints inputs. Write it to a file (curl -o), and set response-file to its path',
+      'Do not pass an API response here, because the runner prints inputs. Write the response to a file (curl -o), and set response-file to its path',
     example: '["id", "id"]',
     jq: '.operations[].id',
     areNumbers: false,

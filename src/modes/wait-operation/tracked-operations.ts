@@ -2,23 +2,23 @@ import { fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 import type { Filter } from '../list/filter.js';
 
-/** The ids that were given, or all unfinished operations that the filter admits. */
+/** A wait is for the operations with given ids, or for all unfinished operations that a filter admits. */
 export type Target =
   | { readonly ids: readonly string[] }
   | {
       readonly all: Filter;
-      /** Milliseconds. Operations that were created within this time before the start count even if they have ended. */
+      /** Milliseconds before the wait. An operation created in this time counts even if it has ended. */
       readonly since?: number | undefined;
     };
 
 export interface TrackedOperation {
   readonly id: string;
   readonly projectId: string;
-  /** As last seen. Undefined if it was never seen. */
+  /** The latest version from the service. Undefined until the service returns the operation. */
   readonly operation: Operation | undefined;
 }
 
-/** An operation that was never seen is pending. */
+/** An operation that the service has not returned yet counts as pending. */
 export function isPending({ operation }: TrackedOperation): boolean {
   return operation === undefined || phaseForStatus(operation.status) === 'pending';
 }
@@ -27,7 +27,7 @@ export function isFailed({ operation }: TrackedOperation): boolean {
   return operation !== undefined && phaseForStatus(operation.status) === 'failed';
 }
 
-/** The operations of one project that a wait tracks, each in its last known state. */
+/** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
   readonly #projectId: string;
   readonly #all = new Map<string, TrackedOperation>();
@@ -50,7 +50,7 @@ export class TrackedOperations {
     return [...this.#all.values()];
   }
 
-  /** The ids of those that `isPending`. A set of its own, because each change asks for it. */
+  /** Ids of the pending operations. Every response needs them, so they are not computed each time. */
   get pending(): ReadonlySet<string> {
     return this.#pending;
   }
@@ -63,11 +63,11 @@ export class TrackedOperations {
     return this.#all.get(id)?.operation;
   }
 
-  /** Returns true if the status changed. */
+  /** Stores the operation. Returns true if its status changed. */
   update(operation: Operation): boolean {
     const { id, status } = operation;
     const before = this.get(id);
-    // A terminal status does not change again. Of two parallel requests, the slower one may bring an older status.
+    // A terminal status never changes, but a slow parallel response may contain an older status.
     if (before !== undefined && phaseForStatus(before.status) !== 'pending') return false;
     this.#all.set(id, { id, projectId: this.#projectId, operation });
     const phase = phaseForStatus(status);
@@ -78,7 +78,7 @@ export class TrackedOperations {
   }
 }
 
-/** Milliseconds since 1970. `unknown`: the result if the operation or its time of creation is unknown. */
-export function creationTime(operation: Operation | undefined, unknown: number): number {
-  return (operation && fieldTime(operation, 'created_at')) ?? unknown;
+/** Returns the creation time in milliseconds since 1970, or `fallback` if the creation time is unknown. */
+export function creationTime(operation: Operation | undefined, fallback: number): number {
+  return (operation && fieldTime(operation, 'created_at')) ?? fallback;
 }

@@ -10,17 +10,17 @@ export interface WaitResult {
   readonly verdict: Verdict;
   readonly operations: readonly TrackedOperation[];
   readonly failedBefore: readonly Operation[];
-  /** Number of unfinished operations that the filter left out. */
+  /** Number of unfinished operations that the filter excludes. */
   readonly excludedCount: number;
   /** Ids of projects that never gave a usable response. */
   readonly unresponsiveProjects: readonly string[];
-  /** The error that ended the wait, or the last failure of a wait that reached its deadline. */
+  /** The error that ended the wait. After a timeout: the last failure before the deadline. */
   readonly cause: RequestError | undefined;
-  /** Milliseconds. */
+  /** The length of the wait, in milliseconds. */
   readonly elapsed: number;
 }
 
-/** Considers only states that cannot change again. Nothing else makes a wait succeed. */
+/** Returns a verdict only if no later response can change it. Only this function lets a wait succeed. */
 export function settledVerdict(
   projects: readonly ProjectPoller[],
   { failFast, failOnEmpty }: WaitSettings,
@@ -32,17 +32,16 @@ export function settledVerdict(
   return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
 }
 
-/** The result of a wait that ends now. */
 export function createWaitResult(
   verdict: Verdict,
   projects: readonly ProjectPoller[],
   others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
 ): WaitResult {
   return {
-    // An operation that was seen to fail stays failed, so `failed` takes precedence over `timeout` and `error`.
+    // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailedOperation(projects) ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
-    failedBefore: projects.flatMap(({ list }) => list.failedBefore),
+    failedBefore: projects.flatMap(({ list }) => [...list.failedBefore.values()]),
     excludedCount: projects.reduce((sum, { list }) => sum + list.excludedCount, 0),
     ...others,
   };

@@ -10,55 +10,52 @@ import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { isPending, type Target } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
-/** A promise of the contract. */
+/** A promise of the contract: a wait never has more open requests. */
 const maxConcurrentRequests = 12;
-/** Milliseconds. The contract gives a step 2 s to end after its deadline; the final poll may use half of them. */
+/** Milliseconds. The contract lets a step end up to 2 s after its deadline. The final poll may use half of that time. */
 const finalPollTimeout = 1_000;
-/**
- * Milliseconds. If a poll brings no response for this long, its open requests hang, and the next poll starts without
- * them.
- */
+/** Milliseconds. If a poll gets no response for this long, the next poll starts although some requests are still open. */
 const hangsAfter = 500;
 
 export interface WaitSettings {
-  /** Exactly one if `target` has ids. */
+  /** Exactly one id if `target` has ids. */
   readonly projectIds: readonly string[];
   readonly target: Target;
   readonly failOnEmpty: boolean;
-  /** Milliseconds between polls. `auto` adapts to the length of the wait. */
+  /** Milliseconds between polls. With `auto` the interval grows with the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
 }
 
-/** Polls until all operations have ended, one has failed (with `failFast`), or the deadline is reached. */
+/** Polls until all operations have ended or the deadline is reached. With `failFast` the first failure ends the wait. */
 export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
-  return new Waiter(settings, collaborators).run();
+  return new Waiter(settings, collaborators).run(collaborators.deadline.cancellation);
 }
 
 class Waiter {
   readonly #settings: WaitSettings;
   readonly #deadline: Deadline;
-  readonly #stepCancellation: Cancellation;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
   readonly #began: number;
   readonly #failures: PollFailures;
   readonly #projects: readonly ProjectPoller[];
   readonly #queue = pLimit(maxConcurrentRequests);
-  /** Cancels open requests when the wait ends. */
+  /** Cancels the requests that are still open when the wait ends. */
   readonly #requestCancellation = new Cancellation();
-  readonly #pendingRequests = new Set<Promise<void>>();
-  /** Settles as soon as the result is known. */
+  /** Resolves when no request is open. */
+  #openRequests: Promise<unknown> = Promise.resolve();
+  /** Resolves as soon as a response decides the wait. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
-  /** Ends the wait, but only after the current poll: its other responses may still show a failed operation. */
+  /** Ends the wait after the current poll, because another response of that poll may show a failed operation. */
   #failure: Error | undefined;
+  /** Counts responses and failures. */
   #changes = 0;
   #polledAt = 0;
 
   constructor(settings: WaitSettings, { api, deadline, log, random }: Collaborators) {
     this.#settings = settings;
-    this.#stepCancellation = deadline.cancellation;
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
     this.#progress = new ProgressLog(log, this.#deadline, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
@@ -76,15 +73,18 @@ class Waiter {
       progress: this.#progress,
       failures: this.#failures,
       onChange: () => this.#check(),
-      onFailure: (failure: PollFailure) => this.#recordFailure(failure),
+      onFailure: ({ error, endsAtOnce }: PollFailure) => {
+        if (endsAtOnce) this.#decide(error);
+        else this.#failure ??= error;
+      },
     };
     this.#projects = settings.projectIds.map((id) => new ProjectPoller(id, settings.target, context));
   }
 
-  async run(): Promise<WaitResult> {
-    const removeListener = this.#stepCancellation.onCancel(() => this.#requestCancellation.cancel());
+  async run(stepCancellation: Cancellation): Promise<WaitResult> {
+    const removeListener = stepCancellation.onCancel(() => this.#requestCancellation.cancel());
     try {
-      // An empty list of ids needs no request.
+      // An empty list of ids decides the wait without a request.
       this.#check();
       if (this.#settledVerdict === undefined) this.#progress.start(this.#settings.projectIds);
       const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
@@ -105,7 +105,7 @@ class Waiter {
 
   /** Sends each request that is due once. */
   async #pollOnce(deadline: Deadline): Promise<Verdict | Error> {
-    const requests = Promise.all(this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue })));
+    const requests = this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue }));
     await deadline.race(() => requests);
     return this.#failure ?? this.#settledVerdict ?? 'timeout';
   }
@@ -117,15 +117,20 @@ class Waiter {
         this.#pace.recordPoll();
         await this.#deadline.sleep(this.#pause());
       }
-      // A request that hung can also fail between two polls.
+      // A request of an earlier poll can fail during the pause.
       if (this.#failure !== undefined) return this.#failure;
     }
   }
 
-  /** Ends when all its requests have ended. It does not wait for requests that hang if there is other work. */
+  /** Ends when all its requests have ended, or when requests hang while others are due. */
   async #poll(): Promise<void> {
     this.#polledAt = this.#deadline.clock.now();
-    const requests = Promise.all(this.#start((projectId) => this.#policy(projectId)));
+    const requests = this.#start((projectId) => ({
+      deadline: this.#deadline,
+      isLast: false,
+      ...this.#failures.retryPolicy(projectId),
+      queue: (attempt) => this.#queue(() => this.#pace.start(attempt)),
+    }));
     for (;;) {
       const before = this.#changes;
       if (await this.#settlesWithin(hangsAfter, requests)) return;
@@ -134,10 +139,10 @@ class Waiter {
     }
   }
 
-  /** Runs at the deadline, so that an operation that has just finished is not reported as late. */
+  /** Polls once more at the deadline, so that an operation that has just finished is not reported as late. */
   async #pollFinally(): Promise<WaitResult> {
-    // These requests have reached the deadline too, so none of them holds up the final poll.
-    await Promise.all(this.#pendingRequests);
+    // Open requests end at the same deadline, so they do not delay the final poll.
+    await this.#openRequests;
     this.#failures.clearRetryAfter();
     const { clock } = this.#deadline;
     const deadline = new Deadline(clock, clock.now() + finalPollTimeout, this.#requestCancellation);
@@ -149,12 +154,9 @@ class Waiter {
     return this.#result(this.#settledVerdict ?? 'timeout', this.#failures.lastFailure);
   }
 
-  #start(policyFor: (projectId: string) => PollPolicy): Promise<void>[] {
-    const started = this.#projects.flatMap((project) => project.poll(policyFor(project.id)));
-    for (const request of started) {
-      this.#pendingRequests.add(request);
-      void request.then(() => this.#pendingRequests.delete(request));
-    }
+  #start(policyFor: (projectId: string) => PollPolicy): Promise<unknown> {
+    const started = Promise.all(this.#projects.flatMap((project) => project.poll(policyFor(project.id))));
+    this.#openRequests = Promise.all([this.#openRequests, started]);
     return started;
   }
 
@@ -168,7 +170,7 @@ class Waiter {
     }
   }
 
-  /** Follows the pace. The poll that confirms an empty list is never late, unless the service throttles. */
+  /** Milliseconds until the next poll. Unless the service throttles, the poll that confirms an empty list is on time. */
   #pause(): number {
     const now = this.#deadline.clock.now();
     const pause = this.#pace.next();
@@ -177,24 +179,10 @@ class Waiter {
     return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#pace.heldFor, 0);
   }
 
-  #policy(projectId: string): PollPolicy {
-    return {
-      deadline: this.#deadline,
-      isLast: false,
-      ...this.#failures.retryPolicy(projectId),
-      queue: (attempt) => this.#queue(() => this.#pace.start(attempt)),
-    };
-  }
-
   #check(): void {
     this.#changes++;
     const verdict = this.#settledVerdict;
     if (verdict !== undefined) this.#decide(verdict);
-  }
-
-  #recordFailure({ error, endsAtOnce }: PollFailure): void {
-    if (endsAtOnce) this.#decide(error);
-    else this.#failure ??= error;
   }
 
   #result(verdict: Verdict, cause?: RequestError): WaitResult {
