@@ -1,9 +1,7 @@
 import { createKey, stateAfterOutputs } from './create-key/create-key.js';
 import { createKeyReport } from './create-key/report.js';
 import { readCreateKeySettings } from './create-key/settings.js';
-import { listKeys } from './list/keys.js';
-import { listOperations } from './list/operations.js';
-import { listProjects } from './list/projects.js';
+import { listKeys, listOperations, listProjects } from './list/list.js';
 import { listKeysReport, listOperationsReport, listProjectsReport } from './list/report.js';
 import { readListKeysSettings, readListOperationsSettings, readListProjectsSettings } from './list/settings.js';
 import { define } from './mode.js';

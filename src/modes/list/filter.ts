@@ -10,11 +10,11 @@ interface Line {
   readonly admits: boolean;
 }
 
-/** A record must match every line, each `field=pattern` or `field!=pattern`. */
+/** Admits a record if every line matches the record. A line is `field=pattern` or `field!=pattern`. */
 export class Filter {
   constructor(
     private readonly lines: readonly Line[],
-    /** Suspicious lines that are not errors. */
+    /** Warnings about lines that are valid but suspicious. */
     readonly warnings: readonly string[] = [],
   ) {}
 
@@ -31,12 +31,12 @@ export class Filter {
   }
 }
 
-/** A match takes, in the worst case, the length of the value times the length of the pattern. */
+/** The time to match a value grows with the length of the pattern, so that length is limited. */
 const maxPatternLength = 256;
 
 export class BadFilter extends Error {}
 
-/** `unsupported`: fields that cannot be used here, with the reasons. */
+/** `unsupported` has the fields that this mode rejects, each with the reason. */
 export function parseFilter(
   text: string,
   fields: readonly string[],
@@ -78,7 +78,7 @@ export function parseFilter(
   return new Filter(lines, warnings);
 }
 
-/** Only operations have these fields. */
+/** The API documents the words of these two fields. Only operations have these fields. */
 const documentedWords = new Map<string, readonly string[]>([
   ['status', knownStatuses],
   ['action', operationActions],
@@ -89,20 +89,20 @@ function wordInOtherCase(field: string, pattern: string): string | undefined {
   return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
 }
 
-/** Services often add actions, but rarely statuses. So an unknown status is suspicious, an unknown action is not. */
+/** Services often add actions, but rarely statuses. So an unknown action gets no warning, but an unknown status does. */
 function isUnknownStatus(field: string, pattern: string): boolean {
   return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
 }
 
-/** Prints a mark below the error. Long lines are cut to the part around it. */
+/** Quotes at most 80 characters of the line around an error, with a mark below the error. */
 function markColumn(line: string, at: number): string {
   const from = Math.max(0, at - 40);
   return `  ${blankInvisible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
 }
 
 /**
- * The pattern must match the whole value. `*` stands for any text, `?` for one character. A regular expression could
- * backtrack for a very long time, so none is used.
+ * Returns true if the pattern matches the whole value. `*` stands for any text, `?` for one character. The function uses no
+ * regular expression, because a regular expression can backtrack for a very long time.
  */
 export function matches(value: string, pattern: string): boolean {
   const text = Array.from(value);

@@ -1,5 +1,6 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { maxRecordsBytes, type StepReport } from '../../action/publish.js';
+import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayTime, fieldText, type Operation } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
 import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';
@@ -7,11 +8,10 @@ import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
 import type { ReportFacts } from '../mode.js';
-import type { ListResult, ListSettings } from './collect.js';
-import type { ListKeysResult } from './keys.js';
-import { type ListProjectsSettings, splitIntoBatches } from './projects.js';
+import type { ListProjectsSettings, ListResult, ListSettings } from './list.js';
+import { splitIntoBatches } from './shards.js';
 
-export function listKeysReport(result: ListKeysResult): StepReport {
+export function listKeysReport(result: ListResult<Key>): StepReport {
   const { records } = result;
   const ids = records.map(({ id }) => id);
   return {
@@ -49,9 +49,9 @@ export function listOperationsReport(
 
 export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
   const { records } = result;
-  // Ids are strings, even if the service sends numbers: fromJSON rounds large ones.
+  // Outputs have ids as strings, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
-  // Host names are left out, because summaries of public repositories are public.
+  // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
     const text = (field: string, max: number) => sanitizeLine(fieldText(project, field) ?? '', max);
     const texts = [sanitizeId(project.id), text('name', 80), text('region_id', 60), text('pg_version', 20)];
@@ -71,7 +71,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
 
 const whatToDo = {
   empty: 'Check filter, and that api-key belongs to the right account.',
-  match: 'See the summary, or the file in the output result-file.',
+  match: 'See the summary, or the file whose path is in the output result-file.',
 };
 
 function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records, cutAt }: ListResult) {
@@ -94,7 +94,7 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
 
 const maxValues = 10;
 
-/** The most frequent values come first. */
+/** Counts the projects for each value of a field, most frequent values first. */
 function tallyLine(projects: readonly ApiRecord[], name: string, field: string): string {
   if (projects.length === 0) return '';
   const counts = new Map<string, number>();
@@ -111,13 +111,11 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
   return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
 }
 
-/** Records per piece. Pieces avoid a second copy of a large list in memory. */
+/** A piece of JSON has this many records. Pieces take less memory than the JSON of a whole list. */
 const recordsAtOnce = 1_000;
 
-type WithRecord = Pick<ApiRecord, 'record'>;
-
-/** A JSON array, in pieces. Each record is whole in one piece, so that redaction can find a secret in it. */
-export function* printArray(records: readonly WithRecord[]): Generator<string> {
+/** Prints a JSON array in pieces. No record is split between pieces, so that redaction finds every secret. */
+function* printArray(records: readonly ApiRecord[]): Generator<string> {
   yield '[';
   for (let from = 0; from < records.length; from += recordsAtOnce) {
     const piece = printJson(records.slice(from, from + recordsAtOnce).map(({ record }) => record)).slice(1, -1);
@@ -126,8 +124,8 @@ export function* printArray(records: readonly WithRecord[]): Generator<string> {
   yield ']';
 }
 
-/** A JSON array for an output, or `undefined` if it is too large for any output. */
-export function recordsForOutput(records: readonly WithRecord[]): string | undefined {
+/** Returns a JSON array, or undefined if the array is too large for any output. */
+function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
   let text = '';
   for (const piece of printArray(records)) {
     text += piece;
@@ -136,11 +134,11 @@ export function recordsForOutput(records: readonly WithRecord[]): string | undef
   return text;
 }
 
-/** The whole result as JSON: the fields of `head`, then the records under `name`. */
-export function* printResult(
+/** Prints the whole result as a JSON object: the fields of `head`, then the records under `name`. */
+function* printResult(
   head: Readonly<Record<string, unknown>>,
   name: string,
-  records: readonly WithRecord[],
+  records: readonly ApiRecord[],
 ): Generator<string> {
   yield `${printJson(head).slice(0, -1)},${JSON.stringify(name)}:`;
   yield* printArray(records);

@@ -3,10 +3,9 @@ import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, type Parse, parseCount } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
-import type { ListSettings } from './collect.js';
 import { BadFilter, type Filter, parseFilter } from './filter.js';
-import type { ListOperationsSettings } from './operations.js';
-import type { ListProjectsSettings, Shard } from './projects.js';
+import type { ListOperationsSettings, ListProjectsSettings, ListSettings } from './list.js';
+import type { Shard } from './shards.js';
 
 export function filterParser(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {
   return (text) => {
@@ -18,15 +17,12 @@ export function filterParser(...fields: [readonly string[], Readonly<Record<stri
   };
 }
 
-const newestOperations = '100';
-const all = '0';
-
 export function readListKeysSettings(reader: InputReader): ListSettings | undefined {
-  return readListSettings(reader, keyFields, all);
+  return readListSettings(reader, keyFields);
 }
 
 export function readListProjectsSettings(reader: InputReader): ListProjectsSettings | undefined {
-  const settings = readListSettings(reader, projectFields, all);
+  const settings = readListSettings(reader, projectFields);
   const maxBatches = reader.parse('max-batches', parseMaxBatches);
   const shard = reader.optional('shard', parseShard);
   if (settings === undefined || maxBatches === undefined) return undefined;
@@ -35,16 +31,17 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
 
 export function readListOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
   const project = reader.parse('project-id', parseProjectId);
-  const settings = readListSettings(reader, operationFields, newestOperations);
+  const settings = readListSettings(reader, operationFields, '100');
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
   if (project === undefined || settings === undefined) return undefined;
   return { ...settings, projectId: project, since };
 }
 
+/** By default there is no limit. */
 function readListSettings(
   reader: InputReader,
   fields: readonly string[],
-  defaultLimit: string,
+  defaultLimit = '0',
 ): ListSettings | undefined {
   const filter = reader.parse('filter', filterParser(fields));
   const limitText = reader.text('limit');

@@ -1,6 +1,5 @@
 import { expectTypeOf, it } from 'vitest';
-import { listOperations } from '../../../src/modes/list/operations.js';
-import { listProjects } from '../../../src/modes/list/projects.js';
+import { listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import {
   readListKeysSettings,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shardNumber, splitIntoBatches } from '../../../../src/modes/list/projects.js';
+import { shardNumber, splitIntoBatches } from '../../../../src/modes/list/shards.js';
 
 test('batches have all ids in order, and are as many as their largest size requires, at most max-batches', () => {
   const property = fc.property(fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 1, max: 256 }), (count, max) => {

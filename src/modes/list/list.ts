@@ -1,0 +1,110 @@
+import type { Key } from '../../api/keys.js';
+import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
+import { UserError } from '../../keys/revocation.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
+import type { Filter } from './filter.js';
+import { type Shard, shardNumber } from './shards.js';
+
+export interface ListSettings {
+  readonly filter: Filter;
+  /** Maximum number of records. 0 means no limit. */
+  readonly limit: number;
+  /** False if the limit is the default, which cuts a list without a warning. */
+  readonly isLimitSet: boolean;
+  readonly failOn: 'empty' | 'match' | undefined;
+}
+
+export interface ListOperationsSettings extends ListSettings {
+  readonly projectId: string;
+  /** Milliseconds before now. Only operations created in this time are listed. */
+  readonly since: number | undefined;
+}
+
+export interface ListProjectsSettings extends ListSettings {
+  readonly shard: Shard | undefined;
+  readonly maxBatches: number;
+}
+
+export interface ListResult<T extends ApiRecord = ApiRecord> {
+  readonly verdict: 'ok' | 'empty' | 'match';
+  readonly records: readonly T[];
+  /** Undefined unless a limit that the user set left out matching records. */
+  readonly cutAt: number | undefined;
+}
+
+export async function listKeys(settings: ListSettings, collaborators: Collaborators): Promise<ListResult<Key>> {
+  const { keys, isComplete } = await collaborators.api.keys(defaultPolicy(collaborators));
+  const result = await collect([keys], settings, collaborators);
+  if (isComplete) return result;
+  const what = 'The list of keys is incomplete: the response announces more keys than it contains.';
+  if (settings.failOn !== undefined && result.records.length === 0)
+    throw new UserError(`${what} A matching key may be missing. Check the keys in the console.`);
+  collaborators.log.warning(what);
+  return result;
+}
+
+/** Lists operations, newest first. */
+export async function listOperations(
+  { projectId, since, ...settings }: ListOperationsSettings,
+  collaborators: Collaborators,
+): Promise<ListResult<Operation>> {
+  const { api, deadline } = collaborators;
+  const pages = api.operations(projectId, Number.POSITIVE_INFINITY, defaultPolicy(collaborators));
+  const recent = since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);
+  return collect(recent, settings, collaborators);
+}
+
+/**
+ * Ends at the first operation that is older than `sinceMs`. All following operations are older too, because the service
+ * lists the newest first. `sinceMs` is called after the first page, because only a response shows the clock of the service.
+ */
+async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
+  let known: number | undefined;
+  for await (const page of pages) {
+    known ??= sinceMs();
+    const begin = known;
+    const older = page.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
+    yield older < 0 ? page : page.slice(0, older);
+    if (older >= 0) return;
+  }
+}
+
+export async function listProjects(
+  { shard, ...settings }: ListProjectsSettings,
+  collaborators: Collaborators,
+): Promise<ListResult> {
+  const pages = collaborators.api.projects(defaultPolicy(collaborators));
+  return collect(shard === undefined ? pages : takeShard(pages, shard), settings, collaborators);
+}
+
+async function* takeShard(pages: AsyncIterable<ApiRecord[]>, { number, total }: Shard): AsyncGenerator<ApiRecord[]> {
+  for await (const page of pages) yield page.filter(({ id }) => shardNumber(id, total) === number);
+}
+
+const progressIntervalMs = 10_000;
+
+/** Reads pages until the limit is reached, and logs the progress of a long list. */
+async function collect<T extends ApiRecord>(
+  pages: Iterable<readonly T[]> | AsyncIterable<readonly T[]>,
+  { filter, limit, isLimitSet, failOn }: ListSettings,
+  { deadline: { clock }, log }: Collaborators,
+): Promise<ListResult<T>> {
+  const maxRecords = limit === 0 ? Number.POSITIVE_INFINITY : limit;
+  const admitted: T[] = [];
+  let read = 0;
+  let loggedAt = clock.now();
+  for await (const page of pages) {
+    read += page.length;
+    for (const record of page) if (filter.admits(record.record)) admitted.push(record);
+    if (admitted.length >= maxRecords) break;
+    if (clock.now() - loggedAt < progressIntervalMs) continue;
+    loggedAt = clock.now();
+    log.info(`Read ${read} records so far.`);
+  }
+  const contents = admitted.length === 0 ? 'empty' : 'match';
+  return {
+    verdict: contents === failOn ? contents : 'ok',
+    records: admitted.slice(0, maxRecords),
+    cutAt: isLimitSet && admitted.length > maxRecords ? limit : undefined,
+  };
+}

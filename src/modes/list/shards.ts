@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+/** One of `total` shares of all projects. `number` is from 1 to `total`. */
+export interface Shard {
+  readonly number: number;
+  readonly total: number;
+}
+
+/** Returns 1 to `total`. The number depends only on the id, so a project stays in its shard whatever happens to others. */
+export function shardNumber(id: string, total: number): number {
+  return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
+}
+
+/**
+ * Splits the ids into at most `maxBatches` batches whose sizes differ by at most one. Makes fewer batches if the largest
+ * batch does not grow by that.
+ */
+export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
+  const largest = Math.ceil(ids.length / maxBatches);
+  const number = Math.ceil(ids.length / Math.max(1, largest));
+  return Array.from({ length: number }, (_, index) =>
+    ids.slice(Math.floor((index * ids.length) / number), Math.floor(((index + 1) * ids.length) / number)),
+  );
+}
