@@ -8,26 +8,24 @@ import { Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation } from './schedule.js';
 import { searchStrays } from './search-strays.js';
 
-type CleanUpState = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'revoke' | 'since'>;
-
 interface Credentials {
-  /** Uses the minted key. Undefined if the state holds none. */
+  /** A client with the minted key. Undefined if the state has no minted key. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
-  /** Uses the parent key. Undefined unless that key sealed the state. */
+  /** A client with the parent key. Undefined unless that key sealed the state. */
   readonly parent: ControlApi | undefined;
 }
 
 export interface CleanUpResult {
   readonly revoked: readonly RevokedKey[];
-  /** Ids of keys that are not confirmed as gone. */
+  /** Ids of keys that may still be valid. */
   readonly unconfirmed: readonly string[];
-  /** True if there may be a key whose id is unknown. */
+  /** True if a key with an unknown id may still be valid. */
   readonly mayHaveStrayKey: boolean;
-  /** Why a key may still be alive. Undefined if every key is confirmed as gone. */
+  /** The reason why a key may still be valid. Undefined if all keys are confirmed as gone. */
   readonly failure: unknown;
 }
 
-/** Post has no key that it could search with. */
+/** The post step has no key with which it can list keys. */
 export class NoCredential extends Error {
   constructor() {
     super('the API key of the main step is not available in the post step');
@@ -35,12 +33,12 @@ export class NoCredential extends Error {
 }
 
 /**
- * Revokes the keys that the main step created. If a create failed but may have made a key, the minted key is first used to
- * search for that key. Then the minted key is revoked, and the search goes on with the parent key. A failed request does not
- * throw: the result names the keys that may still be alive.
+ * Revokes the keys that the main step created. After an ambiguous create, the minted key first searches for stray keys. Then
+ * the minted key is revoked, and the parent key continues the search. A failed request does not throw: the result names the
+ * keys that may still be valid.
  */
 export async function cleanUp(
-  { name, mayHaveStrayKey, revoke, since }: CleanUpState,
+  { name, mayHaveStrayKey, revoke, since }: Pick<PostState, 'name' | 'mayHaveStrayKey' | 'revoke' | 'since'>,
   { minted, parent }: Credentials,
   { deadline, log, random }: Omit<Collaborators, 'api'>,
 ): Promise<CleanUpResult> {
@@ -65,7 +63,7 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // If the minted key is kept, the search with it has used all the time, unless no complete list was read.
+  // A minted key that is kept searches until the end. A search after that makes sense only without a complete list.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,

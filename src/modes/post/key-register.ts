@@ -7,7 +7,7 @@ import { Revocation, type RevocationOutcome } from '../../keys/revocation.js';
 export interface RevokedKey {
   readonly id: string;
   readonly outcome: RevocationOutcome;
-  /** Milliseconds since 1970. Undefined if the time of creation is unknown. */
+  /** The creation time in milliseconds since 1970. Undefined if unknown. */
   readonly since: number | undefined;
 }
 
@@ -16,25 +16,23 @@ export interface PendingKey {
   readonly id: string;
   readonly since: number | undefined;
   readonly revocation: Revocation;
-  /** True once a list shows the key under our name. */
+  /** True once a list contains the key under its name. */
   isListed: boolean;
-  /** A 423 for this key. `until`: on the step's clock. */
+  /** A 423 locks this key alone. `until` is on the clock of the step. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
-/** The keys that share one name. */
+/** The keys with the name that the main step chose. More than one key if a create was ambiguous. */
 export class KeyRegister {
-  readonly #name: string;
-  readonly #log: Log;
   readonly #pending = new Map<string, PendingKey>();
   readonly #gone = new Map<string, PendingKey>();
-  /** True if the latest response shows the complete list. A search that ran out of time does not change it. */
+  /** True if the latest list was complete. A request without a response does not change this value. */
   isComplete = false;
 
-  constructor(name: string, log: Log) {
-    this.#name = name;
-    this.#log = log;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly log: Log,
+  ) {}
 
   get pending(): readonly PendingKey[] {
     return [...this.#pending.values()];
@@ -45,7 +43,7 @@ export class KeyRegister {
   }
 
   add(id: string, since: number | undefined): PendingKey {
-    const key = { id, since, revocation: new Revocation({ id, name: this.#name }), isListed: false };
+    const key = { id, since, revocation: new Revocation({ id, name: this.name }), isListed: false };
     this.#pending.set(id, key);
     return key;
   }
@@ -55,14 +53,14 @@ export class KeyRegister {
     this.#gone.set(key.id, key);
   }
 
-  /** Adds the keys of the name. `except`: the id of a key whose state the list does not change. */
+  /** Adds the listed keys of the name. `except` is the id of a key to skip. */
   update({ keys, isComplete }: KeyList, except: string | undefined): void {
     this.isComplete = isComplete;
     for (const key of keys) {
       if (key.id === except || key.name === undefined) continue;
       const pending = this.#pending.get(key.id);
-      if (key.name === this.#name) this.#addListed(key);
-      // The service uses the id for another key, which is not touched. Ours is gone.
+      if (key.name === this.name) this.#addListed(key);
+      // The id now belongs to another key, which is not touched. The key of this name is gone.
       else if (pending !== undefined) this.setGone(pending);
     }
   }
@@ -70,10 +68,12 @@ export class KeyRegister {
   #addListed(key: Key): void {
     const gone = this.#gone.get(key.id);
     if (gone?.revocation.isConfirmed) return;
-    // Earlier responses only suggested that the key was gone. The list shows that it is not.
+    // An earlier response suggested that the key was gone, but the list shows that the key still exists.
     this.#gone.delete(key.id);
     if (gone === undefined && !this.#pending.has(key.id))
-      this.#log.info(`Key ${key.id} was created by a request that got no usable response: nobody has its secret.`);
+      this.log.info(
+        `Found key ${key.id}. It was created by a request without a usable response, so nobody has its secret.`,
+      );
     const pending = this.#pending.get(key.id) ?? this.add(key.id, gone?.since ?? fieldTime(key, 'created_at'));
     pending.isListed = true;
   }

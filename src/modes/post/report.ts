@@ -8,7 +8,7 @@ import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
 
-/** `nowMs`: the current time, in milliseconds since 1970. */
+/** `nowMs` is the current time in milliseconds since 1970. */
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
   const keys = result.revoked.map(({ id, outcome, since }) => ({
     id,
@@ -25,15 +25,15 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
   return {
     status: 'ok',
     succeeded: true,
-    headline: joinFirst(messages, { separator: '; ' }) || `No key named ${state.name} was left`,
+    headline: joinFirst(messages, { separator: '; ' }) || `Found no key named ${state.name}`,
     details,
   };
 }
 
-/** Reports an unexpected error. Keys may still be alive, unless all were confirmed to be gone before it. */
+/** Reports an unexpected error of the post step. Keys may still be valid, unless `isAllGone` is true. */
 export function crashReport(error: unknown, state: PostState | undefined, isAllGone: boolean): StepReport {
   if (isAllGone) {
-    const warnings = [`The key was revoked, but the post step failed after that: ${errorMessage(error)}.`];
+    const warnings = [`The key was revoked, but then the post step failed: ${errorMessage(error)}.`];
     return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
   if (state === undefined) {
@@ -52,13 +52,14 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Sweeps skip a key whose name says that it is kept on purpose. */
+/** Sweeps skip keys that are kept on purpose, and only the name of a key says so. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
-  return `Until it is revoked, it has full access to the account. sweep-keys ${isKept ? 'does not revoke it' : 'revokes it once this run is over'}.`;
+  const sweep = isKept ? 'does not revoke it, because of revoke-in-post: false' : 'revokes it once this run is over';
+  return `A key has full access to the account until it is revoked. sweep-keys ${sweep}.`;
 }
 
-/** Names the keys that may be alive, the reason, and how to revoke them. */
+/** Names the keys that may still be valid, the reason, and the way to revoke these keys. */
 function unconfirmedMessage(
   { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
   { name, minted }: PostState,

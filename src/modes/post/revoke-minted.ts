@@ -4,19 +4,19 @@ import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
-/** Milliseconds. Each request gets at least this, so that a slow service is not cut off. Two fit into `timeForMinted`. */
+/** Milliseconds. No request gets less time, because a slow service needs it. */
 const minRequestTimeout = 1_000;
 
 interface Access {
   readonly minted: ControlApi;
   readonly parent: ControlApi | undefined;
-  /** Whether to repeat even what the service rejects: nothing else is left to do in that time. */
+  /** True if rejected requests are repeated too. */
   readonly repeatsRejected: boolean;
 }
 
 /**
- * The minted key revokes itself. The parent key revokes it only if the service rejects the minted key. Returns undefined
- * if the key is confirmed as gone, else the failure of the last round.
+ * The minted key revokes itself. If the service rejects the minted key, the parent key revokes the minted key. Returns
+ * undefined if the minted key is confirmed as gone, else the failure of the last round.
  */
 export function revokeMinted(
   revocation: Revocation,
@@ -24,34 +24,34 @@ export function revokeMinted(
   phase: Deadline,
   rounds: Rounds,
 ): Promise<unknown> {
-  /** Set once the service rejects the minted key. */
+  /** Undefined until the service rejects the minted key and the parent key takes over. */
   let handover: { readonly parent: ControlApi; readonly rejection: RequestError } | undefined;
-  /** True once the parent key has looked for another key with this id, and found none or could not read the list. */
+  /** True once the parent key has found no other key with this id, or could not read the list. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
     if (handover === undefined) {
-      // Half of the remaining time, so that one exchange that hangs leaves time for another.
+      // A request gets half of the remaining time, so that a request that hangs leaves time for a second one.
       const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
       if (parent === undefined) {
-        // A key that gets 401 is gone. The list would be better proof, but only the parent key could read it.
+        // A 401 means that the minted key is gone. Without the parent key, no list can confirm that.
         if (failure.isServiceStatus(401)) return { failure: undefined };
         return { failure, isFinal: failure.isPermanent && !repeatsRejected };
       }
       handover = { parent, rejection: failure };
     }
     const failure = await captureFailure(revokeByParent(handover));
-    // A 401 for both keys may be a fault of the service, so it is retried.
+    // If both keys get 401, the service may be at fault, so the request is retried.
     return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
   }
 
   async function revokeByParent({ parent, rejection }: NonNullable<typeof handover>): Promise<void> {
     const isListed = rounds.listCheck(parent, phase);
     if (!mayBeOurs) {
-      // The id may belong to another key by now, which must not be touched. After a 401 the minted key is most likely
-      // gone, so this check must succeed. In other cases an unreadable list does not matter.
+      // The id may now belong to another key, which must not be touched. After a 401 the minted key is most likely gone, so
+      // an unreadable list ends the attempt. After other rejections an unreadable list does not matter.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || rejection.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

@@ -5,53 +5,51 @@ import { includesKey, type ListCheck } from '../../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { pauseBeforeRound } from './schedule.js';
 
-/** What one round of requests has left to do. */
+/** The result of one round of requests. */
 export interface Round {
-  /** Undefined if the round did all of its work. */
+  /** Undefined if all requests of the round succeeded. */
   readonly failure: RequestError | undefined;
   /** True if another round of this phase cannot help. */
   readonly isFinal?: boolean;
 }
 
-/** Repeats the requests of post. A `Retry-After` holds for all phases. */
+/** Repeats the requests of the post step. A `Retry-After` in one phase delays the following phases too. */
 export class Rounds {
-  readonly #deadline: Deadline;
-  readonly #random: () => number;
-  /** On the step's clock. */
+  /** The end of the longest `Retry-After`, on the clock of the step. */
   #notBefore = 0;
   #exceeded: RequestError | undefined;
 
-  /** `deadline`: of the whole post step. */
-  constructor(deadline: Deadline, random: () => number) {
-    this.#deadline = deadline;
-    this.#random = random;
-  }
+  /** `deadline` is the deadline of the whole post step. */
+  constructor(
+    private readonly deadline: Deadline,
+    private readonly random: () => number,
+  ) {}
 
-  /** Milliseconds for which the service asks to send nothing. */
+  /** Milliseconds until the longest `Retry-After` ends. */
   get retryAfterMs(): number {
-    return Math.max(0, this.#notBefore - this.#deadline.clock.now());
+    return Math.max(0, this.#notBefore - this.deadline.clock.now());
   }
 
-  /** True if the service asks to wait until post is over. */
+  /** True if the `Retry-After` of the error ends after the deadline of the post step. */
   isTooLong(error: RequestError): boolean {
-    return exceededRetryAfter(error, this.#deadline) !== undefined;
+    return exceededRetryAfter(error, this.deadline) !== undefined;
   }
 
-  /** Notes how long all requests have to wait after a failed one. */
+  /** Stores the `Retry-After` of a failed request. All requests wait for its end. */
   note(error: RequestError): void {
-    this.#notBefore = Math.max(this.#notBefore, this.#deadline.clock.now() + (error.retryAfterMs ?? 0));
-    this.#exceeded ??= exceededRetryAfter(error, this.#deadline);
+    this.#notBefore = Math.max(this.#notBefore, this.deadline.clock.now() + (error.retryAfterMs ?? 0));
+    this.#exceeded ??= exceededRetryAfter(error, this.deadline);
   }
 
-  /** Repeats a round until the schedule or the end of the phase. Returns the failure of the last round. */
+  /** Repeats a round until the schedule or the phase ends. Returns the failure of the last round. */
   async repeat(round: () => Promise<Round>, phase: Deadline, lastRoundBeforeEnd: number): Promise<unknown> {
     let failure: Round['failure'];
     try {
       for (let rounds = 0; ; rounds++) {
         const progress = { rounds, hasFailed: failure !== undefined, remaining: phase.remaining, lastRoundBeforeEnd };
-        const pause = pauseBeforeRound({ ...progress, retryAfterMs: this.retryAfterMs }, this.#random());
+        const pause = pauseBeforeRound({ ...progress, retryAfterMs: this.retryAfterMs }, this.random());
         if (pause === undefined) return this.#exceeded ?? failure;
-        // The first request does not wait for a timer.
+        // Even a timer of 0 ms would delay the first request.
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;
@@ -63,13 +61,13 @@ export class Rounds {
     }
   }
 
-  /** Reads the list anew for each check. */
+  /** Each check reads a new list. */
   listCheck(api: ControlApi, phase: Deadline): ListCheck {
     return async (key) => {
       try {
         return includesKey(await api.keys({ deadline: phase, retry: noRetry }), key);
       } catch (error) {
-        // A 423 for the list concerns all keys. It is no lock on this one.
+        // A 423 for the list delays all keys, while a 423 for a DELETE locks one key.
         if (error instanceof RequestError) this.note(error);
         throw error;
       }
@@ -77,7 +75,7 @@ export class Rounds {
   }
 }
 
-/** The failure of a request as a value. */
+/** Returns the failure of a request instead of throwing. */
 export async function captureFailure(request: Promise<unknown>): Promise<RequestError | undefined> {
   try {
     await request;
@@ -88,12 +86,12 @@ export async function captureFailure(request: Promise<unknown>): Promise<Request
   }
 }
 
-/** After a 429 or a `Retry-After` the round ends: more requests would only add to the load. */
+/** A 429 or a `Retry-After` ends the round, because more requests would add to the load. */
 export function endsRound({ status, retryAfterMs = 0 }: RequestError): boolean {
   return status === 429 || retryAfterMs > 0;
 }
 
-/** This request can never be sent, for example because a proxy variable is invalid. */
+/** Returns true if no retry can send the request, for example because a proxy variable is invalid. */
 function isUnsendable({ transient, mayHaveTakenEffect, status }: RequestError): boolean {
   return !transient && !mayHaveTakenEffect && status === undefined;
 }

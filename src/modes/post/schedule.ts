@@ -1,46 +1,49 @@
 import { backoff } from '../../http/retry.js';
 
-/** Milliseconds for the whole post step, a promise of the contract. After a cancel the rest of the job shares under 5 minutes. */
+/** Milliseconds for the whole post step, a promise of the contract. After a cancel, all remaining steps share less than 5 minutes. */
 export const totalTimeout = 20_000;
-/** Milliseconds for one exchange, a promise of the contract. So post can retry within its 20 s. */
+/** Milliseconds for one request, a promise of the contract. The post step can thus retry within its 20 s. */
 export const requestTimeout = 5_000;
 
-// The times below are chosen. The simulation holds them: it expects late keys to be found, and bounds the number of requests.
+// The following times are choices. `npm run simulate` checks them: late keys are found, and requests stay few.
 
-/** Milliseconds between two rounds. */
+/** The pauses between rounds, in milliseconds. */
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
-/** Milliseconds. After a failure, pauses get shorter as the phase nears its end, but never shorter than this. */
+/** Milliseconds. After a failure, pauses get shorter near the end of the phase, but not shorter than this. */
 const minPause = 250;
-/** Milliseconds for revoking the minted key: if the first attempt hangs for half of it, a second one fits. */
+/** Milliseconds to revoke the minted key. If the first request hangs for half of this time, a second request still fits. */
 const timeForMinted = 4_000;
-/** Milliseconds before the end of a search when its last round is due, so that a failed one can be repeated. */
+/** Milliseconds between the last round of a search and its end. A failed last round can be repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 
-/** Milliseconds for the search by the minted key. `remaining`: for all of post. */
+/** Milliseconds for the search with the minted key. `remaining` is the time until the end of the post step. */
 export function timeForFirstSearch(remaining: number, isRevokedAfter: boolean): number {
   return isRevokedAfter ? remaining - timeForMinted : remaining;
 }
 
-/** Milliseconds for revoking the minted key, from the end of a `Retry-After`: all, or half if the parent key searches on. */
+/**
+ * Milliseconds to revoke the minted key. If the parent key searches afterwards, that search gets up to half of the time
+ * after `retryAfterMs`.
+ */
 export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
   if (!isSearchedAfter) return remaining;
   return Math.min(remaining, retryAfterMs + Math.max(timeForMinted, (remaining - retryAfterMs) / 2));
 }
 
 export interface Progress {
-  /** Rounds of this phase so far. */
+  /** Number of rounds in this phase so far. */
   readonly rounds: number;
-  /** True if the last round left work to do. */
+  /** True if a request of the last round failed. */
   readonly hasFailed: boolean;
   /** Milliseconds until the end of the phase. */
   readonly remaining: number;
-  /** Milliseconds for which the service asks to send nothing. */
+  /** Milliseconds until the longest `Retry-After` ends. */
   readonly retryAfterMs: number;
-  /** Milliseconds before the end of the phase when the last round is due. If infinite, the first success is the last round. */
+  /** Milliseconds between the last round and the end of the phase. If infinite, the phase ends with the first success. */
   readonly lastRoundBeforeEnd: number;
 }
 
-/** Milliseconds until the next round of a phase, or undefined if there is none. `random`: from 0 to 1. */
+/** Milliseconds until the next round of a phase. Undefined if the phase has no further round. `random` is from 0 to 1. */
 export function pauseBeforeRound(progress: Progress, random: number): number | undefined {
   const { rounds, hasFailed, remaining, retryAfterMs } = progress;
   if (retryAfterMs > remaining) return undefined;

@@ -8,13 +8,13 @@ import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js'
 interface Search {
   readonly api: ControlApi;
   readonly phase: Deadline;
-  /** Milliseconds before the end of the phase. */
+  /** Milliseconds between the last round and the end of the phase. */
   readonly lastRoundBeforeEnd: number;
-  /** The id of a key that this search leaves alone. */
+  /** The id of a key that the search does not revoke. */
   readonly except: string | undefined;
 }
 
-/** Searches for the keys that an ambiguous create left, and revokes them. Returns the failure of the last round. */
+/** Searches for keys from ambiguous creates, and revokes these keys. Returns the failure of the last round. */
 export function searchStrays(
   register: KeyRegister,
   rounds: Rounds,
@@ -28,7 +28,7 @@ export function searchStrays(
       register.isComplete = false;
       rounds.note(failure);
       if (endsRound(failure)) return { failure };
-      // The service does not let this key search.
+      // The service does not let this API key list keys, so a retry cannot help.
       if (failure.isPermanent) return { failure, isFinal: true };
     }
     const strays = register.pending.filter(({ isListed }) => isListed);
@@ -47,7 +47,7 @@ export function searchStrays(
     if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
     const failure = await captureFailure(key.revocation.attempt(api, phase, isListed));
     if (failure === undefined) register.setGone(key);
-    // A 423 locks this key alone, so the search goes on.
+    // A 423 locks only one key, so the search continues for the other keys.
     else if (failure.status === 423 && !rounds.isTooLong(failure))
       key.lock = { until: clock.now() + (failure.retryAfterMs ?? 0), failure };
     else rounds.note(failure);

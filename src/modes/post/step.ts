@@ -11,8 +11,8 @@ import { cleanUpReport, crashReport } from './report.js';
 import { requestTimeout, totalTimeout } from './schedule.js';
 
 /**
- * The post step. It revokes the keys that main created, and works from the state that main saved. The runner may give it
- * the inputs of another step, and another step can forge the state.
+ * The post step revokes the keys that the main step created. It relies on the state that the main step saved, because its
+ * own inputs may be those of another step. Another step can forge that state, so the state is checked.
  */
 export class PostStep implements Work {
   #state: PostState | undefined;
@@ -45,7 +45,7 @@ export class PostStep implements Work {
   }
 
   onSignal(): void {
-    // A signal does not stop post: a live key is worse than a job that ends some seconds later.
+    // A signal does not stop the post step, because a key that stays valid is worse than a job that ends seconds later.
   }
 
   async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
@@ -56,8 +56,8 @@ export class PostStep implements Work {
 }
 
 /**
- * The key that sealed the state, if post has it. A valid seal proves that main wrote the state. Any other key may be a
- * secret of another step, so it is not used at all, not even for a mask.
+ * Returns the API key that sealed the state, if it is among the inputs. Such a seal proves that the main step wrote the
+ * state. Any other API key may belong to another step, so it is not used, not even for a mask.
  */
 function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
   const run = runAndAttempt(environment);
