@@ -29,7 +29,7 @@ export function operationRow(operation: Operation, nowMs: number) {
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
-export const operationHeadings = ['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'];
+export const operationHeadings = ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'];
 
 export function operationCells({ phase, action, branch, status, duration, failures, id }: OperationRow): string[] {
   return [

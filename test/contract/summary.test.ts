@@ -49,7 +49,7 @@ describe('the summary of a wait', () => {
     expect(result.summary).toMatch(/Do not deploy on top of this/);
     expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
     expect(tableOf(result)).toEqual([
-      ['Status', 'Action', 'Branch', 'Length', 'Failures', 'Operation'],
+      ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'],
       ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', operations[1]?.id],
       ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', operations[0]?.id],
     ]);
