@@ -38,7 +38,7 @@ export interface Mode<Settings, Result> {
   readonly readSettings: (reader: InputReader) => Settings | undefined;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
-  /** Returns the state that replaces the saved one once the outputs are written. */
+  /** Returns the post state to save after the outputs are written. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
 }
 

@@ -78,7 +78,7 @@ export function parseFilter(
   return new Filter(lines, warnings);
 }
 
-/** The API documents the words of these two fields. Only operations have these fields. */
+/** The API documents the values of these two fields. Only operations have these fields. */
 const documentedWords = new Map<string, readonly string[]>([
   ['status', knownStatuses],
   ['action', operationActions],

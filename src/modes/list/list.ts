@@ -55,7 +55,7 @@ export async function listOperations(
 }
 
 /**
- * Ends at the first operation that is older than `sinceMs`. All following operations are older too, because the service
+ * Ends at the first operation that was created before `sinceMs`. All following operations are older, because the service
  * lists the newest first. `sinceMs` is called after the first page, because only a response shows the clock of the service.
  */
 async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {

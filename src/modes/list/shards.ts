@@ -11,10 +11,7 @@ export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }
 
-/**
- * Splits the ids into at most `maxBatches` batches whose sizes differ by at most one. Makes fewer batches if the largest
- * batch does not grow by that.
- */
+/** Splits the ids into the fewest batches with the smallest maximum size. Sizes differ by at most one. */
 export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
   const largest = Math.ceil(ids.length / maxBatches);
   const number = Math.ceil(ids.length / Math.max(1, largest));

@@ -2,7 +2,7 @@ import type { ControlApi } from '../../api/control-api.js';
 import type { PostState } from '../../keys/post-state.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
-import { KeyRegister, type RevokedKey } from './key-register.js';
+import { type CreatedKey, KeyRegister } from './key-register.js';
 import { revokeMinted } from './revoke-minted.js';
 import { Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation } from './schedule.js';
@@ -16,7 +16,7 @@ interface Credentials {
 }
 
 export interface CleanUpResult {
-  readonly revoked: readonly RevokedKey[];
+  readonly revoked: readonly CreatedKey[];
   /** Ids of keys that may still be valid. */
   readonly unconfirmed: readonly string[];
   /** True if a key with an unknown id may still be valid. */
@@ -27,9 +27,7 @@ export interface CleanUpResult {
 
 /** The post step has no key with which it can list keys. */
 export class NoCredential extends Error {
-  constructor() {
-    super('the API key of the main step is not available in the post step');
-  }
+  override readonly message = 'the API key of the main step is not available in the post step';
 }
 
 /**
@@ -63,7 +61,7 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // A minted key that is kept searches until the end. A search after that makes sense only without a complete list.
+  // A minted key that is kept searches until the end. After that, a search makes sense only if no list was complete.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,
@@ -80,7 +78,7 @@ export async function cleanUp(
   const isLate = deadline.isExpired && !(reason instanceof DeadlineExceeded);
   const failure = isLate ? new DeadlineExceeded(reason) : reason;
   return {
-    revoked: register.revoked,
+    revoked: register.gone,
     unconfirmed,
     mayHaveStrayKey: isStrayLeft,
     failure: unconfirmed.length > 0 || isStrayLeft ? failure : undefined,

@@ -2,18 +2,12 @@ import type { Key, KeyList } from '../../api/keys.js';
 import type { Log } from '../../api/log.js';
 import { fieldTime } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
-import { Revocation, type RevocationOutcome } from '../../keys/revocation.js';
+import { Revocation } from '../../keys/revocation.js';
 
-export interface RevokedKey {
+/** A key that the main step created. */
+export interface CreatedKey {
   readonly id: string;
-  readonly outcome: RevocationOutcome;
   /** The creation time in milliseconds since 1970. Undefined if unknown. */
-  readonly since: number | undefined;
-}
-
-/** A key that was created and is not yet confirmed as gone. */
-export interface PendingKey {
-  readonly id: string;
   readonly since: number | undefined;
   readonly revocation: Revocation;
   /** True once a list contains the key under its name. */
@@ -24,8 +18,8 @@ export interface PendingKey {
 
 /** The keys with the name that the main step chose. More than one key if a create was ambiguous. */
 export class KeyRegister {
-  readonly #pending = new Map<string, PendingKey>();
-  readonly #gone = new Map<string, PendingKey>();
+  readonly #pending = new Map<string, CreatedKey>();
+  readonly #gone = new Map<string, CreatedKey>();
   /** True if the latest list was complete. A request without a response does not change this value. */
   isComplete = false;
 
@@ -34,21 +28,21 @@ export class KeyRegister {
     private readonly log: Log,
   ) {}
 
-  get pending(): readonly PendingKey[] {
+  get pending(): readonly CreatedKey[] {
     return [...this.#pending.values()];
   }
 
-  get revoked(): RevokedKey[] {
-    return [...this.#gone.values()].map(({ id, since, revocation: { outcome } }) => ({ id, outcome, since }));
+  get gone(): readonly CreatedKey[] {
+    return [...this.#gone.values()];
   }
 
-  add(id: string, since: number | undefined): PendingKey {
+  add(id: string, since: number | undefined): CreatedKey {
     const key = { id, since, revocation: new Revocation({ id, name: this.name }), isListed: false };
     this.#pending.set(id, key);
     return key;
   }
 
-  setGone(key: PendingKey): void {
+  setGone(key: CreatedKey): void {
     this.#pending.delete(key.id);
     this.#gone.set(key.id, key);
   }
@@ -60,7 +54,7 @@ export class KeyRegister {
       if (key.id === except || key.name === undefined) continue;
       const pending = this.#pending.get(key.id);
       if (key.name === this.name) this.#addListed(key);
-      // The id now belongs to another key, which is not touched. The key of this name is gone.
+      // The id now belongs to another key, which is not touched. The key that had this id before is gone.
       else if (pending !== undefined) this.setGone(pending);
     }
   }

@@ -10,9 +10,9 @@ import { type CleanUpResult, NoCredential } from './clean-up.js';
 
 /** `nowMs` is the current time in milliseconds since 1970. */
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
-  const keys = result.revoked.map(({ id, outcome, since }) => ({
+  const keys = result.revoked.map(({ id, since, revocation }) => ({
     id,
-    outcome: outcome === 'revoked' ? 'revoked' : 'already gone',
+    outcome: revocation.outcome === 'revoked' ? 'revoked' : 'already gone',
     life: since === undefined ? 'some time' : formatDuration(Math.max(0, nowMs - since)),
   }));
   const rows = [

@@ -4,13 +4,13 @@ import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
-/** Milliseconds. No request gets less time, because a slow service needs it. */
+/** Milliseconds. Every request gets at least this time, because the service may be slow. */
 const minRequestTimeout = 1_000;
 
 interface Access {
   readonly minted: ControlApi;
   readonly parent: ControlApi | undefined;
-  /** True if rejected requests are repeated too. */
+  /** True if even a rejected request is repeated until the phase ends. */
   readonly repeatsRejected: boolean;
 }
 

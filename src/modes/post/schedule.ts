@@ -1,6 +1,6 @@
 import { backoff } from '../../http/retry.js';
 
-/** Milliseconds for the whole post step, a promise of the contract. After a cancel, all remaining steps share less than 5 minutes. */
+/** Milliseconds for the post step, a promise of the contract. After a cancel, all remaining steps share under 5 minutes. */
 export const totalTimeout = 20_000;
 /** Milliseconds for one request, a promise of the contract. The post step can thus retry within its 20 s. */
 export const requestTimeout = 5_000;
@@ -13,7 +13,7 @@ const roundPauses = { firstMs: 250, maxMs: 2_000 };
 const minPause = 250;
 /** Milliseconds to revoke the minted key. If the first request hangs for half of this time, a second request still fits. */
 const timeForMinted = 4_000;
-/** Milliseconds between the last round of a search and its end. A failed last round can be repeated in this time. */
+/** Milliseconds between the last round and the end of a search. A failed last round can be repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 
 /** Milliseconds for the search with the minted key. `remaining` is the time until the end of the post step. */

@@ -2,7 +2,7 @@ import type { ControlApi } from '../../api/control-api.js';
 import { noRetry } from '../../http/retry.js';
 import { incompleteKeyList, mapConcurrently } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
-import type { KeyRegister, PendingKey } from './key-register.js';
+import type { CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
 interface Search {
@@ -42,7 +42,7 @@ export function searchStrays(
     if (!list.isComplete) throw incompleteKeyList();
   }
 
-  async function revoke(key: PendingKey): Promise<Round['failure']> {
+  async function revoke(key: CreatedKey): Promise<Round['failure']> {
     const { clock } = phase;
     if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
     const failure = await captureFailure(key.revocation.attempt(api, phase, isListed));

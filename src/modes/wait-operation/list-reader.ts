@@ -7,30 +7,30 @@ import { creationTime, type Target, type TrackedOperations } from './tracked-ope
 
 /** A promise of the contract: the first poll for `all` reads at most this many operations, or more with `since`. */
 const maxRecordsAtFirst = 1_000;
-/** A promise of the contract: all other polls read at most this many operations, newest first. */
+/** A promise of the contract: every poll but the first one for `all` reads at most this many operations. */
 const maxRecordsLater = 200;
 /**
  * Milliseconds, a promise of the contract. The service may not list a new operation at once. So an empty list is trusted
  * only if the list is still empty after this time.
  */
 export const graceForUnlisted = 5_000;
-/** Milliseconds. If a list takes longer, its operations are requested singly. 200 records take far less time. */
+/** Milliseconds. If a list takes longer, its operations are requested singly. A list of 200 records takes far less time. */
 const listHangsAfter = 1_000;
 
 /** Milliseconds, a promise of the contract. A wait that finds nothing names operations that failed in this time. */
 export const recentFailureAge = 300_000;
-/** The service starts these operations itself. The contract promises to ignore them unless the filter names `action`. */
+/** The service itself starts these operations. As the contract promises, they count only if `filter` names `action`. */
 const automaticActions = ['suspend_compute', 'check_availability'];
 
 /** Reads the list of operations of one project. In a wait for `all`, decides which operations count. */
 export class ListReader {
   /** Operations that failed shortly before the first poll. They do not count, but the notice names them. */
   readonly failedBefore = new Map<string, Operation>();
-  /** Number of unfinished operations in the latest list that the filter excludes. */
+  /** Number of unfinished operations that the filter excludes from the latest list. */
   excludedCount = 0;
-  /** The start of the current read. Undefined between two reads. */
+  /** The time when the current read began. Undefined between two reads. */
   #readingSince: number | undefined;
-  /** The end of the first complete read. */
+  /** The time when the first complete read ended. */
   #firstReadAt: number | undefined;
   /** True if the latest read was complete. */
   #isRead = false;
@@ -40,7 +40,7 @@ export class ListReader {
   readonly #shown = new Set<string>();
   /** The oldest creation time in the first read, in milliseconds since 1970. -∞ if that read showed all operations. */
   #oldestAtFirst = Number.POSITIVE_INFINITY;
-  /** The newest creation time on the first page, which may be unsorted. In milliseconds since 1970. */
+  /** The newest creation time on the first page, in milliseconds since 1970. The page may be unsorted. */
   #newestAtFirst: number | undefined;
   /** An operation created after this time counts even if it ended before the first poll. In milliseconds since 1970. */
   #countedFrom: number | undefined;
@@ -61,7 +61,7 @@ export class ListReader {
     return this.context.deadline.clock.now() - since >= listHangsAfter;
   }
 
-  /** True if the list shows that there is nothing more to wait for. */
+  /** True if the latest list contains every operation that counts. */
   get isConclusive(): boolean {
     return this.#isRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);
   }
@@ -97,7 +97,7 @@ export class ListReader {
     const since = forAll?.since;
     const isFirstForAll = forAll !== undefined && this.#firstReadAt === undefined;
     const maxRecords = isFirstForAll ? maxRecordsAtFirst : maxRecordsLater;
-    // With `since`, the first poll reads all operations of that time.
+    // With `since`, the first poll must read all operations created since then.
     const max = isFirstForAll && since !== undefined ? Number.POSITIVE_INFINITY : maxRecords;
     let read = 0;
     this.excludedCount = 0;
@@ -107,7 +107,7 @@ export class ListReader {
       // `since` is measured on the clock of the service, and only a response shows that clock.
       const nowMs = api.serviceEpochMs(deadline.clock);
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
-      this.#newestAtFirst ??= Math.max(...page.map(createdOrNew));
+      this.#newestAtFirst ??= Math.max(...page.map((operation) => creationTime(operation)));
       for (const operation of page) {
         const shouldTrack = forAll !== undefined && this.#shouldTrack(operation, forAll.all, nowMs);
         if (unseen.delete(operation.id) || shouldTrack) update(operation);
@@ -126,7 +126,7 @@ export class ListReader {
    */
   #shouldTrack(operation: Operation, filter: Filter, nowMs: number): boolean {
     const { id, record } = operation;
-    const createdAt = createdOrNew(operation);
+    const createdAt = creationTime(operation);
     const isFirst = this.#firstReadAt === undefined;
     // If the first read failed after one page, operations newer than that page were created later.
     const isNewer = createdAt > (isFirst ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
@@ -145,9 +145,4 @@ export class ListReader {
       this.failedBefore.set(id, operation);
     return false;
   }
-}
-
-/** An operation without a creation time counts as new. */
-function createdOrNew(operation: Operation): number {
-  return creationTime(operation, Number.POSITIVE_INFINITY);
 }

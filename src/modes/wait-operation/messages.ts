@@ -1,4 +1,5 @@
 import { adviceFor } from '../../action/advice.js';
+import type { StepReport } from '../../action/publish.js';
 import type { Operation } from '../../api/records.js';
 import { RetryAfterExceedsDeadline } from '../../http/errors.js';
 import {
@@ -17,16 +18,12 @@ import { isFailed, isPending, type TrackedOperation } from './tracked-operations
 import type { WaitResult } from './wait-result.js';
 import type { WaitSettings } from './waiter.js';
 
-interface WaitMessages {
-  readonly headline: string;
-  /** Undefined if the user has nothing to do. */
-  readonly error?: string;
-  readonly notice?: string;
-}
-
 type WaitContext = WaitSettings & ReportFacts;
 
-export function waitMessages(result: WaitResult, context: WaitContext): WaitMessages {
+export function waitMessages(
+  result: WaitResult,
+  context: WaitContext,
+): Pick<StepReport, 'headline' | 'error' | 'notice'> {
   const { verdict, operations, cause } = result;
   const failed = operations.filter(isFailed);
   const pending = operations.filter(isPending);
@@ -141,11 +138,10 @@ function describeOperations(some: readonly TrackedOperation[], { projectIds, now
 function describeOperation(operation: Operation, nowMs: number): string {
   const duration = operationDuration(operation, nowMs);
   const failures = operationFailures(operation);
-  return [
-    `${operationName(operation)} ${operationStatus(operation)}`,
-    duration === undefined ? '' : ` ${phaseForStatus(operation.status) === 'pending' ? 'for' : 'after'} ${duration}`,
-    failures === undefined || failures === '0' ? '' : ` (failures_count ${failures})`,
-  ].join('');
+  const preposition = phaseForStatus(operation.status) === 'pending' ? 'for' : 'after';
+  const age = duration === undefined ? '' : ` ${preposition} ${duration}`;
+  const count = failures === undefined || failures === '0' ? '' : ` (failures_count ${failures})`;
+  return `${operationName(operation)} ${operationStatus(operation)}${age}${count}`;
 }
 
 function describeShare(some: readonly unknown[], all: readonly unknown[]): string {

@@ -1,9 +1,9 @@
 import type { RequestError } from '../../http/errors.js';
 import type { Deadline } from '../../time/deadline.js';
 
-/** Milliseconds, a promise of the contract. `auto` starts with this pause, and later pauses a quarter of the time waited. */
+/** Milliseconds, a promise of the contract. `auto` starts with this pause, and later pauses for a quarter of the time waited. */
 const minInterval = 500;
-/** Milliseconds. A wait with a single 429 notices the end within this time, as bench/waits.ts measures. */
+/** Milliseconds. After a single 429 a wait notices the end of its operation within this time, as bench/waits.ts measures. */
 const maxLagAfterOne429 = 10_000;
 /**
  * Milliseconds: the longest pause without throttling. If an operation ends just after a poll and the next poll gets 429,
@@ -16,14 +16,14 @@ const maxInterval = 3_333;
  * 25 s have a mean of about 12.5 s.
  */
 const crowdInterval = 25_000;
-/** Milliseconds, a promise of the contract. A 429 raises the interval up to this, or to a longer `Retry-After`. */
+/** Milliseconds, a promise of the contract. A 429 raises the interval to at most this, unless `Retry-After` is longer. */
 const maxThrottledInterval = 60_000;
-/** Clients with the same `Retry-After` must not return together, so each waits up to a quarter longer, at random. */
+/** Clients with the same `Retry-After` must not return together, so each client waits up to a quarter longer, at random. */
 const retryAfterSpread = 1.25;
 /**
  * Each pause is shortened at random by up to this share, so that clients that started together spread out. After half a
- * minute at most 17 of 100 clients poll within the same 100 ms. With a share of 0.015 it is 72. A larger share costs more
- * requests: a wait of 60 s already sends up to 31 instead of 28. bench/waits.ts measures all of these numbers.
+ * minute at most 17 of 100 clients poll within the same 100 ms, and with a share of 0.015 as many as 72. A larger share
+ * costs more requests: a wait of 60 s sends up to 31, and with a share of 0.015 up to 28. bench/waits.ts measures both.
  */
 const jitter = 0.15;
 /**

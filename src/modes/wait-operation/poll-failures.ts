@@ -9,7 +9,7 @@ import type { ProgressLog } from './progress-log.js';
 const graceForNew = 5_000;
 /** Milliseconds, a promise of the contract. A wait tolerates a 404 this long for an operation that was found before. */
 const graceForSeen = 30_000;
-/** Milliseconds, a promise of the contract. A longer `Retry-After` of a failed poll counts as this one. */
+/** Milliseconds, a promise of the contract. A longer `Retry-After` of a failed poll is shortened to this. */
 const maxRetryAfter = 60_000;
 
 /** Failures of requests that are being retried are stored under this id. */
@@ -33,11 +33,11 @@ export interface PollFailure {
 export class PollFailures {
   readonly #retryUntilResponded: RetryRule;
   readonly #responded = new Set<string>();
-  /** The time of the first 404 since the last success, by the id of an operation or a project. */
+  /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
   /** The last failure of each request that is still failing. */
   readonly #failures = new Map<string, RequestError>();
-  /** The time when the `Retry-After` of a failed request ends, by the id of an operation or a project. */
+  /** The time when the `Retry-After` of a failed request ends, for each id of an operation or a project. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(
@@ -102,10 +102,7 @@ export class PollFailures {
       const since = this.#notFoundSince.get(id) ?? now;
       this.#notFoundSince.set(id, since);
       if (this.deadline.isUnbounded || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
-        return {
-          error: new RequestError(notFoundMessage(target, error), error, { cause: error }),
-          endsAtOnce: false,
-        };
+        return { error: notFoundError(target, error), endsAtOnce: false };
       if (!isLastPoll) this.progress.requestFailed(error);
       return undefined;
     }
@@ -117,12 +114,14 @@ export class PollFailures {
   }
 }
 
-function notFoundMessage({ projectId, operationId, wasSeen }: PollTarget, error: RequestError): string {
-  const project = `Project ${sanitizeId(projectId)}`;
-  const said = `(${error.message})`;
-  if (operationId === undefined) return `${project} was not found ${said}`;
+function notFoundError(target: PollTarget, error: RequestError): RequestError {
+  const message = `Project ${sanitizeId(target.projectId)} ${describeNotFound(target, error.message)}`;
+  return new RequestError(message, error, { cause: error });
+}
+
+function describeNotFound({ operationId, wasSeen }: PollTarget, response: string): string {
+  if (operationId === undefined) return `was not found (${response})`;
   const id = sanitizeId(operationId);
-  return wasSeen
-    ? `${project} no longer has operation ${id} ${said}`
-    : `${project} has no operation ${id} ${said}. Does it belong to another project?`;
+  if (wasSeen) return `no longer has operation ${id} (${response})`;
+  return `has no operation ${id} (${response}). Does it belong to another project?`;
 }

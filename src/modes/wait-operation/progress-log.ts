@@ -64,7 +64,7 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // Two messages always differ, because each contains a request id. Failures with the same status are logged once.
+    // Messages always differ, because each contains a request id. So consecutive failures with one status are logged once.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;

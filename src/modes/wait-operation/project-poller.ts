@@ -8,7 +8,7 @@ import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
 import type { ProgressLog } from './progress-log.js';
 import { type Target, TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: if more operations are pending, one list replaces the single requests. */
+/** A promise of the contract: if more operations than this are pending, one list replaces the single requests. */
 const maxPolledSingly = 2;
 
 export interface PollPolicy extends RequestPolicy {
@@ -84,7 +84,8 @@ export class ProjectPoller {
     const givenIds = 'ids' in this.target;
     const unseen = new Set(this.tracked.pending);
     const wasSeen = failures.hasResponded(this.id);
-    const listPolicy = givenIds ? { ...policy, retry: withoutUnusable(policy.retry) } : policy;
+    const retry: RetryRule = (error, count) => (isUnusable(error) ? undefined : policy.retry(error, count));
+    const listPolicy = givenIds ? { ...policy, retry } : policy;
     try {
       await this.list.read(unseen, listPolicy, (operation) => this.#update(operation));
     } catch (error) {
@@ -123,7 +124,7 @@ export class ProjectPoller {
 
   #handleFailure(target: PollTarget, error: unknown, { isLast }: PollPolicy): void {
     const { failures, onFailure } = this.context;
-    // The waiter has the same deadline and the same cancellation, and handles both.
+    // The deadline and a cancel also reach the waiter, which handles both.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     const failure =
       error instanceof RequestError
@@ -136,8 +137,4 @@ export class ProjectPoller {
 /** True if the service sent a complete response with unusable content. */
 function isUnusable(error: unknown): boolean {
   return error instanceof RequestError && error.status !== undefined && error.status < 300;
-}
-
-function withoutUnusable(retry: RetryRule): RetryRule {
-  return (error, errorCount) => (isUnusable(error) ? undefined : retry(error, errorCount));
 }

@@ -29,16 +29,18 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 
 /** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
-  readonly #projectId: string;
+  /** Ids of the pending operations. Every response needs them, so they are not computed each time. */
+  readonly pending = new Set<string>();
+  hasFailed = false;
   readonly #all = new Map<string, TrackedOperation>();
-  readonly #pending = new Set<string>();
-  #hasFailed = false;
 
-  constructor(target: Target, projectId: string) {
-    this.#projectId = projectId;
+  constructor(
+    target: Target,
+    private readonly projectId: string,
+  ) {
     for (const id of 'ids' in target ? target.ids : []) {
       this.#all.set(id, { id, projectId, operation: undefined });
-      this.#pending.add(id);
+      this.pending.add(id);
     }
   }
 
@@ -48,15 +50,6 @@ export class TrackedOperations {
 
   get all(): readonly TrackedOperation[] {
     return [...this.#all.values()];
-  }
-
-  /** Ids of the pending operations. Every response needs them, so they are not computed each time. */
-  get pending(): ReadonlySet<string> {
-    return this.#pending;
-  }
-
-  get hasFailed(): boolean {
-    return this.#hasFailed;
   }
 
   get(id: string): Operation | undefined {
@@ -69,16 +62,16 @@ export class TrackedOperations {
     const before = this.get(id);
     // A terminal status never changes, but a slow parallel response may contain an older status.
     if (before !== undefined && phaseForStatus(before.status) !== 'pending') return false;
-    this.#all.set(id, { id, projectId: this.#projectId, operation });
+    this.#all.set(id, { id, projectId: this.projectId, operation });
     const phase = phaseForStatus(status);
-    if (phase === 'pending') this.#pending.add(id);
-    else this.#pending.delete(id);
-    if (phase === 'failed') this.#hasFailed = true;
+    if (phase === 'pending') this.pending.add(id);
+    else this.pending.delete(id);
+    if (phase === 'failed') this.hasFailed = true;
     return before?.status !== status;
   }
 }
 
-/** Returns the creation time in milliseconds since 1970, or `fallback` if the creation time is unknown. */
-export function creationTime(operation: Operation | undefined, fallback: number): number {
+/** Milliseconds since 1970. An operation without a creation time counts as new, unless the caller sets `fallback`. */
+export function creationTime(operation: Operation | undefined, fallback = Number.POSITIVE_INFINITY): number {
   return (operation && fieldTime(operation, 'created_at')) ?? fallback;
 }

@@ -10,7 +10,7 @@ import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { isPending, type Target } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
-/** A promise of the contract: a wait never has more open requests. */
+/** A promise of the contract: a wait has at most this many open requests. */
 const maxConcurrentRequests = 12;
 /** Milliseconds. The contract lets a step end up to 2 s after its deadline. The final poll may use half of that time. */
 const finalPollTimeout = 1_000;
@@ -48,7 +48,7 @@ class Waiter {
   /** Resolves as soon as a response decides the wait. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
-  /** Ends the wait after the current poll, because another response of that poll may show a failed operation. */
+  /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
   #failure: Error | undefined;
   /** Counts responses and failures. */
   #changes = 0;
@@ -103,7 +103,7 @@ class Waiter {
     }
   }
 
-  /** Sends each request that is due once. */
+  /** Sends every due request once. */
   async #pollOnce(deadline: Deadline): Promise<Verdict | Error> {
     const requests = this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue }));
     await deadline.race(() => requests);
@@ -122,7 +122,7 @@ class Waiter {
     }
   }
 
-  /** Ends when all its requests have ended, or when requests hang while others are due. */
+  /** Ends when all its requests have ended, or when open requests hang and other requests are due. */
   async #poll(): Promise<void> {
     this.#polledAt = this.#deadline.clock.now();
     const requests = this.#start((projectId) => ({
