@@ -24,13 +24,13 @@ export function revokeMinted(
   phase: Deadline,
   rounds: Rounds,
 ): Promise<unknown> {
-  /** Undefined until the service rejects the minted key and the parent key takes over. */
-  let handover: { readonly parent: ControlApi; readonly rejection: RequestError } | undefined;
+  /** The response that rejected the minted key. After such a response, requests use the parent key. */
+  let rejection: RequestError | undefined;
   /** True once the parent key has found no other key with this id, or could not read the list. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
-    if (handover === undefined) {
+    if (rejection === undefined || parent === undefined) {
       // A request gets half of the remaining time, so that a request that hangs leaves time for a second one.
       const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
@@ -40,26 +40,26 @@ export function revokeMinted(
         if (failure.isServiceStatus(401)) return { failure: undefined };
         return { failure, isFinal: failure.isPermanent && !repeatsRejected };
       }
-      handover = { parent, rejection: failure };
+      rejection = failure;
     }
-    const failure = await captureFailure(revokeByParent(handover));
+    const failure = await captureFailure(revokeByParent(parent, rejection));
     // If both keys get 401, the service may be at fault, so the request is retried.
     return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
   }
 
-  async function revokeByParent({ parent, rejection }: NonNullable<typeof handover>): Promise<void> {
-    const isListed = rounds.listCheck(parent, phase);
+  async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
+    const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
       // The id may now belong to another key, which must not be touched. After a 401 the minted key is most likely gone, so
       // an unreadable list ends the attempt. After other rejections an unreadable list does not matter.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
-        if (!(error instanceof RequestError) || rejection.isServiceStatus(401) || endsRound(error)) throw error;
+        if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;
       });
       if (listed === false) return;
       mayBeOurs = true;
     }
-    await revocation.attempt(parent, phase, isListed);
+    await revocation.attempt(api, phase, isListed);
   }
 
   async function round(): Promise<Round> {

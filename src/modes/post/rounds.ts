@@ -7,7 +7,7 @@ import { pauseBeforeRound } from './schedule.js';
 
 /** The result of one round of requests. */
 export interface Round {
-  /** Undefined if all requests of the round succeeded. */
+  /** Undefined if the round has done all of its work. */
   readonly failure: RequestError | undefined;
   /** True if another round of this phase cannot help. */
   readonly isFinal?: boolean;

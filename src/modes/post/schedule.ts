@@ -33,7 +33,7 @@ export function timeForRevocation(remaining: number, retryAfterMs: number, isSea
 export interface Progress {
   /** Number of rounds in this phase so far. */
   readonly rounds: number;
-  /** True if a request of the last round failed. */
+  /** True if the last round failed. */
   readonly hasFailed: boolean;
   /** Milliseconds until the end of the phase. */
   readonly remaining: number;

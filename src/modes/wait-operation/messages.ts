@@ -94,10 +94,8 @@ function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: 
 }
 
 /** Explains the timeout, and tells the user what to do. */
-function timeoutReasons(
-  { operations, cause, unresponsiveProjects }: WaitResult,
-  { projectIds, timeout }: WaitContext,
-): string[] {
+function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext): string[] {
+  const { operations, cause, unresponsiveProjects } = result;
   const advice = 'Check base-url and the network and proxy of the runner, then run the step again';
   if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
   if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];

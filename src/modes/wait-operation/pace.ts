@@ -12,8 +12,7 @@ const maxLagAfterOne429 = 10_000;
 const maxInterval = 3_333;
 /**
  * Milliseconds: the longest random pause from the second 429 on, because a second 429 means that many clients are polling.
- * In bench/waits.ts 500 clients share 40 requests a second, so each client can poll every 12.5 s. Random pauses of at most
- * 25 s have a mean of about 12.5 s.
+ * In bench/waits.ts 500 clients share 40 requests a second. The mean of the pauses must thus be about 12.5 s.
  */
 const crowdInterval = 25_000;
 /** Milliseconds, a promise of the contract. A 429 raises the interval to at most this, unless `Retry-After` is longer. */
@@ -28,8 +27,8 @@ const retryAfterSpread = 1.25;
 const jitter = 0.15;
 /**
  * After a 429, the n-th success in a row shortens the interval by n/200: from 25 s to 3.3 s in about 27 polls. The interval
- * thus stays long while many clients poll, and shrinks fast afterwards. bench/waits.ts allows a lag of 90 s. With a constant
- * factor or step, its last clients lag more.
+ * thus stays long while many clients poll, and shrinks fast afterwards. With a constant factor or step, the last clients in
+ * bench/waits.ts wait longer than its limit of 90 s.
  */
 const easing = 200;
 
