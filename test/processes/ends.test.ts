@@ -6,16 +6,15 @@ import { startMuteServer } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, warningsOf } from '../kit/stage.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
+import { anyId, forever, setProcess } from './process-stage.js';
 
-const overSockets = true;
-const forever = { lengthMs: Number.POSITIVE_INFINITY };
-const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
+type Inputs = NonNullable<StepOptions['inputs']>;
 
 /** Waits for one operation that has ended. */
 async function waitForEnded(context: TestContext, options: Omit<StepOptions, 'inputs'>, outcome = 'finished') {
-  const { operation, run } = await setStage(context, { overSockets });
+  const { operation, run } = await setProcess(context);
   return run({ 'operation-id': operation({ lengthMs: 0, outcome }).id }, options);
 }
 
@@ -30,10 +29,7 @@ for (const [name, fixture, said] of [
   ['a promise rejects', 'defect', /defect in a promise/],
 ] as const) {
   test.concurrent(`the step fails and says why when ${name}`, async (context) => {
-    const { operation, run } = await setStage(context, {
-      overSockets,
-      faults: [{ fault: { kind: 'delay', ms: 3_000 } }],
-    });
+    const { operation, run } = await setProcess(context, { faults: [{ fault: { kind: 'delay', ms: 3_000 } }] });
 
     const inputs = { 'operation-id': operation({ lengthMs: 0 }).id };
     const result = await run(inputs, { nodeArgs: preload(fixture), env: { DEFECT: name } });
@@ -93,7 +89,7 @@ for (const [name, GITHUB_STEP_SUMMARY] of [
 
 for (const name of ['a missing folder', 'a file']) {
   test.concurrent(`the step fails and names RUNNER_TEMP if that is ${name}`, async (context) => {
-    const { operation, folder, run } = await setStage(context, { overSockets });
+    const { operation, folder, run } = await setProcess(context);
     const place = join(folder, 'temp');
     if (name === 'a file') writeFileSync(place, '');
 
@@ -106,56 +102,66 @@ for (const name of ['a missing folder', 'a file']) {
   });
 }
 
-/** Starts a step, and resolves when its process is held in this way. */
-type Hold = (context: TestContext) => Promise<StepHandle>;
+/** Starts a step with these inputs, and resolves when its process is held in this way. */
+type Hold = (context: TestContext, inputs: Inputs) => Promise<StepHandle>;
 
-const holds: Readonly<Record<string, Hold>> = {
-  'a request hangs': (context) => holdWith(context, { kind: 'hang-before-headers' }),
-  'a body hangs': (context) => holdWith(context, { kind: 'hang-mid-body' }),
-  'a body drips': (context) => holdWith(context, { kind: 'drip', intervalMs: 50 }),
-  'a retry is pending': async (context) => {
-    const fault: Fault = { kind: 'status', status: 503, retryAfter: { seconds: 60 } };
-    const { start } = await setStage(context, { overSockets, faults: [{ fault }] });
-    const step = start(anyId);
-    await step.waitForLine(/Poll failed/);
-    return step;
-  },
-  'no poll is due, and a handle is open': async (context) => {
-    const { service, operation, start } = await setStage(context, { overSockets });
-    const inputs = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
-    const step = start(inputs, { nodeArgs: preload('handle-stays-open') });
-    await reach(step, service.ended());
-    return step;
-  },
-  'a server stays silent': (context) => holdWithSilence(context, 'http'),
-  'a TLS server stays silent': (context) => holdWithSilence(context, 'https'),
-  'a proxy accepts CONNECT and stays silent': async (context) => {
+/** Holds that last longer than any deadline. */
+const endless: Readonly<Record<string, Hold>> = {
+  'a request hangs': holdWith({ kind: 'hang-before-headers' }),
+  'a body hangs': holdWith({ kind: 'hang-mid-body' }),
+  'a body drips': holdWith({ kind: 'drip', intervalMs: 50 }),
+  'a response is far too late': holdWith({ kind: 'delay', ms: 60_000 }),
+  'a server stays silent': holdWithSilence('http'),
+  'a TLS server stays silent': holdWithSilence('https'),
+  'a proxy accepts CONNECT and stays silent': async (context, inputs) => {
     const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
-    const step = start(anyId);
+    const step = start({ ...anyId, ...inputs });
     await reach(step, proxy.firstAsked);
     return step;
   },
 };
 
-async function holdWith(context: TestContext, fault: Fault): Promise<StepHandle> {
-  const { service, operation, start } = await setStage(context, { overSockets, faults: [{ fault }] });
-  const step = start({ 'operation-id': operation().id });
-  await reach(step, service.arrived());
-  return step;
+const holds: Readonly<Record<string, Hold>> = {
+  ...endless,
+  'a retry is pending': async (context) => {
+    const fault: Fault = { kind: 'status', status: 503, retryAfter: { seconds: 60 } };
+    const { start } = await setProcess(context, { faults: [{ fault }] });
+    const step = start(anyId);
+    await step.waitForLine(/Poll failed/);
+    return step;
+  },
+  'no poll is due, and a handle is open': async (context) => {
+    const { service, operation, start } = await setProcess(context);
+    const inputs = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
+    const step = start(inputs, { nodeArgs: preload('handle-stays-open') });
+    await reach(step, service.ended());
+    return step;
+  },
+};
+
+function holdWith(fault: Fault): Hold {
+  return async (context, inputs) => {
+    const { service, operation, start } = await setProcess(context, { faults: [{ fault }] });
+    const step = start({ 'operation-id': operation(forever).id, ...inputs });
+    await reach(step, service.arrived());
+    return step;
+  };
 }
 
-async function holdWithSilence(context: TestContext, scheme: string): Promise<StepHandle> {
-  const { start } = await setStage(context, { overSockets });
-  const { port, asked } = await startMuteServer(context);
-  const step = start({ ...anyId, 'base-url': `${scheme}://127.0.0.1:${port}/v2` });
-  await reach(step, asked);
-  return step;
+function holdWithSilence(scheme: string): Hold {
+  return async (context, inputs) => {
+    const { start } = await setProcess(context);
+    const { port, asked } = await startMuteServer(context);
+    const step = start({ ...anyId, 'base-url': `${scheme}://127.0.0.1:${port}/v2`, ...inputs });
+    await reach(step, asked);
+    return step;
+  };
 }
 
 for (const [n, [name, hold]] of Object.entries(holds).entries()) {
   const signal = n % 2 === 0 ? 'SIGINT' : 'SIGTERM';
   test.concurrent(`${signal} ends the step as cancelled, without an error, while ${name}`, async (context) => {
-    const step = await hold(context);
+    const step = await hold(context, {});
 
     step.kill(signal);
 
@@ -163,11 +169,20 @@ for (const [n, [name, hold]] of Object.entries(holds).entries()) {
   });
 }
 
+test.concurrent.for(Object.entries(endless))('the deadline ends the step while %s', async ([, hold], context) => {
+  const step = await hold(context, { timeout: '3s' });
+
+  expectTimeout(await step.done, 3_000);
+});
+
+test.concurrent('a body that never ends does not move the deadline', async (context) => {
+  const { operation, run } = await setProcess(context, { faults: [{ from: 2, fault: { kind: 'endless-body' } }] });
+
+  expectTimeout(await run({ 'operation-id': operation(forever).id, timeout: '2s' }), 2_000);
+});
+
 test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
-  const { operation, run } = await setStage(context, {
-    overSockets,
-    faults: [{ fault: { kind: 'hang-before-headers' } }],
-  });
+  const { operation, run } = await setProcess(context, { faults: [{ fault: { kind: 'hang-before-headers' } }] });
 
   const options = { nodeArgs: preload('defect'), env: { DEFECT: 'SIGBREAK' } };
   const result = await run({ 'operation-id': operation().id }, options);
@@ -177,7 +192,7 @@ test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
 });
 
 test.concurrent("the runner's cancel needs only its first signal", async (context) => {
-  const step = await holdWith(context, { kind: 'hang-before-headers' });
+  const step = await holdWith({ kind: 'hang-before-headers' })(context, {});
 
   const result = await step.cancel();
 
@@ -186,7 +201,7 @@ test.concurrent("the runner's cancel needs only its first signal", async (contex
 });
 
 test.concurrent('a second signal right after the first takes nothing away from the result so far', async (context) => {
-  const { operation, start } = await setStage(context, { overSockets });
+  const { operation, start } = await setProcess(context);
   const ended = operation({ lengthMs: 0 });
   const running = operation(forever);
   const step = start({ 'operation-id': `${ended.id} ${running.id}`, 'poll-interval': '1h', timeout: '2h' });
@@ -209,4 +224,15 @@ function expectCancelled(result: StepResult): void {
   expect(result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
   expect([result.exitCode, result.signal]).toEqual([1, null]);
   expect(result.overran).toBe(false);
+}
+
+/** The step ends at its deadline, by its own clock. Virtual time proves the 2 s of the contract. */
+function expectTimeout(result: StepResult, deadline: number): void {
+  expect(result.overran).toBe(false);
+  expect(result.outputs).toMatchObject({ status: 'timeout' });
+  expect(result.exitCode).toBe(1);
+  errorOf(result);
+  expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(deadline);
+  // A busy machine is late, but not by as long as a socket that hangs.
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(deadline + 10_000);
 }
