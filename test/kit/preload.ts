@@ -7,3 +7,6 @@ export function preload(fixture: string): readonly string[] {
 
 /** The pauses between attempts are short; all else is as it is. */
 export const shortPauses = preload('quick-dice');
+
+/** Half of the 20 s of a post step are over when it begins. */
+export const lateStart = preload('late-start');

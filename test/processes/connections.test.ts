@@ -7,12 +7,9 @@ import { expectRevoked } from '../kit/post-results.js';
 import { preload, shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
-
-const overSockets = true;
-const forever = { lengthMs: Number.POSITIVE_INFINITY };
-const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
+import { anyId, forever, setProcess } from './process-stage.js';
 
 const tooSlow = /No complete response within 2s \(request-timeout\)/;
 const faults: readonly (readonly [Fault, RegExp])[] = [
@@ -31,7 +28,7 @@ const faults: readonly (readonly [Fault, RegExp])[] = [
 ];
 for (const [fault, reason] of faults) {
   test.concurrent(`the error of a single poll names this fault of a connection: ${JSON.stringify(fault)}`, async (context) => {
-    const { service, operation, run } = await setStage(context, { overSockets, faults: [{ fault }] });
+    const { service, operation, run } = await setProcess(context, { faults: [{ fault }] });
 
     const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, timeout: '0' };
     const result = await run({ ...inputs, 'request-timeout': reason === tooSlow ? '2s' : '1m' });
@@ -44,7 +41,7 @@ for (const [fault, reason] of faults) {
 }
 
 test.concurrent('the error for a refused connection names host and port', async (context) => {
-  const { run } = await setStage(context, { overSockets });
+  const { run } = await setProcess(context);
 
   // Port 1, because another test could get a port that was just closed.
   const result = await run({ ...anyId, 'base-url': 'http://127.0.0.1:1/v2' }, { nodeArgs: shortPauses });
@@ -57,7 +54,7 @@ for (const status of [302, 307]) {
   test.concurrent(`a redirect with ${status} to another origin is not followed`, async (context) => {
     const other = await startOther(context);
     const fault: Fault = { kind: 'redirect', status, location: `${other.url}/login?token=of-somebody` };
-    const { service, run, runMode } = await setStage(context, { overSockets, faults: [{ fault }] });
+    const { service, run, runMode } = await setProcess(context, { faults: [{ fault }] });
 
     const results = [await run(anyId), await runMode('create-key', { timeout: '5s' })];
 
@@ -87,7 +84,7 @@ test.concurrent('the key goes to base-url alone, whatever a proxy or a redirect 
 });
 
 test.concurrent('the polls of a wait share one connection', async (context) => {
-  const { service, operation, start } = await setStage(context, { overSockets });
+  const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, portOf(service.baseUrl));
   const pending = operation(forever);
 
@@ -101,7 +98,7 @@ test.concurrent('the polls of a wait share one connection', async (context) => {
 });
 
 test.concurrent('a connection whose other end has gone silent is given up, and the wait goes on by another', async (context) => {
-  const { service, operation, start } = await setStage(context, { overSockets });
+  const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, portOf(service.baseUrl));
   const pending = operation(forever);
 
@@ -116,7 +113,7 @@ test.concurrent('a connection whose other end has gone silent is given up, and t
 });
 
 test.concurrent('post gives up a connection that has gone silent, and revokes the key by another', async (context) => {
-  const stage = await setStage(context, { overSockets });
+  const stage = await setProcess(context);
   const { service } = stage;
   const relay = await startRelay(context, portOf(service.baseUrl));
   const main = await stage.runMode('create-key', { 'base-url': urlOf(relay) });
@@ -161,7 +158,7 @@ for (const [scheme, tls] of [
   ['https', { tls: good }],
 ] as const) {
   test.runIf(hasIpv6).concurrent(`main and post reach an IPv6 address in base-url by ${scheme}`, async (context) => {
-    const stage = await setStage(context, { overSockets, host: '::1', ...tls });
+    const stage = await setProcess(context, { host: '::1', ...tls });
 
     const main = await stage.runMode('create-key', {}, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
 
@@ -171,7 +168,7 @@ for (const [scheme, tls] of [
 }
 
 test.concurrent('a body of a megabyte is read', async (context) => {
-  const { operation, run } = await setStage(context, { overSockets });
+  const { operation, run } = await setProcess(context);
   const large = operation({ lengthMs: 0, fields: { note: 'x'.repeat(1_000_000) } });
 
   const result = await run({ 'operation-id': large.id });
@@ -180,7 +177,7 @@ test.concurrent('a body of a megabyte is read', async (context) => {
 });
 
 test.concurrent('a body larger than an operation can be is rejected, and not requested again', async (context) => {
-  const stage = await setStage(context, { overSockets });
+  const stage = await setProcess(context);
   const flood = await startFlood(context, ' ', 260);
 
   const result = await stage.run({ ...anyId, 'base-url': flood.url });
@@ -190,7 +187,7 @@ test.concurrent('a body larger than an operation can be is rejected, and not req
 });
 
 test.concurrent('lists within lists, deeper than memory, are refused before they are read', async (context) => {
-  const stage = await setStage(context, { overSockets });
+  const stage = await setProcess(context);
   const flood = await startFlood(context, '[1,', 100);
 
   const result = await stage.runMode('list-projects', { 'base-url': flood.url, timeout: '10s' });

@@ -3,10 +3,10 @@ import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
 import type { NameLookup } from '../../../src/http/connect.js';
-import type { HttpRequest } from '../../../src/http/exchange.js';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
 import { listen } from '../../kit/listen.js';
-import { startProxy } from '../../kit/peers.js';
+import { proxyResponse, startProxy } from '../../kit/peers.js';
 
 type Method = HttpRequest['method'];
 
@@ -15,7 +15,7 @@ function client({ onTestFinished }: TestContext, url: string, names?: NameLookup
   const { exchange, close } = httpExchange(names);
   onTestFinished(close);
   return (method: Method, onCancel: (cancel: () => void) => void = () => undefined) =>
-    exchange({ method, url: new URL(url), headers: {}, maxBytes: 1_000 }, onCancel);
+    exchange({ method, url: new URL(url), headers: {}, maxBytes: 1_000_000 }, onCancel);
 }
 
 /** Every host has these addresses. */
@@ -33,23 +33,53 @@ async function serve(context: TestContext, server: Server, host = '127.0.0.1'): 
   return `http://${host}:${await listen(context, server)}/v2`;
 }
 
-const json = '{"operation":{"id":"x","status":"finished"}}';
-const chunk = `${json.length.toString(16)}\r\n${json}\r\n`;
-test.for([
-  ['a whole body with its length is read', `content-length: ${json.length}\r\n\r\n${json}`, true],
-  ['a whole body in chunks is read', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`, true],
-  [
-    'a body shorter than its length is an error, though it is JSON',
-    `content-length: ${json.length + 2}\r\n\r\n${json}`,
-    false,
-  ],
-  ['a body without its last chunk is an error, though it is JSON', `transfer-encoding: chunked\r\n\r\n${chunk}`, false],
-] as const)('%s', async ([, response, isComplete], context) => {
-  const bytes = `HTTP/1.1 200 OK\r\n${response}`;
+/** A service that sends these bytes in response to any request, and closes the connection. */
+async function answer(context: TestContext, bytes: string): Promise<HttpResponse> {
   const server = createServer((socket) => void socket.once('data', () => socket.end(bytes)));
-  const received = client(context, await serve(context, server))('GET');
-  if (isComplete) expect(await received).toMatchObject({ status: 200, body: json });
-  else await expect(received).rejects.toThrow(`closed after ${json.length} bytes`);
+  return client(context, await serve(context, server))('GET');
+}
+
+const json = '{"projects":[]}';
+const ok = 'HTTP/1.1 200 OK\r\n';
+const chunk = `${json.length.toString(16)}\r\n${json}\r\n`;
+
+test.for([
+  ['with its length', `content-length: ${json.length}\r\n\r\n${json}`],
+  ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`],
+] as const)('a whole body %s is read', async ([, response], context) => {
+  expect(await answer(context, ok + response)).toMatchObject({ status: 200, body: json });
+});
+
+test.for([
+  ['shorter than its length', `content-length: ${json.length + 2}\r\n\r\n${json}`],
+  ['without its last chunk', `transfer-encoding: chunked\r\n\r\n${chunk}`],
+] as const)('a body %s is an error, though it is JSON', async ([, response], context) => {
+  await expect(answer(context, ok + response)).rejects.toThrow(`closed after ${json.length} bytes`);
+});
+
+test.for([
+  ['a length that is too small', `${ok}content-length: 5\r\n\r\n${json}`],
+  ['a length that is not a number', `${ok}content-length: many\r\n\r\n${json}`],
+  ['a negative length', `${ok}content-length: -1\r\n\r\n${json}`],
+  ['two lengths', `${ok}content-length: 5\r\ncontent-length: 15\r\n\r\n${json}`],
+  ['a length and chunks', `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['a chunk that is too large', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n'],
+  ['a chunk without a length', `${ok}transfer-encoding: chunked\r\n\r\nxyz\r\n${json}`],
+  ['thousands of headers', `${ok}${'x-a: b\r\n'.repeat(5_000)}\r\n${json}`],
+  ['a header of a megabyte', `${ok}x-request-id: ${'x'.repeat(1_000_000)}\r\n\r\n${json}`],
+  ['a header that goes on in the next line', 'HTTP/1.1 200 OK\r\nx-request-id: a\r\n ::error::b\r\n\r\n'],
+  ['a null character in a header', 'HTTP/1.1 200 OK\r\nx-request-id: a\0b\r\n\r\n'],
+  ['an interim response alone', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['an unknown version of HTTP', 'HTTP/9.9 200 OK\r\n\r\n'],
+  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
+  ['a status of letters', 'HTTP/1.1 two OK\r\n\r\n'],
+  ['text without HTTP', '::error::HACKED\n\u001b[31m'],
+  ['an empty response', ''],
+  ['a body over the maximum', `${ok}content-length: 2000000\r\n\r\n${'['.repeat(2_000_000)}`],
+])('%s is no response, and the error shows none of it', async ([, bytes = ''], context) => {
+  const outcome = await answer(context, bytes).catch((error: unknown) => error);
+  if (outcome instanceof TransportError) expect(outcome.message).toMatch(/^[ -~]{1,300}$/);
+  else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
 });
 
 /** A service that responds to the requests with these numbers, and resets the connections of all others. */
@@ -127,16 +157,13 @@ test('an address of a host that refuses does not matter if another one accepts',
   expect(await client(context, url, namesOf('::1', '127.0.0.1'))('GET')).toMatchObject({ status: 200 });
 });
 
+const refusedTwice = '(ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)';
 test.for([
   ['a service', 'http://127.0.0.1:1/v2', '127.0.0.1:1 (ECONNREFUSED)'],
-  [
-    'both addresses of a host',
-    'http://control.test:1/v2',
-    'control.test:1 (ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)',
-  ],
-  ['a proxy', 'https://control.test/v2', 'the proxy 127.0.0.1:1 (ECONNREFUSED)'],
+  ['both addresses of a host', 'http://control.test:1/v2', `control.test:1 ${refusedTwice}`],
+  ['both addresses of a proxy', 'https://control.test/v2', `the proxy proxy.test:1 ${refusedTwice}`],
 ] as const)('the error names %s that refuses, and no POST has taken effect', async ([, url, peer], context) => {
-  useProxy(context, 'http://user:secret-word@127.0.0.1:1');
+  useProxy(context, 'http://user:secret-word@proxy.test:1');
   const names = namesOf('127.0.0.1', '127.0.0.1');
   await expect(client(context, url, names)('POST')).rejects.toMatchObject({
     message: `Connection refused by ${peer}`,
@@ -145,14 +172,26 @@ test.for([
 });
 
 test.for([
-  ['hangs up', ''],
-  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
-  ['rejects the tunnel', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'],
-] as const)('no POST has taken effect through a proxy that %s', async ([, text], context) => {
-  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
-  const sent = client(context, 'https://control.test/v2')('POST');
-  await expect(sent).rejects.toMatchObject({ mayHaveTakenEffect: false });
-});
+  ['hangs up', '', /proxy 127\.0\.0\.1/],
+  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/],
+  ['rejects the tunnel', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n', /proxy rejected the tunnel with status 503/],
+  [
+    'sends a page',
+    proxyResponse('403 Forbidden', 'Content-Type: text/html', '<title>Sign in'),
+    /proxy rejected the tunnel with status 403/,
+  ],
+] as const)(
+  'the error for a proxy that %s says so, and no POST has taken effect',
+  async ([, text, message], context) => {
+    useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
+    const sent = client(context, 'https://control.test/v2')('POST');
+    await expect(sent).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+      transient: true,
+      mayHaveTakenEffect: false,
+    });
+  },
+);
 
 test('a cancel during the lookup of a name opens no connection', async (context) => {
   const connections: Socket[] = [];
