@@ -12,17 +12,15 @@ import {
   runJob,
   setKeyStage,
 } from '../kit/key-stage.js';
-import { preload } from '../kit/preload.js';
+import { lateStart, preload } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { forged, readSaved } from '../kit/saved-state.js';
-import { errorOf, type Stage, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
 import type { StepHandle, StepOptions } from '../runner/step.js';
-
-const overSockets = true;
-const hang: Fault = { kind: 'hang-before-headers' };
+import { setProcess } from './process-stage.js';
 
 function run(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
-  return runJob(context, { overSockets, ...plan });
+  return runJob(context, { overSockets: true, ...plan });
 }
 
 function expectRevoked({ post, left, made }: FinishedJob): void {
@@ -59,41 +57,19 @@ test.concurrent('main and post leave the parent key in no file and no stream', a
   expectRevoked(job);
 });
 
-const ambiguous: Readonly<Record<string, Fault>> = {
-  'a closed connection': { kind: 'cut-before-headers' },
-  'a reset connection': { kind: 'cut-before-headers', by: 'reset' },
-  'a truncated body': { kind: 'cut-mid-body' },
-  'a reset in a chunked body': { kind: 'cut-mid-body', framing: 'chunked', by: 'reset' },
-  'no response in time': hang,
-  'half a response in time': { kind: 'hang-mid-body' },
-  'a response that is too slow': { kind: 'drip', intervalMs: 500 },
-};
-for (const [name, fault] of Object.entries(ambiguous))
-  test.concurrent(`after a create with ${name} one usable key is alive, until post revokes it`, async (context) => {
-    const job = await run(context, {
-      inMain: [onCreate(fault)],
-      inputs: { 'request-timeout': '3s', 'revoke-in-post': 'true' },
-      // Without the parent key post does not search on after it has revoked the minted key.
-      post: { inputs: {} },
-    });
-    expect(job.main.conclusion).toBe('success');
-    expect(job.aliveBetween).toEqual([job.main.outputs['key-id']]);
-    expectRevoked(job);
-  });
-
-test.concurrent('a cancel during a create ends main without an error annotation, and post revokes the key', async (context) => {
+test.concurrent.for<[name: string, fault: Fault]>([
+  ['a reset connection', { kind: 'cut-before-headers', by: 'reset' }],
+  ['a truncated body', { kind: 'cut-mid-body' }],
+  ['no response in time', { kind: 'hang-before-headers' }],
+])('after a create with %s one usable key is alive, until post revokes it', async ([, fault], context) => {
   const job = await run(context, {
-    inMain: [onCreate(hang)],
-    duringMain: async (main, { service }) => {
-      await reach(main, service.arrived({ endpoint: 'create-key' }));
-      await main.cancel();
-    },
+    inMain: [onCreate(fault)],
+    inputs: { 'request-timeout': '3s', 'revoke-in-post': 'true' },
+    // Without the parent key post does not search on after it has revoked the minted key.
+    post: { inputs: {}, nodeArgs: lateStart },
   });
-  const { main } = job;
-  expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
-  expect(main).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signal: null });
-  expect(main.signals[0]?.signal).toBe('SIGINT');
-  expect(main.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+  expect(job.main.conclusion).toBe('success');
+  expect(job.aliveBetween).toEqual([job.main.outputs['key-id']]);
   expectRevoked(job);
 });
 
@@ -115,7 +91,7 @@ test.concurrent('post keeps a key with revoke-in-post: false if main was killed 
 });
 
 test.concurrent('post searches for the key if main could save its intent but not the key', async (context) => {
-  const stage = await setKeyStage(context, { overSockets });
+  const stage = await setKeyStage(context, { overSockets: true });
   const fullDisk = `const fs = require('node:fs');
     const append = fs.appendFileSync;
     let left = 3;
@@ -124,7 +100,7 @@ test.concurrent('post searches for the key if main could save its intent but not
       return append(path, ...rest);
     };`;
   const main = await stage.startCreate({}, { nodeArgs: preloadCode(stage.folder, 'full-disk', fullDisk) }).done;
-  const post = await stage.runPost(main, { nodeArgs: [] });
+  const post = await stage.runPost(main, { nodeArgs: lateStart });
   expect(main.conclusion).toBe('failure');
   expect(main.outputs['key'] ?? '').toBe('');
   expect(errorOf(main)).toMatch(/ENOSPC/);
@@ -146,14 +122,11 @@ const interrupted: Readonly<Record<string, JobPlan>> = {
     inPost: [onDelete({ kind: 'delay', ms: 1_000 })],
     duringPost: sends('SIGINT', deleteArrived),
   },
-  'SIGTERM between two attempts': {
-    inPost: [onDelete({ kind: 'status', status: 503, retryAfter: { seconds: 2 } })],
-    duringPost: sends('SIGTERM', ({ service }) => service.ended({ endpoint: 'revoke-key' })),
-  },
   'SIGTERM during its search': {
     inMain: [onCreate({ kind: 'hang-before-headers', done: { msAfterGivenUp: 2_000 } })],
     duringMain: killAt({ endpoint: 'create-key' }),
     duringPost: sends('SIGTERM', ({ service }) => service.ended({ endpoint: 'list-keys' })),
+    post: { nodeArgs: lateStart },
   },
   "the runner's cancel during a DELETE that hangs": {
     inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' })],
@@ -172,7 +145,7 @@ for (const [name, plan] of Object.entries(interrupted))
   });
 
 test.concurrent('steps of one job that run at once have keys of their own, and each post revokes its own', async (context) => {
-  const { service, startMode, runPost } = await setStage(context, { overSockets });
+  const { service, startMode, runPost } = await setProcess(context);
   const first = startMode('create-key');
   const others = Array.from({ length: 4 }, () => startMode('create-key', {}, { job: first.job }));
   const mains = await Promise.all([first, ...others].map((step: StepHandle) => step.done));
@@ -223,7 +196,7 @@ for (const [what, mode, inputs] of [
   ['create-key with invalid inputs', 'create-key', { timeout: 'soon' }],
 ] as const)
   test.concurrent(`the post step of ${what} loads nothing but its entry`, async (context) => {
-    const { service, folder, runMode, runPost } = await setStage(context, { overSockets });
+    const { service, folder, runMode, runPost } = await setProcess(context);
     const main = await runMode(mode, inputs);
     const sent = service.requests.length;
     const record = join(folder, 'loaded');
@@ -238,7 +211,7 @@ for (const [what, mode, inputs] of [
   });
 
 test.concurrent('the post step fails if a part of the bundle that it needs is missing', async (context) => {
-  const { folder, runMode, runPost } = await setStage(context, { overSockets });
+  const { folder, runMode, runPost } = await setProcess(context);
   cpSync('action.yml', join(folder, 'action.yml'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   rmSync(join(folder, 'dist', 'post', 'revoke-in-post.js'));
@@ -251,8 +224,8 @@ test.concurrent('the post step fails if a part of the bundle that it needs is mi
 });
 
 test.concurrent('if main was killed before it saved a state, a forged one gets no parent key from post', async (context) => {
-  const { service, runMode, runPost } = await setStage(context, { overSockets });
-  const thief = (await setStage(context, { overSockets, apiKey: 'the-key-of-the-thief' })).service;
+  const { service, runMode, runPost } = await setProcess(context);
+  const thief = (await setProcess(context, { apiKey: 'the-key-of-the-thief' })).service;
   thief.faults.add({ fault: { kind: 'status', status: 403 } });
   // The model: a state that another step of the job saved, with the same parent key.
   const saved = (await runMode('create-key')).state['key'] ?? '';
