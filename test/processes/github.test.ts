@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { repositoryFingerprint } from '../../src/keys/key-name.js';
 import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../github/index.js';
-import { loginRequired, type ProxyBehaviour, startMuteServer, startProxy } from '../kit/peers.js';
+import { loginRequired, type ProxyBehaviour, startProxy } from '../kit/peers.js';
 import { shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { warningsOf, withoutMasks } from '../kit/stage.js';
@@ -44,9 +44,9 @@ describe('the client of GitHub', () => {
   afterAll(() => github.close());
 
   /** A sweep in virtual time, with the real client of GitHub over sockets. */
-  async function setRuns(context: TestContext) {
-    const stage = await setSweep(context, { workflowRuns: workflowRuns(token, 'acme/shop', () => epochMs) });
-    return { ...stage, sweep: () => stage.sweep({}, { token, debug: true }) };
+  async function setRuns(context: TestContext, own = token) {
+    const stage = await setSweep(context, { workflowRuns: workflowRuns(own, 'acme/shop', () => epochMs) });
+    return { ...stage, sweep: () => stage.sweep({}, { token: own, debug: true }) };
   }
 
   function respondTo(path: string, status: number, body: string, headers?: Readonly<Record<string, string>>): void {
@@ -66,6 +66,15 @@ describe('the client of GitHub', () => {
       expect(headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
       expect(JSON.stringify(headers)).not.toContain(stage.service.apiKey);
     }
+  });
+
+  test('sends nothing without a token', async (context) => {
+    const stage = await setRuns(context, '');
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.sweep();
+    expectWarned(result, [old], [young], /github-token is empty/);
+    expect(requests()).toEqual([]);
+    expect(result.masks).toEqual([stage.service.apiKey]);
   });
 
   const running = ['queued', 'in_progress', 'waiting', 'pending', 'requested', 'a_status_of_tomorrow'];
@@ -107,19 +116,17 @@ describe('the client of GitHub', () => {
   test('one 404 by mistake revokes no key of a run that goes on', async (context) => {
     const stage = await setRuns(context);
     github.addRun({ id: '12' });
-    github.faults.add({ path: '/runs/12', nth: 1, fault: { kind: 'status', status: 404 } });
+    github.faults.add({ path: '/runs/12', nth: 1, fault: respondWith(404) });
     const kept = [stage.addKey('12', { ageMs: 300 * day })];
     expectSwept(await stage.sweep(), 'ok', { kept });
   });
 
   const other = /something other than the requested run/;
+  const respondWith = (status: number, body?: string): Fault => ({ kind: 'status', status, ...(body && { body }) });
   const unusable: Readonly<Record<string, readonly [fault: Fault, why: RegExp, attempts: 1 | 5]>> = {
     '403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration\./, 1],
-    '401': [{ kind: 'status', status: 401 }, /status 401: Unauthorized\./, 1],
-    '410': [{ kind: 'status', status: 410 }, /status 410: Gone\./, 1],
-    '422': [{ kind: 'status', status: 422 }, /status 422: Unprocessable Entity\./, 1],
-    '500': [{ kind: 'status', status: 500 }, /status 500: Internal Server Error\./, 5],
-    '503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable\./, 5],
+    '422': [respondWith(422), /status 422: Unprocessable Entity\./, 1],
+    '503': [respondWith(503), /status 503: Service Unavailable\./, 5],
     '204': [{ kind: 'status', status: 204, body: '' }, /status 204\./, 1],
     'a redirect': [{ kind: 'redirect' }, /status 301\./, 1],
     'a redirect to itself': [{ kind: 'redirect', location: '?again' }, /status 301\./, 1],
@@ -132,23 +139,14 @@ describe('the client of GitHub', () => {
     'an HTML page': [{ kind: 'html' }, other, 5],
     'an HTML page with 403': [{ kind: 'html', status: 403 }, /status 403 and a body that is not JSON/, 5],
     'an HTML page with 404': [{ kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, 5],
-    'an HTML page with 502': [{ kind: 'html', status: 502 }, /status 502 and a body that is not JSON/, 5],
-    '404 with other JSON': [{ kind: 'status', status: 404, body: '{"error":"no such path"}' }, /status 404/, 5],
-    '404 with a text in JSON': [{ kind: 'status', status: 404, body: '"Not Found"' }, /status 404/, 5],
+    '404 with other JSON': [respondWith(404, '{"error":"no such path"}'), /status 404/, 5],
     '404 without a body': [{ kind: 'status', status: 404, body: '' }, /status 404/, 5],
     'bad JSON': [{ kind: 'bad-json' }, other, 5],
     'an empty body': [{ kind: 'empty-body' }, other, 5],
-    null: [{ kind: 'status', status: 200, body: 'null' }, other, 5],
-    'a list': [{ kind: 'status', status: 200, body: '[{"id":13,"status":"completed"}]' }, other, 5],
-    'another run': [{ kind: 'status', status: 200, body: '{"id":12,"status":"completed"}' }, other, 5],
-    'a run whose id is a text': [{ kind: 'status', status: 200, body: '{"id":"13","status":"completed"}' }, other, 5],
-    'a run whose id has a fraction': [
-      { kind: 'status', status: 200, body: '{"id":13.5,"status":"completed"}' },
-      other,
-      5,
-    ],
-    'a run without an id': [{ kind: 'status', status: 200, body: '{"status":"completed"}' }, other, 5],
-    'a run without a status': [{ kind: 'status', status: 200, body: '{"id":13,"run_attempt":9}' }, other, 5],
+    null: [respondWith(200, 'null'), other, 5],
+    'another run': [respondWith(200, '{"id":12,"status":"completed"}'), other, 5],
+    'a run whose id is a text': [respondWith(200, '{"id":"13","status":"completed"}'), other, 5],
+    'a run without a status': [respondWith(200, '{"id":13,"run_attempt":9}'), other, 5],
     'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, 5],
     'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, 5],
   };
@@ -169,7 +167,7 @@ describe('the client of GitHub', () => {
     const stage = await setRuns(context);
     const [old, young] = addOldAndYoung(stage, '90071992547409931');
     const body = '{"id":90071992547409932,"status":"completed","run_attempt":1}';
-    github.faults.add({ path: '/runs/90071992547409931', fault: { kind: 'status', status: 200, body } });
+    github.faults.add({ path: '/runs/90071992547409931', fault: respondWith(200, body) });
     expectWarned(await stage.sweep(), [old], [young], other);
   });
 
@@ -214,7 +212,7 @@ describe('the client of GitHub', () => {
     const stage = await setRuns(context);
     const text = '::error::HACKED\n::set-output name=status::HACKED\n##[error]x</code><img src=x>\u001b[2J';
     const body = JSON.stringify({ message: text + 'x'.repeat(5_000) });
-    github.faults.add({ path: '/runs/11', fault: { kind: 'status', status: 403, body } });
+    github.faults.add({ path: '/runs/11', fault: respondWith(403, body) });
     const kept = [stage.addKey('11')];
     const result = await stage.sweep();
     expectWarned(result, [], kept, /status 403: ::error::HACKED .*x…/);
@@ -224,26 +222,13 @@ describe('the client of GitHub', () => {
     expect(result.summary).not.toContain('<img');
   });
 
+  const says = (message: string) => JSON.stringify({ message });
   const echoes: Readonly<Record<string, Fault>> = {
-    'as a message': { kind: 'status', status: 403, body: JSON.stringify({ message: `no: ${token}` }) },
-    'where a message is cut': {
-      kind: 'status',
-      status: 403,
-      body: JSON.stringify({ message: `${'x'.repeat(280)} ${token}` }),
-    },
-    'with a rate limit': {
-      kind: 'status',
-      status: 403,
-      headers: { 'retry-after': '3600' },
-      body: JSON.stringify({ message: `rate limit of token ${token}` }),
-    },
-    'as a page': { kind: 'status', status: 403, body: `<html><title>${token}</title></html>` },
+    'as a message': respondWith(403, says(`no: ${token}`)),
+    'where a message is cut': respondWith(403, says(`${'x'.repeat(280)} ${token}`)),
+    'as a page': respondWith(403, `<html><title>${token}</title></html>`),
     'as the target of a redirect': { kind: 'redirect', location: `http://127.0.0.1:1/${token}` },
-    'as the status of the run': {
-      kind: 'status',
-      status: 200,
-      body: JSON.stringify({ id: 11, status: token, run_attempt: token }),
-    },
+    'as the status of the run': respondWith(200, JSON.stringify({ id: 11, status: token, run_attempt: token })),
   };
   test.for(Object.entries(echoes))(
     'a token that GitHub echoes %s is in no log, summary or file',
@@ -255,12 +240,8 @@ describe('the client of GitHub', () => {
       expect(result.conclusion).toBe('success');
       expect(result.masks).toContain(token);
       const file = result.readFile(result.outputs['result-file'] ?? '');
-      const shown = [
-        withoutMasks(result.output),
-        result.summary,
-        JSON.stringify([result.outputs, result.env]),
-        file,
-      ].join();
+      const { summary, outputs, env } = result;
+      const shown = [withoutMasks(result.output), summary, JSON.stringify([outputs, env]), file].join();
       const parts = Array.from({ length: token.length - 12 }, (_, at) => token.slice(at, at + 12));
       expect(parts.filter((part) => shown.includes(part))).toEqual([]);
     },
@@ -305,41 +286,6 @@ describe('a sweep as a process', () => {
     expect(stage.github.requests[0]?.path).toBe(`/api/v3/repos/acme/shop/actions/runs/${ownRun}`);
   });
 
-  test.concurrent('cannot read the current run without the API path of GitHub Enterprise', async (context) => {
-    const stage = await setProcess(context, { basePath: '/api/v3' });
-    const [old, young] = addOldAndYoung(stage);
-    const result = await stage.run({}, { GITHUB_API_URL: new URL(stage.github.url).origin });
-    expectWarned(result, [old], [young], /github-token cannot read the current run/);
-    expect(runsOf(stage.github.requests)).toEqual([ownRun]);
-  });
-
-  test.concurrent('uses and masks the token in github-token', async (context) => {
-    const stage = await setProcess(context, { token: 'ghp_ofsomebody' });
-    const revoked = [stage.addKey('11')];
-    const result = await stage.run({ 'github-token': 'ghp_ofsomebody' });
-    expectSwept(result, 'ok', { revoked });
-    expect(result.masks).toEqual([stage.service.apiKey, 'ghp_ofsomebody']);
-  });
-
-  test.concurrent('sends nothing to GitHub without a token', async (context) => {
-    const stage = await setProcess(context);
-    const [old, young] = addOldAndYoung(stage);
-    const result = await stage.run({ 'github-token': '' });
-    expectWarned(result, [old], [young], /github-token is empty/);
-    expect(stage.github.requests).toEqual([]);
-    expect(result.masks).toEqual([stage.service.apiKey]);
-  });
-
-  test.concurrent('waits for a rate limit of GitHub that ends in time', async (context) => {
-    const stage = await setProcess(context);
-    const fault: Fault = { kind: 'rate-limit', resetInSeconds: 1 };
-    stage.github.faults.add({ path: `/runs/${ownRun}`, nth: 1, fault });
-    const revoked = [stage.addKey('11')];
-    const result = await stage.run();
-    expectSwept(result, 'ok', { revoked });
-    expect(warningsOf(result)).toEqual([]);
-  });
-
   test.concurrent('revokes only old keys if GitHub does not respond', async (context) => {
     const stage = await setProcess(context);
     stage.github.faults.add({ fault: { kind: 'hang-before-headers' } });
@@ -348,23 +294,6 @@ describe('a sweep as a process', () => {
     expectWarned(result, [old], [young], /GitHub did not respond within request-timeout/);
     expect(new Set(runsOf(stage.github.requests))).toEqual(new Set([ownRun]));
   });
-
-  test.concurrent('spends half of the timeout on a GitHub that accepts connections and stays silent', async (context) => {
-    const stage = await setProcess(context);
-    const { port } = await startMuteServer(context);
-    const [old, young] = addOldAndYoung(stage);
-    const result = await stage.run({ timeout: '12s' }, { GITHUB_API_URL: `http://127.0.0.1:${port}` });
-    expectWarned(result, [old], [young], /GitHub did not respond within half of the timeout/);
-    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(6_000);
-  });
-
-  for (const url of ['http://127.0.0.1:1', 'http://github.invalid.test.']) {
-    test.concurrent(`revokes only old keys if GitHub cannot be reached at ${url}`, async (context) => {
-      const stage = await setProcess(context);
-      const [old, young] = addOldAndYoung(stage);
-      expectWarned(await stage.run({}, { GITHUB_API_URL: url }), [old], [young], /GitHub could not be reached/);
-    });
-  }
 
   test.concurrent('ends at SIGINT while GitHub does not respond', async (context) => {
     const stage = await setProcess(context);
@@ -386,39 +315,31 @@ describe('a sweep as a process', () => {
     return { GITHUB_API_URL: 'http://github.test', http_proxy: `http://${login}127.0.0.1:${port}` };
   };
 
-  const proxies: Readonly<Record<string, readonly [login: string, behaviour: ProxyBehaviour]>> = {
-    'without a login': ['', { kind: 'tunnel' }],
-    'with a login': ['ci:hunter2%40%3A%2F@', { kind: 'login', user: 'ci', password: 'hunter2@:/' }],
-  };
-  for (const [what, [login, behaviour]] of Object.entries(proxies)) {
-    test.concurrent(`reaches GitHub through the proxy in http_proxy, ${what}`, async (context) => {
-      const stage = await setProcess(context);
-      const proxy = await startProxy(context, Number(new URL(stage.github.url).port), behaviour);
-      const revoked = [stage.addKey('11')];
-      const result = await stage.run({}, behind(proxy.port, login));
-      expectSwept(result, 'ok', { revoked });
-      expect(warningsOf(result)).toEqual([]);
-      expect(proxy.asked[0]?.url).toBe('github.test:80');
-      expect(JSON.stringify(proxy.asked.map(({ headers }) => headers))).not.toContain(token);
-      expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
-    });
-  }
+  test.concurrent('reaches GitHub through the proxy in http_proxy, with its login', async (context) => {
+    const stage = await setProcess(context);
+    const behaviour = { kind: 'login', user: 'ci', password: 'hunter2@:/' } as const;
+    const proxy = await startProxy(context, Number(new URL(stage.github.url).port), behaviour);
+    const revoked = [stage.addKey('11')];
+    const result = await stage.run({}, behind(proxy.port, 'ci:hunter2%40%3A%2F@'));
+    expectSwept(result, 'ok', { revoked });
+    expect(warningsOf(result)).toEqual([]);
+    expect(proxy.asked[0]?.url).toBe('github.test:80');
+    expect(JSON.stringify(proxy.asked.map(({ headers }) => headers))).not.toContain(token);
+    expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
+  });
 
-  const badProxies: Readonly<Record<string, ProxyBehaviour | undefined>> = {
-    rejects: { kind: 'says', text: loginRequired },
-    'is silent': { kind: 'silent' },
-    'does not exist': undefined,
-  };
-  for (const [what, behaviour] of Object.entries(badProxies)) {
-    test.concurrent(`revokes only old keys behind a proxy that ${what}`, async (context) => {
-      const port = behaviour === undefined ? 1 : (await startProxy(context, 1, behaviour)).port;
-      const stage = await setProcess(context);
-      const [old, young] = addOldAndYoung(stage);
-      const result = await stage.run({ 'request-timeout': '1s' }, behind(port, 'ci:hunter2@'));
-      expectWarned(result, [old], [young], /GitHub/);
-      expect(result.output + result.summary).not.toContain('hunter2');
-    });
-  }
+  test.concurrent.for<[what: string, behaviour: ProxyBehaviour | undefined]>([
+    ['rejects', { kind: 'says', text: loginRequired }],
+    ['is silent', { kind: 'silent' }],
+    ['does not exist', undefined],
+  ])('revokes only old keys behind a proxy that %s', async ([, behaviour], context) => {
+    const port = behaviour === undefined ? 1 : (await startProxy(context, 1, behaviour)).port;
+    const stage = await setProcess(context);
+    const [old, young] = addOldAndYoung(stage);
+    const result = await stage.run({ 'request-timeout': '1s' }, behind(port, 'ci:hunter2@'));
+    expectWarned(result, [old], [young], /GitHub/);
+    expect(result.output + result.summary).not.toContain('hunter2');
+  });
 
   test.concurrent('sends nothing to GitHub if http_proxy is not a valid URL, and does not show it', async (context) => {
     const stage = await setProcess(context);
