@@ -42,11 +42,6 @@ export function transcriptOf(steps: readonly StepResult[], { requests, placehold
   return withPlaceholders([...runs, ...unwitnessed(byServices)].join('\n\n'), placeholders);
 }
 
-/** A transcript as a test contains it, indented. */
-export function written(text: string): string {
-  return text.trim().replaceAll(/\n +/g, '\n');
-}
-
 function receivedByService(host: string, requests: readonly SeenRequest[]): Received {
   const line = ({ method, path, headers, body = '' }: SeenRequest) =>
     lineOf('request', `${method} ${path}, ${headers.authorization}${body === '' ? '' : `, ${body}`}`);

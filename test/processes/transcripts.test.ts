@@ -1,275 +1,216 @@
 import { expect, type TestContext, test } from 'vitest';
-import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { startGitHub } from '../github/index.js';
-import { setStage } from '../kit/stage.js';
+import { repositoryId, setSweep } from '../kit/sweep.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
-import { transcriptOf, witnessed, written } from './transcript.js';
+import { transcriptOf, witnessed } from './transcript.js';
 
 // Whole runs: secrets are masked before anything can print them, state is saved before a request is sent, and outputs are
 // written before the log ends. Each is written by hand from the promises; users can see every change here.
 
 const token = 'the-token-of-this-job';
-const repositoryId = '123456789';
 
 test.concurrent('wait-operation polls, logs each change, writes outputs, then reports', async (context) => {
-  const { plane, ended, start, transcript } = await setTranscriptStage(context);
+  const { plane, ended, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
-  const step = start('wait-operation', {
-    'project-id': 'shop-db',
-    'operation-id': operation.id,
-    'poll-interval': '50ms',
-  });
+  const inputs = { 'project-id': 'shop-db', 'operation-id': operation.id, 'poll-interval': '50ms' };
+  const step = start('wait-operation', inputs);
   await ended({ endpoint: 'get-operation' });
   plane.endOperation(operation);
 
-  expect(transcript(await step.done)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
-      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      status   200
-      log      <time>  create_branch on br-main [<uuid>]: running, created <time> ago
-      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      status   200
-      log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>
-      output   status = finished
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-wait-operation-<uuid>.json
-      output   count = 1
-      output   operation-id = <uuid>
-      output   operation-ids = ["<uuid>"]
-      output   operations = <records>
-      log      1 operation finished.
-      summary  ### ✅ wait-operation: 1 operation finished
-      exit     0
-    `),
-  );
-});
-
-test.concurrent('wait-operation writes its outputs before the error for an operation that failed', async (context) => {
-  const { plane, run, transcript } = await setTranscriptStage(context);
-  const operation = plane.startOperation({ branchId: 'br-main', lengthMs: 0, outcome: 'failed' });
-
-  const step = await run('wait-operation', { 'project-id': 'shop-db', 'operation-id': operation.id });
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
-      request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
-      status   200
-      log      <time>  create_branch on br-main [<uuid>]: failed after <time>
-      output   status = failed
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-wait-operation-<uuid>.json
-      output   count = 1
-      output   operation-id = <uuid>
-      output   operation-ids = ["<uuid>"]
-      output   operations = <records>
-      error    1 operation in project shop-db failed: create_branch on br-main [<uuid>] failed after <time> (failures_count 1). Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change.
-      summary  ### ❌ wait-operation: 1 operation failed
-      exit     1
-    `),
-  );
+  expectTranscript(await step.done)`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    log      <time>  Waiting for 1 operation in project shop-db (timeout 10m).
+    request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
+    status   200
+    log      <time>  create_branch on br-main [<uuid>]: running, created <time> ago
+    request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
+    status   200
+    log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>
+    output   status = finished
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-wait-operation-<uuid>.json
+    output   count = 1
+    output   operation-id = <uuid>
+    output   operation-ids = ["<uuid>"]
+    output   operations = <records>
+    log      1 operation finished.
+    summary  ### ✅ wait-operation: 1 operation finished
+    exit     0
+  `;
 });
 
 test.concurrent('list-operations reads all pages, and writes its outputs before the error of fail-on: match', async (context) => {
-  const { plane, run, transcript } = await setTranscriptStage(context);
+  const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   plane.startOperation({ lengthMs: 0 });
 
-  const step = await run('list-operations', {
-    'project-id': 'shop-db',
-    filter: 'status=failed',
-    'fail-on': 'match',
-  });
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
-      status   200
-      request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
-      status   200
-      output   status = match
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-list-operations-<uuid>.json
-      output   count = 1
-      output   operation-id = <uuid>
-      output   operation-ids = ["<uuid>"]
-      output   operations = <records>
-      error    Found 1 operation, so fail-on: match fails the step. See the summary, or the file whose path is in the output result-file.
-      summary  ### ❌ list-operations: 1 operation
-      exit     1
-    `),
-  );
+  const inputs = { 'project-id': 'shop-db', filter: 'status=failed', 'fail-on': 'match' };
+  expectTranscript(await run('list-operations', inputs))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
+    status   200
+    request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
+    status   200
+    output   status = match
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-list-operations-<uuid>.json
+    output   count = 1
+    output   operation-id = <uuid>
+    output   operation-ids = ["<uuid>"]
+    output   operations = <records>
+    error    Found 1 operation, so fail-on: match fails the step. See the summary, or the file whose path is in the output result-file.
+    summary  ### ❌ list-operations: 1 operation
+    exit     1
+  `;
 });
 
 test.concurrent('list-projects sends one request, and its outputs hold ids and batches', async (context) => {
-  const { plane, run, transcript } = await setTranscriptStage(context);
+  const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addProject({ id: 'blog-db' });
 
-  const step = await run('list-projects');
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      request  GET /v2/projects, Bearer <parent key>
-      status   200
-      output   status = ok
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-list-projects-<uuid>.json
-      output   count = 2
-      output   project-ids = ["blog-db","shop-db"]
-      output   projects = <records>
-      output   batches = [["blog-db"],["shop-db"]]
-      log      2 projects.
-      summary  ### ✅ list-projects: 2 projects
-      exit     0
-    `),
-  );
+  expectTranscript(await run('list-projects'))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    request  GET /v2/projects, Bearer <parent key>
+    status   200
+    output   status = ok
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-list-projects-<uuid>.json
+    output   count = 2
+    output   project-ids = ["blog-db","shop-db"]
+    output   projects = <records>
+    output   batches = [["blog-db"],["shop-db"]]
+    log      2 projects.
+    summary  ### ✅ list-projects: 2 projects
+    exit     0
+  `;
 });
 
 test.concurrent('list-keys sends one request, and its outputs hold the ids', async (context) => {
-  const { plane, run, transcript } = await setTranscriptStage(context);
+  const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addKey('made by hand');
 
-  const step = await run('list-keys');
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      request  GET /v2/api_keys, Bearer <parent key>
-      status   200
-      output   status = ok
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-list-keys-<uuid>.json
-      output   count = 2
-      output   key-ids = ["1","2"]
-      output   keys = <records>
-      log      2 keys.
-      summary  ### ✅ list-keys: 2 keys
-      exit     0
-    `),
-  );
+  expectTranscript(await run('list-keys'))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    request  GET /v2/api_keys, Bearer <parent key>
+    status   200
+    output   status = ok
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-list-keys-<uuid>.json
+    output   count = 2
+    output   key-ids = ["1","2"]
+    output   keys = <records>
+    log      2 keys.
+    summary  ### ✅ list-keys: 2 keys
+    exit     0
+  `;
 });
 
 test.concurrent('create-key saves the name before its request, masks and saves the key before its outputs, and post revokes it', async (context) => {
-  const { run, runPost, transcript } = await setTranscriptStage(context);
+  const { run, runPost, expectTranscript } = await setTranscriptStage(context);
 
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
   const post = await runPost(main);
 
   const known = '"baseUrl":"<base-url>","since":<ms>,"onFailure":"warn","summary":true';
   const name = 'shop-run9876543210-1-<seal>';
-  expect(transcript(main, post)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true}
-      request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
-      status   200
-      mask     <minted key>
-      mask     <minted key in hex>
-      mask     <minted key in base64url>
-      state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
-      output   status = ok
-      output   duration-ms = <ms>
-      output   key = <minted key>
-      output   key-id = 2
-      output   key-name = ${name}
-      env      DB_API_KEY = <minted key>
-      log      Created key 2 (${name}), valid until the end of this job.
-      summary  ### ✅ create-key: Created key 2 (${name}), valid until the end of this job
-      exit     0
+  expectTranscript(main, post)`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true}
+    request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
+    status   200
+    mask     <minted key>
+    mask     <minted key in hex>
+    mask     <minted key in base64url>
+    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+    output   status = ok
+    output   duration-ms = <ms>
+    output   key = <minted key>
+    output   key-id = 2
+    output   key-name = ${name}
+    env      DB_API_KEY = <minted key>
+    log      Created key 2 (${name}), valid until the end of this job.
+    summary  ### ✅ create-key: Created key 2 (${name}), valid until the end of this job
+    exit     0
 
-      mask     <minted key>
-      mask     <minted key in hex>
-      mask     <minted key in base64url>
-      mask     <parent key>
-      request  DELETE /v2/api_keys/2, Bearer <minted key>
-      status   200
-      log      Key 2 was revoked, <time> after it was created.
-      summary  ### ✅ create-key: Key 2 was revoked, <time> after it was created
-      exit     0
-    `),
-  );
+    mask     <minted key>
+    mask     <minted key in hex>
+    mask     <minted key in base64url>
+    mask     <parent key>
+    request  DELETE /v2/api_keys/2, Bearer <minted key>
+    status   200
+    log      Key 2 was revoked, <time> after it was created.
+    summary  ### ✅ create-key: Key 2 was revoked, <time> after it was created
+    exit     0
+  `;
 });
 
 test.concurrent('revoke-key lists the keys to find the id of a name, then revokes that key', async (context) => {
-  const { plane, run, transcript } = await setTranscriptStage(context);
+  const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addKey('made by hand');
 
-  const step = await run('revoke-key', { 'key-name': 'made by hand' });
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      request  GET /v2/api_keys, Bearer <parent key>
-      status   200
-      request  DELETE /v2/api_keys/2, Bearer <parent key>
-      status   200
-      log      Key 2 was revoked.
-      output   status = revoked
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-revoke-key-<uuid>.json
-      output   count = 1
-      output   revoked-key-ids = ["2"]
-      output   kept-key-ids = []
-      log      1 revoked.
-      summary  ### ✅ revoke-key: 1 revoked
-      exit     0
-    `),
-  );
+  expectTranscript(await run('revoke-key', { 'key-name': 'made by hand' }))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    request  GET /v2/api_keys, Bearer <parent key>
+    status   200
+    request  DELETE /v2/api_keys/2, Bearer <parent key>
+    status   200
+    log      Key 2 was revoked.
+    output   status = revoked
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-revoke-key-<uuid>.json
+    output   count = 1
+    output   revoked-key-ids = ["2"]
+    output   kept-key-ids = []
+    log      1 revoked.
+    summary  ### ✅ revoke-key: 1 revoked
+    exit     0
+  `;
 });
 
 test.concurrent('sweep-keys asks GitHub about each run, and revokes only the key of the run that is over', async (context) => {
-  const { plane, github, run, transcript } = await setTranscriptStage(context);
+  const { plane, github, addKey, run, expectTranscript } = await setTranscriptStage(context);
   github.addRun({ id: '9876543210' });
   github.addRun({ id: '9876543209', status: 'completed' });
-  plane.addKey(nameOfRun('9876543209'));
-  plane.addKey(nameOfRun('9876543210'));
+  addKey('9876543209');
+  addKey('9876543210');
   plane.addKey('made by hand');
 
-  const step = await run('sweep-keys');
-
-  expect(transcript(step)).toBe(
-    written(`
-      mask     <parent key>
-      state    key = nothing-to-revoke
-      mask     <token>
-      request  GET /v2/api_keys, Bearer <parent key>
-      status   200
-      request  GET /repos/acme/shop/actions/runs/9876543210, token <token>
-      status   200
-      request  GET /repos/acme/shop/actions/runs/9876543209, token <token>
-      status   200
-      request  DELETE /v2/api_keys/2, Bearer <parent key>
-      status   200
-      log      Key 2 was revoked.
-      output   status = ok
-      output   duration-ms = <ms>
-      output   result-file = <temp>/ctl-sweep-keys-<uuid>.json
-      output   count = 1
-      output   revoked-key-ids = ["2"]
-      output   kept-key-ids = ["3"]
-      log      1 revoked, 1 kept.
-      summary  ### ✅ sweep-keys: 1 revoked, 1 kept
-      exit     0
-    `),
-  );
+  expectTranscript(await run('sweep-keys'))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    mask     <token>
+    request  GET /v2/api_keys, Bearer <parent key>
+    status   200
+    request  GET /repos/acme/shop/actions/runs/9876543210, token <token>
+    status   200
+    request  GET /repos/acme/shop/actions/runs/9876543209, token <token>
+    status   200
+    request  DELETE /v2/api_keys/2, Bearer <parent key>
+    status   200
+    log      Key 2 was revoked.
+    output   status = ok
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-sweep-keys-<uuid>.json
+    output   count = 1
+    output   revoked-key-ids = ["2"]
+    output   kept-key-ids = ["3"]
+    log      1 revoked, 1 kept.
+    summary  ### ✅ sweep-keys: 1 revoked, 1 kept
+    exit     0
+  `;
 });
 
 /** An account with the project shop-db and one key, a GitHub, and a witness in every step. */
 async function setTranscriptStage(context: TestContext) {
-  const { service, startMode, runPost } = await setStage(context, { overSockets: true, projects: 0, operations: 0 });
+  const options = { overSockets: true, projects: 0, operations: 0 };
+  const { service, startMode, runPost, addKey } = await setSweep(context, options);
   const { plane, apiKey, baseUrl } = service;
   plane.addProject({ id: 'shop-db' });
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId });
@@ -279,12 +220,14 @@ async function setTranscriptStage(context: TestContext) {
     startMode(mode, inputs, { nodeArgs: witnessed, token, env: { GITHUB_API_URL: github.url } });
   return {
     plane,
+    addKey,
     github,
     ended: service.ended,
     start,
     run: (mode: string, inputs?: StepOptions['inputs']) => start(mode, inputs).done,
     runPost,
-    transcript: (...steps: [StepResult, ...StepResult[]]): string => {
+    /** Expects that the steps of a job send, print and write what the template says, in this order. */
+    expectTranscript: (...steps: [StepResult, ...StepResult[]]) => {
       const requests = { [baseUrl]: service.requests, [github.url]: github.requests };
       const minted = steps[0].outputs['key'];
       const placeholders = {
@@ -298,13 +241,10 @@ async function setTranscriptStage(context: TestContext) {
           [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
         }),
       };
-      return transcriptOf(steps, { requests, placeholders });
+      return (strings: TemplateStringsArray, ...values: string[]) => {
+        const expected = String.raw(strings, ...values).trim();
+        expect(transcriptOf(steps, { requests, placeholders })).toBe(expected.replaceAll(/\n +/g, '\n'));
+      };
     },
   };
-}
-
-/** The name that create-key gives a key of that run. */
-function nameOfRun(id: string): string {
-  const fingerprint = repositoryFingerprint('https://github.com', repositoryId);
-  return makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
 }
