@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 
 const project = [
@@ -41,27 +41,40 @@ const changelog = `# Changelog
 [1.0.0]: https://example.com/
 `;
 
-/** A clone of a remote; main has the project as 1.0.0, and its tag. */
+const template = mkdtempSync(join(tmpdir(), 'release-test-'));
+afterAll(() => rmSync(template, { recursive: true }));
+
+beforeAll(() => {
+  const { clone, git, commit, setVersion, pushMain } = at(template);
+  for (const path of project) cpSync(path, join(clone, path), { recursive: true });
+  writeFileSync(join(clone, 'CHANGELOG.md'), changelog);
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(template, 'remote')]);
+  git('init', '--quiet', '--initial-branch=main');
+  git('remote', 'add', 'origin', '../remote');
+  setVersion('1.0.0');
+  commit();
+  pushMain();
+});
+
+/** A clone of a remote; main has the project as 1.0.0. */
 function setUp() {
   const folder = mkdtempSync(join(tmpdir(), 'release-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(template, folder, { recursive: true });
+  return at(folder);
+}
+
+type Scene = ReturnType<typeof at>;
+
+function at(folder: string) {
   const clone = join(folder, 'clone');
   const git = (...words: string[]) =>
     execFileSync('git', words, { cwd: clone, encoding: 'utf8', stdio: 'pipe' }).trim();
-  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(folder, 'remote')]);
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone]);
-  git('remote', 'add', 'origin', join(folder, 'remote'));
-  for (const path of project) cpSync(path, join(clone, path), { recursive: true });
-  writeFileSync(join(clone, 'CHANGELOG.md'), changelog);
-
   const commit = () => {
     git('add', '--all');
     git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com', 'commit', '--quiet', '--message=Work');
   };
-  const pushMain = () => {
-    git('push', '--quiet', '--force', 'origin', 'HEAD:main');
-    return git('rev-parse', 'HEAD');
-  };
+  const pushMain = () => git('push', '--quiet', 'origin', 'HEAD:main');
   const setVersion = (version: string, lockVersion = version) => {
     const path = join(clone, 'package-lock.json');
     const lock = JSON.parse(readFileSync(path, 'utf8'));
@@ -73,18 +86,12 @@ function setUp() {
   };
   const release = (...words: string[]) => {
     const script = resolve('scripts/release.js');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
-      cwd: clone,
-      encoding: 'utf8',
-    });
+    const options = { cwd: clone, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], options);
     return { status, said: stdout + stderr };
   };
   const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
-
-  setVersion('1.0.0');
-  commit();
-  const first = pushMain();
-  return { folder, clone, git, commit, pushMain, setVersion, release, atRemote, first };
+  return { folder, clone, git, commit, pushMain, setVersion, release, atRemote };
 }
 
 test('a release is packed with its notes, its archive, its bill of materials and the checksums of what a runner reads', () => {
@@ -96,33 +103,18 @@ test('a release is packed with its notes, its archive, its bill of materials and
   expect(notes).toMatch(/^### Added\n\n- The first.\n\n### Checksums\n/);
   const [, list = ''] = /```text\n(.*?)```/s.exec(notes) ?? [];
   execFileSync('sha256sum', ['--check', '--strict'], { cwd: clone, input: list });
-  const listed = list
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.slice(66));
-  const read = ['action.yml', 'dist', 'node24'];
-  expect(listed).toEqual(
-    execFileSync('git', ['ls-files', ...read], { encoding: 'utf8' })
-      .trimEnd()
-      .split('\n'),
-  );
+  const files = execFileSync('git', ['ls-files', 'action.yml', 'dist', 'node24'], { encoding: 'utf8' });
+  expect(list.replaceAll(/^.{66}/gm, '')).toBe(files);
 
   const checksums = readFileSync(join(packed, 'checksums.txt'), 'utf8');
   expect(checksums).toContain(list);
   const assets = checksums.replace(list, '');
   execFileSync('sha256sum', ['--check', '--strict'], { cwd: join(packed, 'assets'), input: assets });
-  expect(assets.match(/ctl-action-1\.0\.0\.tar\.gz$|sbom\.cdx\.json$/gm)).toHaveLength(2);
-
+  expect(assets.replaceAll(/^.{66}/gm, '')).toBe('ctl-action-1.0.0.tar.gz\nsbom.cdx.json\n');
   expect(readdirSync(join(packed, 'assets')).sort()).toEqual(['ctl-action-1.0.0.tar.gz', 'sbom.cdx.json']);
   execFileSync('tar', ['-xzf', join(packed, 'assets/ctl-action-1.0.0.tar.gz'), '-C', folder]);
-  for (const path of [
-    'action.yml',
-    'node24/action.yml',
-    'dist/main/index.js',
-    'dist/post/revoke-in-post.licenses.txt',
-  ]) {
+  for (const path of files.trimEnd().split('\n'))
     expect(readFileSync(join(folder, 'ctl-action-1.0.0', path))).toEqual(readFileSync(path));
-  }
 
   const bill = JSON.parse(readFileSync(join(packed, 'assets/sbom.cdx.json'), 'utf8'));
   expect(bill.metadata.component).toMatchObject({ name: 'ctl-action', version: '1.0.0' });
@@ -135,14 +127,15 @@ test('a release is packed with its notes, its archive, its bill of materials and
 });
 
 test('the tag of a release is created once, at the commit of main that was verified', () => {
-  const { release, atRemote, first } = setUp();
+  const { git, release, atRemote } = setUp();
   expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
-  expect(atRemote('v1.0.0')).toBe(first);
+  expect(atRemote('v1.0.0')).toBe(git('rev-parse', 'HEAD'));
   expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
 });
 
 test('v1 is made, goes forward with a release, and stays where it is', () => {
-  const { git, commit, pushMain, setVersion, release, atRemote, first } = setUp();
+  const { git, commit, pushMain, setVersion, release, atRemote } = setUp();
+  const first = git('rev-parse', 'HEAD');
   expect(release('move-major', '1.0.0')).toEqual({
     status: 1,
     said: expect.stringContaining('v1.0.0 does not exist yet'),
@@ -154,7 +147,8 @@ test('v1 is made, goes forward with a release, and stays where it is', () => {
 
   setVersion('1.1.0');
   commit();
-  const second = pushMain();
+  pushMain();
+  const second = git('rev-parse', 'HEAD');
   expect(release('create-tag', '1.1.0')).toMatchObject({ status: 0 });
   expect(release('move-major', '1.1.0')).toMatchObject({
     status: 0,
@@ -168,89 +162,60 @@ test('v1 is made, goes forward with a release, and stays where it is', () => {
   expect(atRemote('v1')).toBe(second);
 });
 
-type Scene = ReturnType<typeof setUp>;
+const set =
+  (version: string, lockVersion?: string) =>
+  ({ setVersion }: Scene) =>
+    setVersion(version, lockVersion);
+const write =
+  (path: string) =>
+  ({ clone }: Scene) =>
+    writeFileSync(join(clone, path), 'more');
 
-const versionTags = '.github/rulesets/version-tags.json';
-
-test.for<[string, (scene: Scene) => string, RegExp]>([
-  ['a version that is incomplete', () => '1.0', /“1.0” is no version of a release/],
-  ['a tag in place of a version', () => 'v1.0.0', /“v1.0.0” is no version of a release/],
-  ['an option in place of a version', () => '--all', /is no version of a release/],
-  ['a version that is not that of the project', () => '1.1.0', /package.json says 1.0.0, not 1.1.0/],
-  [
-    'a lock file of another version',
-    ({ setVersion, commit, pushMain }) => {
-      setVersion('1.1.0', '1.0.0');
-      commit();
-      pushMain();
-      return '1.1.0';
-    },
-    /package-lock.json says 1.0.0/,
-  ],
-  ...['1.2.0', '0.9.0'].map((version): [string, (scene: Scene) => string, RegExp] => [
-    `a version that the changelog does not date (${version})`,
-    ({ setVersion, commit, pushMain }) => {
-      setVersion(version);
-      commit();
-      pushMain();
-      return version;
-    },
-    /CHANGELOG.md has no dated entry of/,
-  ]),
-  [
-    'a dist that is not the committed one',
-    ({ clone }) => {
-      appendFileSync(join(clone, 'dist/main/index.js'), '// more');
-      return '1.0.0';
-    },
-    /not as committed:\n.*dist\/main\/index.js/,
-  ],
-  [
-    'a file in dist that nobody committed',
-    ({ clone }) => {
-      writeFileSync(join(clone, 'dist/main/more.js'), '');
-      return '1.0.0';
-    },
-    /not as committed:\n.*dist\/main\/more.js/,
-  ],
+test.for<[string, string, RegExp, ((scene: Scene) => void)?]>([
+  ['a version that is incomplete', '1.0', /“1.0” is no version of a release/],
+  ['a tag in place of a version', 'v1.0.0', /“v1.0.0” is no version of a release/],
+  ['an option in place of a version', '--all', /is no version of a release/],
+  ['a version that is not that of the project', '1.1.0', /package.json says 1.0.0, not 1.1.0/],
+  ['a lock file of another version', '1.1.0', /package-lock.json says 1.0.0/, set('1.1.0', '1.0.0')],
+  ['a version that the changelog lacks', '1.2.0', /CHANGELOG.md has no dated entry of/, set('1.2.0')],
+  ['a version that the changelog does not date', '0.9.0', /CHANGELOG.md has no dated entry of/, set('0.9.0')],
+  ['a changed dist', '1.0.0', /not as committed:\n.*dist\/main\/index.js/, write('dist/main/index.js')],
+  ['a file in dist that nobody committed', '1.0.0', /not as committed:\n.*dist\/main\/more/, write('dist/main/more')],
   [
     'a commit that is not on main',
-    ({ clone, commit }) => {
-      writeFileSync(join(clone, 'README.md'), 'Another branch.');
-      commit();
-      return '1.0.0';
-    },
+    '1.0.0',
     /[0-9a-f]{40} is not on main/,
+    ({ commit, ...scene }) => {
+      write('README.md')({ commit, ...scene });
+      commit();
+    },
   ],
-])('%s is refused, and nothing is packed, tagged or moved', ([, prepare, reason]) => {
-  const scene = setUp();
-  const version = prepare(scene);
-  expectRefusal(scene, version, reason);
-  expect(scene.git('ls-remote', '--tags', 'origin')).toBe('');
+])('%s is refused', ([, version, reason, prepare]) => {
+  const scene = prepare === undefined ? at(template) : setUp();
+  prepare?.(scene);
+  expect(scene.release('verify', version)).toEqual({ status: 1, said: expect.stringMatching(reason) });
 });
 
-test('a version whose tag is at another commit is refused, and no tag moves', () => {
+test('each command verifies first: a version whose tag is at another commit is refused, and nothing is packed or moved', () => {
   const scene = setUp();
-  scene.git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
-  writeFileSync(join(scene.clone, 'README.md'), 'A later commit.');
-  scene.commit();
-  scene.pushMain();
-  expectRefusal(scene, '1.0.0', /v1.0.0 exists already, at [0-9a-f]{40}/);
-  expect(scene.atRemote('v1.0.0')).toBe(scene.first);
-  expect(scene.atRemote('v1')).toBe('');
-});
+  const { folder, git, commit, pushMain, release } = scene;
+  git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
+  write('README.md')(scene);
+  commit();
+  pushMain();
+  const tags = git('ls-remote', '--tags', 'origin');
 
-function expectRefusal({ folder, release }: Scene, version: string, reason: RegExp): void {
-  for (const words of [
-    ['verify', version],
-    ['pack', version, join(folder, 'packed')],
-    ['create-tag', version],
-    ['move-major', version],
-  ]) {
-    expect(release(...words)).toEqual({ status: 1, said: expect.stringMatching(reason) });
-  }
+  for (const [command = '', ...more] of [['verify'], ['pack', join(folder, 'packed')], ['create-tag'], ['move-major']])
+    expect(release(command, '1.0.0', ...more)).toEqual({
+      status: 1,
+      said: expect.stringMatching(/v1.0.0 exists already, at [0-9a-f]{40}/),
+    });
+
   expect(readdirSync(folder)).not.toContain('packed');
-}
+  expect(git('ls-remote', '--tags', 'origin')).toBe(tags);
+});
+
+const versionTags = '.github/rulesets/version-tags.json';
 
 test('a release whose entry has no date yet can be rehearsed', () => {
   const scene = setUp();
