@@ -24,10 +24,12 @@ interface Ruleset {
   readonly rules: Rule[];
 }
 
+const rulesetList = '/rulesets?includes_parents=false&per_page=100';
+
 /** What GitHub answers on each path, as far as a test changes it. */
 interface Answers {
   [ruleset: `/rulesets/${number}`]: Ruleset;
-  '/rulesets?includes_parents=false&per_page=100': { id: number; name: string }[];
+  [rulesetList]: { id: number; name: string }[];
   readonly '/environments/release': { readonly protection_rules: { prevent_self_review?: boolean }[] };
   readonly '/environments/release/deployment-branch-policies': { branch_policies: { name: string; type: string }[] };
   readonly '/immutable-releases': { enabled: boolean };
@@ -66,11 +68,10 @@ function asInFiles(): Answers {
     current_user_can_bypass: 'never',
     rules: structuredClone(ruleset.rules).reverse(),
   }));
-  const pullRequest = set.flatMap(({ rules }) => rules).find(({ type }) => type === 'pull_request');
-  existing(pullRequest?.parameters).required_reviewers = [];
+  parametersOf(existing(set.find(({ name }) => name === 'main')), 'pull_request').required_reviewers = [];
   const settings = readJson<Record<string, object>>('.github/settings.json');
   return {
-    '/rulesets?includes_parents=false&per_page=100': set.map(({ id, name }) => ({ id, name })),
+    [rulesetList]: set.map(({ id, name }) => ({ id, name })),
     ...Object.fromEntries(set.map((ruleset) => [`/rulesets/${ruleset.id}`, ruleset])),
     ...Object.fromEntries(
       Object.entries(settings).map(([path, value]) => [`/${path}`, { ...value, url: 'https://example.com/' }]),
@@ -78,15 +79,16 @@ function asInFiles(): Answers {
   } as Answers;
 }
 
+function parametersOf({ rules }: Ruleset, wanted: string): NonNullable<Rule['parameters']> {
+  return existing(rules.find(({ type }) => type === wanted)?.parameters);
+}
+
 function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 /** Runs the script against a server that plays GitHub. */
-async function compare(
-  answers: Partial<Answers>,
-  cwd = filledIn,
-): Promise<{ status: number; said: string; tokens: string[] }> {
+async function compare(answers: Partial<Answers>, cwd = filledIn) {
   const tokens = new Set<string>();
   const byPath = new Map<string, unknown>(Object.entries(answers));
   const server = createServer((request, response) => {
@@ -114,8 +116,7 @@ function run(env: NodeJS.ProcessEnv, cwd: string): Promise<{ status: number; sai
 }
 
 function rulesetNamed(answers: Answers, wanted: string): Ruleset {
-  const list = '/rulesets?includes_parents=false&per_page=100';
-  const id = answers[list].find(({ name }) => name === wanted)?.id ?? 0;
+  const id = answers[rulesetList].find(({ name }) => name === wanted)?.id ?? 0;
   return existing(answers[`/rulesets/${id}`]);
 }
 
@@ -132,98 +133,83 @@ test('settings that are as in the files are accepted', async () => {
   });
 });
 
+/** GitHub's answers, and the rulesets in them. */
+function settings() {
+  const answers = asInFiles();
+  const [main, versionTags, releaseTags] = ['main', 'version tags', 'release tags'].map((name) =>
+    rulesetNamed(answers, name),
+  ) as [Ruleset, Ruleset, Ruleset];
+  return { answers, list: answers[rulesetList], main, versionTags, releaseTags };
+}
+
+const actor = { actor_id: 5, bypass_mode: 'always' };
+
 /** Each row changes a setting, and has what the comparison says of it. */
-const changes: [string, (answers: Answers) => void, RegExp][] = [
+const changes: [string, (github: ReturnType<typeof settings>) => unknown, RegExp][] = [
   [
     'a ruleset that is only evaluated',
-    (answers) => {
-      rulesetNamed(answers, 'main').enforcement = 'evaluate';
-    },
+    ({ main }) => Object.assign(main, { enforcement: 'evaluate' }),
     /ruleset “main”: enforcement: the file has "active", GitHub has "evaluate"/,
   ],
   [
     'a second App that may move tags',
-    (answers) => {
-      rulesetNamed(answers, 'version tags').bypass_actors?.push({
-        actor_id: 5,
-        actor_type: 'Integration',
-        bypass_mode: 'always',
-      });
-    },
+    ({ versionTags }) => versionTags.bypass_actors?.push({ ...actor, actor_type: 'Integration' }),
     /ruleset “version tags”: bypass_actors: the file has .*, GitHub has .*"actor_id":5/,
   ],
   [
     'an admin who may bypass the review',
-    (answers) => {
-      rulesetNamed(answers, 'main').bypass_actors = [
-        { actor_id: 5, actor_type: 'RepositoryRole', bypass_mode: 'always' },
-      ];
-    },
+    ({ main }) => main.bypass_actors?.push({ ...actor, actor_type: 'RepositoryRole' }),
     /ruleset “main”: bypass_actors: the file has \[\], GitHub has/,
   ],
   [
     'a rule that was taken out',
-    (answers) => {
-      rulesetNamed(answers, 'version tags').rules.pop();
-    },
+    ({ versionTags }) => versionTags.rules.pop(),
     /ruleset “version tags”: rules: creation: the file has .*, GitHub has undefined/,
   ],
   [
     'a rule that no file has',
-    (answers) => {
-      rulesetNamed(answers, 'release tags').rules.push({ type: 'required_signatures' });
-    },
+    ({ releaseTags }) => releaseTags.rules.push({ type: 'required_signatures' }),
     /ruleset “release tags”: rules: required_signatures: the file has undefined/,
   ],
   [
     'a review that code owners need not give',
-    (answers) => {
-      const { rules } = rulesetNamed(answers, 'main');
-      existing(rules.find(({ type }) => type === 'pull_request')?.parameters).require_code_owner_review = false;
-    },
+    ({ main }) => Object.assign(parametersOf(main, 'pull_request'), { require_code_owner_review: false }),
     /require_code_owner_review: the file has true, GitHub has false/,
   ],
   [
     'a condition that leaves out some tags',
-    (answers) => {
-      rulesetNamed(answers, 'version tags').conditions.ref_name.exclude = ['refs/tags/v1'];
-    },
+    ({ versionTags }) => versionTags.conditions.ref_name.exclude.push('refs/tags/v1'),
     /conditions: ref_name: exclude: the file has \[\], GitHub has \["refs\/tags\/v1"\]/,
   ],
   [
     'a ruleset that is not set',
-    (answers) => {
-      const list = '/rulesets?includes_parents=false&per_page=100';
-      answers[list] = answers[list].filter(({ name }) => !name.startsWith('no branches'));
-    },
+    ({ list }) =>
+      list.splice(
+        list.findIndex(({ name }) => name.startsWith('no branches')),
+        1,
+      ),
     /ruleset “no branches named like versions”: expected 1, found 0/,
   ],
   [
     'a ruleset that no file describes',
-    (answers) => {
-      answers['/rulesets?includes_parents=false&per_page=100'].push({ id: 99, name: 'more' });
-    },
+    ({ list }) => list.push({ id: 99, name: 'more' }),
     /ruleset “more”: no file describes it/,
   ],
   [
     'an environment that other branches may use',
-    (answers) => {
-      answers['/environments/release/deployment-branch-policies'].branch_policies.push({ name: '*', type: 'branch' });
-    },
+    ({ answers }) =>
+      answers['/environments/release/deployment-branch-policies'].branch_policies.push({ name: '*', type: 'branch' }),
     /environments\/release\/deployment-branch-policies: branch_policies: the file has/,
   ],
   [
     'a release that its author may approve',
-    (answers) => {
-      existing(answers['/environments/release'].protection_rules[0]).prevent_self_review = false;
-    },
+    ({ answers }) =>
+      Object.assign(existing(answers['/environments/release'].protection_rules[0]), { prevent_self_review: false }),
     /environments\/release: protection_rules: the file has/,
   ],
   [
     'releases that can be changed',
-    (answers) => {
-      answers['/immutable-releases'].enabled = false;
-    },
+    ({ answers }) => Object.assign(answers['/immutable-releases'], { enabled: false }),
     /immutable-releases: enabled: the file has true, GitHub has false/,
   ],
 ];
@@ -231,9 +217,9 @@ const changes: [string, (answers: Answers) => void, RegExp][] = [
 describe('with a change of each kind', () => {
   let outcome: Awaited<ReturnType<typeof compare>>;
   beforeAll(async () => {
-    const answers = asInFiles();
-    for (const [, change] of changes) change(answers);
-    outcome = await compare(answers);
+    const github = settings();
+    for (const [, change] of changes) change(github);
+    outcome = await compare(github.answers);
   });
 
   test('the comparison fails, and names each change once', () => {
@@ -248,16 +234,16 @@ describe('with a change of each kind', () => {
 });
 
 test('a token that does not see who may bypass a ruleset is refused, and the permission it needs is named', async () => {
-  const answers = asInFiles();
-  delete rulesetNamed(answers, 'main').bypass_actors;
+  const { answers, main } = settings();
+  delete main.bypass_actors;
   const { status, said } = await compare(answers);
   expect(said).toContain('it needs Administration (write)');
   expect(status).toBe(1);
 });
 
 test('a ruleset file without the id of an App is never accepted, and the message says where to write it', async () => {
-  const answers = asInFiles();
-  existing(rulesetNamed(answers, 'version tags').bypass_actors?.[0]).actor_id = 0;
+  const { answers, versionTags: ruleset } = settings();
+  existing(ruleset.bypass_actors?.[0]).actor_id = 0;
   const placeholder = folderWithApp(0);
   onTestFinished(() => rmSync(placeholder, { recursive: true }));
 
@@ -309,8 +295,7 @@ test('main changes only by a pull request that two people approved and all check
     'pull_request',
     'required_status_checks',
   ]);
-  const parameters = new Map(main.rules.map((rule) => [rule.type, rule.parameters]));
-  expect(parameters.get('pull_request')).toMatchObject({
+  expect(parametersOf(main, 'pull_request')).toMatchObject({
     // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
     required_approving_review_count: 2,
     require_code_owner_review: true,
@@ -318,7 +303,7 @@ test('main changes only by a pull request that two people approved and all check
     dismiss_stale_reviews_on_push: true,
   });
   // 15368 is GitHub Actions: no other App and no person can report the check.
-  expect(parameters.get('required_status_checks')?.required_status_checks).toEqual(
+  expect(parametersOf(main, 'required_status_checks').required_status_checks).toEqual(
     ['CI', 'Dependency review'].map((context) => ({ context, integration_id: 15368 })),
   );
   // A later line could name other owners of a file, or none.
