@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf, parseCliOptions } from '../control-plane/cli-options.js';
 import { fetchRaw } from '../kit/fetch-raw.js';
 import { type Command, startCommand } from './command.js';
 import { examplesOf, shape } from './console.js';
@@ -233,6 +234,8 @@ describe('the control plane as a command', () => {
 });
 
 describe('bad input gets one error that names it', () => {
+  const noRule = (rule: string) => `--fault: '${rule}' is not a rule for a fault: `;
+
   it.each([
     ['--nonsense', "Unknown option '--nonsense'"],
     ['projects', "Unexpected argument 'projects'. This command does not take positional arguments"],
@@ -247,64 +250,54 @@ describe('bad input gets one error that names it', () => {
     ['--tls-key key.pem', '--tls-key and --tls-cert need each other.'],
     ['--tls-key none.pem --tls-cert none.pem', "--tls-key: ENOENT: no such file or directory, open 'none.pem'"],
     ['--tls-key package.json --tls-cert package.json', /^--tls-key and --tls-cert: .*PEM/],
-    [
-      '--fault 503',
-      "--fault: '503' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.",
-    ],
-    [
-      '--fault keys:1:503',
-      /^--fault: 'keys:1:503' is not a rule for a fault: 'keys' is none of create-key, .* and any\.$/,
-    ],
-    [
-      '--fault any:0:503',
-      "--fault: 'any:0:503' is not a rule for a fault: '0' is not of the form 3, 3+, 2-4, * or 10%.",
-    ],
-    [
-      '--fault any:1:hung',
-      /^--fault: 'any:1:hung' is not a rule for a fault: 'hung' is neither a status nor one of hang, /,
-    ],
-    ['--host 192.0.2.1', /^Cannot listen: .*192\.0\.2\.1.* Choose another --host or --port\.$/],
-  ])('%s', async (options, message) => {
+    ['--fault 503', `${noRule('503')}expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.`],
+    ['--fault keys:1:503', new RegExp(`^${noRule('keys:1:503')}'keys' is none of create-key, .* and any\\.$`)],
+    ['--fault any:0:503', `${noRule('any:0:503')}'0' is not of the form 3, 3+, 2-4, * or 10%.`],
+    ['--fault any:1:hung', new RegExp(`^${noRule('any:1:hung')}'hung' is neither a status nor one of hang, `)],
+  ])('%s', (options, message) => {
+    let said = '';
+    try {
+      parseCliOptions(options.split(' '));
+    } catch (error) {
+      [said = ''] = messageOf(error).split('\n');
+    }
+    expect(said).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+  });
+
+  it.each([
+    ['--operations -1', /^Option '--operations' argument is ambiguous\.$/, 2],
+    ['--host 192.0.2.1', /^Cannot listen: .*192\.0\.2\.1.* Choose another --host or --port\.$/, 1],
+  ])('as one line on stderr: %s', async (options, message, exitCode) => {
     const command = start(`node build/test/control-plane/cli.js ${options}`);
-    expect(await command.ended).toBeGreaterThan(0);
-    expect([command.stdout, command.stderr]).toEqual(['', expect.stringMatching(/^control-plane: .+\n$/)]);
-    const said = command.stderr.slice('control-plane: '.length, -1);
-    if (typeof message === 'string') expect(said).toBe(message);
-    else expect(said).toMatch(message);
+    expect(await command.ended).toBe(exitCode);
+    const [, said] = /^control-plane: (.+)\n$/.exec(command.stderr) ?? [];
+    expect(said).toMatch(message);
+    expect(command.stdout).toBe('');
   });
 
   it('also in requests', async () => {
     const service = await plane();
     const project = `/projects/${service.project_ids[0]}`;
-    const refused = async (path: string, form: string, method?: string) => {
+    const refusals: readonly (readonly [request: string, message: string | RegExp, method?: string])[] = [
+      [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
+      [`${project}/operations?action=x`, /^400 action must be one of apply_config, .*, not 'x'\.$/],
+      [`${project}/operations?seconds=-1`, "400 seconds must be a number up to 999999, not '-1'."],
+      [`${project}/operations?outcome=green`, "400 outcome must be one of finished, failed, not 'green'."],
+      ['/projects/none/operations', "404 There is no project 'none'."],
+      [`${project}/operations/none`, `404 Project '${service.project_ids[0]}' has no operation 'none'.`],
+      ['/faults?rule=x', "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503."],
+      ['/runs/7?status=done', "400 status must be one of queued, in_progress, completed, not 'done'."],
+      ['/runs/7?attempt=0', "400 attempt must be a number from 1 to 999, not '0'."],
+      ['/runs/x', '400 An id is digits, not "x".'],
+      ['/runs', '404 There is no GET /control/runs. docs/control-plane.md lists what there is.', 'GET'],
+    ];
+    for (const [request, message, method] of refusals) {
+      const [path = '', form] = request.split('?');
       const { status, body } = await control(service, path, form, method);
-      return `${status} ${body.message}`;
-    };
-    expect([
-      await refused(`${project}/operations`, 'acton=x'),
-      await refused(`${project}/operations`, 'action=x'),
-      await refused(`${project}/operations`, 'seconds=-1'),
-      await refused(`${project}/operations`, 'outcome=green'),
-      await refused('/projects/none/operations', ''),
-      await refused(`${project}/operations/none`, ''),
-      await refused('/faults', 'rule=x'),
-      await refused('/runs/7', 'status=done'),
-      await refused('/runs/7', 'attempt=0'),
-      await refused('/runs/x', ''),
-      await refused('/runs', '', 'GET'),
-    ]).toEqual([
-      "400 There is no field 'acton'; known are: action, seconds, outcome.",
-      expect.stringMatching(/^400 action must be one of apply_config, .*, not 'x'\.$/),
-      "400 seconds must be a number up to 999999, not '-1'.",
-      "400 outcome must be one of finished, failed, not 'green'.",
-      "404 There is no project 'none'.",
-      `404 Project '${service.project_ids[0]}' has no operation 'none'.`,
-      "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.",
-      "400 status must be one of queued, in_progress, completed, not 'done'.",
-      "400 attempt must be a number from 1 to 999, not '0'.",
-      '400 An id is digits, not "x".',
-      '404 There is no GET /control/runs. docs/control-plane.md lists what there is.',
-    ]);
+      expect(`${status} ${body.message}`).toEqual(
+        typeof message === 'string' ? message : expect.stringMatching(message),
+      );
+    }
     const json = await fetchRaw(`${service.control_url}/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
