@@ -65,16 +65,6 @@ test.concurrent('the error for an unknown host names it', async (context) => {
   expect(errorOf(result)).toMatch(/host name contrrol\.test was not found.*base-url/);
 });
 
-test.concurrent('the error for a host that the system cannot look up names it', async (context) => {
-  const { run } = await setProcess(context);
-
-  const result = await run({ ...anyId, 'base-url': 'https://absent.invalid/v2' }, { nodeArgs: shortPauses });
-
-  expect(result.outputs).toMatchObject({ status: 'error' });
-  // The machine decides whether the name does not exist, or no name server responds.
-  expect(errorOf(result)).toMatch(/host name absent\.invalid was not found|look up the host name absent\.invalid/);
-});
-
 test.concurrent('the deadline ends a step whose lookup nobody answers', async (context) => {
   const { folder, run } = await setProcess(context);
 

@@ -80,6 +80,11 @@ const cases: readonly (readonly [what: string, parse: (text: string) => unknown,
     respond(200),
     [of(' '), of('"'), of('1'), of('-'), `[${of('12345678901234567   ,')}`, `[12345678901234567${of(' ')}`],
   ],
+  [
+    'a body with escapes and digits',
+    respond(200),
+    [`["${of('\\"1234567890123456')}`, `["${of('\\"1234567890123456')}"]`],
+  ],
   ['a JSON text', parseJson, [`"${of('\\\\')}"`]],
   ['JSON that is printed again', (text) => printJson(parseJson(text)), [`[${of('12345678901234567890,')}1]`]],
   [

@@ -71,10 +71,3 @@ test('parseJson accepts what JSON.parse accepts, and nothing else', () => {
     { numRuns: 20_000, examples: [['{12345678901234567:0}']] },
   );
 });
-
-// Quadratic work would take minutes, and exceed the time limit of a test.
-test('a long text with escapes and digits takes linear time, also if its end is missing', () => {
-  const start = `["${'\\"1234567890123456'.repeat(200_000)}`;
-  expect(() => parseJson(start)).toThrow();
-  expect(parseJson(`${start}"]`)).toHaveLength(1);
-});
