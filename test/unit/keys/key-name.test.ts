@@ -1,45 +1,23 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import {
-  type KeyOrigin,
-  makeKeyName,
-  parseKeyName,
-  repositoryFingerprint,
-  type WorkflowRun,
-} from '../../../src/keys/key-name.js';
+import { expect, test } from 'vitest';
+import { type KeyOrigin, makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
 import { seededRandom } from '../../control-plane/random.js';
 
 const characters = '0123456789abcdefghijklmnopqrstuvwxyz-';
 /** Labels that look like other parts of a name. */
-const misleading = [
-  'run1',
-  'a-run1-1',
-  '-run99-9-',
-  'run1-1-abcdefghij-a',
-  '-',
-  '0',
-  'kept',
-  'a-kept1-1',
-  '-kept99-9-',
-];
+const misleading = 'run1 a-run1-1 -run99-9- run1-1-abcdefghij-a - 0 kept a-kept1-1 -kept99-9-'.split(' ');
 const labels = fc.oneof(
   fc.string({ unit: fc.constantFrom(...characters), minLength: 1, maxLength: 20 }),
   fc.constantFrom(...misleading, '-'.repeat(20)),
 );
-const runs: fc.Arbitrary<WorkflowRun> = fc.record({
+const runs: fc.Arbitrary<KeyOrigin['run']> = fc.record({
   fingerprint: fc.nat().map((id) => repositoryFingerprint('https://github.com', String(id))),
   id: fc.bigInt({ min: 1n, max: 10n ** 20n - 1n }).map(String),
   attempt: fc.integer({ min: 1, max: 999 }),
 });
 const origins: fc.Arbitrary<KeyOrigin> = fc.record({ run: runs, isKept: fc.boolean() });
 
-interface Made {
-  readonly label: string;
-  readonly origin: KeyOrigin;
-  readonly name: string;
-}
-
-const names: fc.Arbitrary<Made> = fc
+const names = fc
   .tuple(labels, origins, fc.nat())
   .map(([label, origin, seed]) => ({ label, origin, name: makeKeyName(label, origin, seededRandom(seed)) }));
 
@@ -103,28 +81,25 @@ test.each(['98765432101', '9876543210123456789'])('10,000 names of run %s differ
   expect(new Set(made).size).toBe(10_000);
 });
 
-describe('the fingerprint', () => {
-  test('has 10 characters, whatever the server and the repository', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), (server, repository) => {
-        expect(repositoryFingerprint(server, repository)).toMatch(/^[a-z0-9]{10}$/);
-      }),
-    );
+test('the fingerprint has 10 characters, whatever the server and the repository', () => {
+  const property = fc.property(fc.string(), fc.string(), (server, repository) => {
+    expect(repositoryFingerprint(server, repository)).toMatch(/^[a-z0-9]{10}$/);
   });
+  fc.assert(property);
+});
 
-  test('differs between repositories and between servers', () => {
-    const servers = ['https://github.com', 'https://ghe.example', 'https://ghe.example:8443', 'https://ghe2.example'];
-    const ids = Array.from({ length: 2_500 }, (_, id) => String(id));
-    const all = servers.flatMap((server) => ids.map((id) => repositoryFingerprint(server, id)));
-    expect(new Set(all).size).toBe(10_000);
-  });
+test('the fingerprint differs between repositories and between servers', () => {
+  const servers = ['https://github.com', 'https://ghe.example', 'https://ghe.example:8443', 'https://ghe2.example'];
+  const ids = Array.from({ length: 2_500 }, (_, id) => String(id));
+  const all = servers.flatMap((server) => ids.map((id) => repositoryFingerprint(server, id)));
+  expect(new Set(all).size).toBe(10_000);
+});
 
-  test('ignores slashes at the end and capitals, and separates server and repository', () => {
-    const own = repositoryFingerprint('https://ghe.example', 'acme/shop');
-    for (const server of ['https://ghe.example/', 'https://ghe.example//', 'HTTPS://GHE.example'])
-      expect(repositoryFingerprint(server, 'Acme/Shop'), server).toBe(own);
-    expect(repositoryFingerprint('https://ghe.example/acme', 'shop')).not.toBe(own);
-  });
+test('the fingerprint ignores slashes at the end and capitals, and separates server and repository', () => {
+  const own = repositoryFingerprint('https://ghe.example', 'acme/shop');
+  for (const server of ['https://ghe.example/', 'https://ghe.example//', 'HTTPS://GHE.example'])
+    expect(repositoryFingerprint(server, 'Acme/Shop'), server).toBe(own);
+  expect(repositoryFingerprint('https://ghe.example/acme', 'shop')).not.toBe(own);
 });
 
 /** One character less, more, or in the other case; something before or after it; or the other word. */

@@ -1,7 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
 import { jobMessage } from '../../official/message.js';
 import { findWorker } from '../../official/places.js';
 import { tokenOf } from '../../official/token.js';
@@ -98,20 +96,6 @@ test.for([
   ['a\n${{ a }}', { type: 3, expr: "format('a\n{0}', a)" }],
 ] as const)('the text %j is compiled as the service compiles it', ([text, token]) => {
   expect(tokenOf(text)).toEqual(token);
-});
-
-test('the worker comes from a folder, else from an archive, which is unpacked again after a change', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin/Runner.Worker'), '');
-  const archive = join(folder, 'runner.tar.gz');
-  writeFileSync(archive, '');
-  const fromArchive = findWorker({ RUNNER_ARCHIVE: archive });
-  expect(fromArchive).toMatchObject({ kind: 'archive', path: archive });
-  expect(findWorker({ RUNNER_DIR: folder, RUNNER_ARCHIVE: archive })).toMatchObject({ kind: 'folder', path: folder });
-  writeFileSync(archive, 'a newer one');
-  expect(findWorker({ RUNNER_ARCHIVE: archive }).home).not.toBe(fromArchive.home);
 });
 
 test('without a worker the error says what to set, and which path does not exist', () => {
