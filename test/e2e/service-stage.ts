@@ -20,9 +20,7 @@ export interface ServiceStage {
   answering(operations: readonly { readonly id: string }[]): string;
   /** An operation that finishes when that request has come. */
   startUntil(awaited: Awaited, plan?: OperationPlan): Operation;
-  /** When the script ran, and how the control plane answered it: 401, or 404 where it came with a key. */
   ranAt(script: string): number;
-  statusOf(script: string): number | undefined;
   /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
   story(): string[];
 }
@@ -65,7 +63,6 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-non
       return operation;
     },
     ranAt: (script) => requestOf(script).at,
-    statusOf: (script) => requestOf(script).status,
     story: () => {
       const told = service.requests.map(({ endpoint, path, keyId = 'none' }) => {
         const [, script] = path.split(scripts);

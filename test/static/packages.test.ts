@@ -11,23 +11,14 @@ interface Locked {
   readonly resolved?: string;
 }
 
+/** Of a package.json. */
 interface Package {
   readonly name: string;
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
 interface StandIn extends Package {
-  readonly standsInFor: {
-    readonly package: string;
-    readonly range: string;
-    readonly in: string;
-    readonly version: string;
-  };
-}
-
-interface Loader {
-  readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly standsInFor: Readonly<Record<'package' | 'range' | 'in' | 'version', string>>;
 }
 
 const lock: { readonly packages: Readonly<Record<string, Locked>> } = readJson('package-lock.json');
@@ -94,7 +85,7 @@ test('a stand-in has a name that no package of the lock file has', () => {
 
 test.for(standIns)('$name is loaded in place of the package, by the version that it was made for', (standIn) => {
   const { package: name, range, in: loader, version } = standIn.standsInFor;
-  expect(readJson<Loader>(join('node_modules', loader, 'package.json'))).toMatchObject({
+  expect(readJson<Package>(join('node_modules', loader, 'package.json'))).toMatchObject({
     version,
     dependencies: { [name]: range },
   });
@@ -102,28 +93,20 @@ test.for(standIns)('$name is loaded in place of the package, by the version that
   expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: standIn.folder, link: true });
 });
 
-const lapses: [string, (edit: (path: string, change: object) => void, standsInFor: StandIn['standsInFor']) => void][] =
-  [
-    ['its loader has another version', (edit, { in: loader }) => edit(`node_modules/${loader}`, { version: '99.0.0' })],
-    [
-      'its loader asks for another range',
-      (edit, { in: loader, package: name }) => edit(`node_modules/${loader}`, { dependencies: { [name]: '^99.0.0' } }),
-    ],
-    [
-      'the real package is in its place',
-      (edit, { package: name }) => edit(`node_modules/${name}`, { name, version: '99.0.0' }),
-    ],
-    [
-      'its loader has a real one of its own',
-      (edit, { in: loader, package: name }) => edit(`node_modules/${loader}/node_modules/${name}`, { name }),
-    ],
-  ];
+type Edit = (path: string, change: object) => void;
 
-const lapsesOfStandIns = standIns.flatMap((standIn) =>
+const lapses: [lapse: string, apply: (edit: Edit, loader: string, name: string) => void][] = [
+  ['its loader has another version', (edit, loader) => edit(loader, { version: '99.0.0' })],
+  ['its loader asks for another range', (edit, loader, name) => edit(loader, { dependencies: { [name]: '^99.0.0' } })],
+  ['the real package is in its place', (edit, _, name) => edit(name, { name, version: '99.0.0' })],
+  ['its loader has a real one of its own', (edit, loader, name) => edit(`${loader}/node_modules/${name}`, { name })],
+];
+
+const lapsesOfEach = standIns.flatMap((standIn) =>
   lapses.map(([lapse, apply]) => ({ name: standIn.name, standIn, lapse, apply })),
 );
 
-test.for(lapsesOfStandIns)('a build with $name fails if $lapse', ({ standIn, apply }) => {
+test.for(lapsesOfEach)('a build with $name fails if $lapse', ({ standIn, apply }) => {
   const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
   onTestFinished(() => rmSync(place, { recursive: true }));
   const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
@@ -134,19 +117,19 @@ test.for(lapsesOfStandIns)('a build with $name fails if $lapse', ({ standIn, app
   mkdirSync(join(place, 'build/src'), { recursive: true });
   const installed = Object.fromEntries(paths.map((path) => [path, {}]));
   writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
-  apply((path, change) => {
-    const file = join(place, path, 'package.json');
-    const before = existsSync(file) ? readJson<object>(file) : {};
-    mkdirSync(join(place, path), { recursive: true });
-    writeFileSync(file, JSON.stringify({ ...before, ...change }));
-  }, standIn.standsInFor);
-
-  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/bundle.js'), 'dist'], {
-    cwd: place,
-    encoding: 'utf8',
-  });
-
   const { in: loader, version, package: name, range } = standIn.standsInFor;
+  const edit: Edit = (path, change) => {
+    const folder = join(place, 'node_modules', path);
+    const file = join(folder, 'package.json');
+    const before = existsSync(file) ? readJson<object>(file) : {};
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, JSON.stringify({ ...before, ...change }));
+  };
+  apply(edit, loader, name);
+
+  const options = { cwd: place, encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/bundle.js'), 'dist'], options);
+
   expect(stderr).toContain(
     `${standIn.name} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`,
   );

@@ -7,59 +7,34 @@ import {
 } from '../../../../src/modes/post/schedule.js';
 
 const search = { rounds: 1, hasFailed: false, remaining: 16_000, retryAfterMs: 0, lastRoundBeforeEnd: 500 };
+const failed = { ...search, hasFailed: true };
 const revocation = { ...search, hasFailed: true, remaining: 20_000, lastRoundBeforeEnd: Number.POSITIVE_INFINITY };
 
-/** `longest`: with the highest random number. `shortest`: with the lowest. Undefined: there is no next round. */
-const pauses: Readonly<Record<string, Progress & { longest: number | undefined; shortest?: number }>> = {
-  'the first round of a phase starts at once': { ...search, rounds: 0, longest: 0 },
-  'the first round of a phase waits for a Retry-After of the phase before it': {
-    ...search,
-    rounds: 0,
-    retryAfterMs: 3_000,
-    longest: 3_000,
-  },
-  'the first round does not start if a Retry-After ends after the phase': {
-    ...search,
-    rounds: 0,
-    retryAfterMs: 16_001,
-    longest: undefined,
-  },
-  'a search that succeeded is repeated after 250 ms': { ...search, longest: 250 },
-  'the third pause lasts from half a second to one second': { ...search, rounds: 3, longest: 1_000, shortest: 500 },
-  'the pause grows to 2 s': { ...search, rounds: 4, longest: 2_000, shortest: 1_000 },
-  'the pause grows no further': { ...search, rounds: 40, longest: 2_000, shortest: 1_000 },
-  'after a failure a pause lasts at most a quarter of the remaining time': {
-    ...search,
-    rounds: 9,
-    hasFailed: true,
-    remaining: 4_000,
-    longest: 1_000,
-    shortest: 1_000,
-  },
-  'a pause ends when the last round is due': {
-    ...search,
-    rounds: 9,
-    remaining: 2_200,
-    lastRoundBeforeEnd: 1_800,
-    longest: 400,
-  },
-  'no pause is shorter than 250 ms, even if the last round is due sooner': { ...search, remaining: 510, longest: 250 },
-  'a search that succeeded when the last round was due is over': { ...search, remaining: 500, longest: undefined },
-  'a search that failed when the last round was due is repeated': {
-    ...search,
-    hasFailed: true,
-    remaining: 500,
-    longest: 250,
-  },
-  'a Retry-After is longer than the pause': { ...search, retryAfterMs: 7_000, longest: 7_000, shortest: 7_000 },
-  'a Retry-After that ends with the phase is kept': { ...search, retryAfterMs: 16_000, longest: 16_000 },
-  'a Retry-After beyond the phase ends it': { ...search, retryAfterMs: 16_001, longest: undefined },
-  'a revocation that failed is repeated': { ...revocation, longest: 250 },
-  'a revocation that failed close to the deadline is repeated': { ...revocation, remaining: 300, longest: 250 },
-  'a revocation that succeeded is over': { ...revocation, hasFailed: false, longest: undefined },
-};
-
-it.each(Object.entries(pauses))('%s', (_, { longest, shortest = longest, ...progress }) => {
+/** The next pause with the highest random number, and with the lowest where that differs. Undefined: no next round. */
+it.each<[title: string, progress: Progress, longest: number | undefined, shortest?: number]>([
+  ['the first round of a phase starts at once', { ...search, rounds: 0 }, 0],
+  ['the first round waits for a Retry-After of the phase before', { ...search, rounds: 0, retryAfterMs: 3_000 }, 3_000],
+  ['no first round if a Retry-After ends after the phase', { ...search, rounds: 0, retryAfterMs: 16_001 }, undefined],
+  ['a search that succeeded is repeated after 250 ms', search, 250],
+  ['the third pause lasts from half a second to one second', { ...search, rounds: 3 }, 1_000, 500],
+  ['the pause grows to 2 s', { ...search, rounds: 4 }, 2_000, 1_000],
+  ['the pause grows no further', { ...search, rounds: 40 }, 2_000, 1_000],
+  ['after a failure a pause is at most a quarter of the rest', { ...failed, rounds: 9, remaining: 4_000 }, 1_000],
+  [
+    'a pause ends when the last round is due',
+    { ...search, rounds: 9, remaining: 2_200, lastRoundBeforeEnd: 1_800 },
+    400,
+  ],
+  ['no pause is shorter than 250 ms, even if the last round is due sooner', { ...search, remaining: 510 }, 250],
+  ['a search that succeeded when the last round was due is over', { ...search, remaining: 500 }, undefined],
+  ['a search that failed when the last round was due is repeated', { ...failed, remaining: 500 }, 250],
+  ['a Retry-After is longer than the pause', { ...search, retryAfterMs: 7_000 }, 7_000],
+  ['a Retry-After that ends with the phase is kept', { ...search, retryAfterMs: 16_000 }, 16_000],
+  ['a Retry-After beyond the phase ends it', { ...search, retryAfterMs: 16_001 }, undefined],
+  ['a revocation that failed is repeated', revocation, 250],
+  ['a revocation that failed close to the deadline is repeated', { ...revocation, remaining: 300 }, 250],
+  ['a revocation that succeeded is over', { ...revocation, hasFailed: false }, undefined],
+])('%s', (_, progress, longest, shortest = longest) => {
   expect([pauseBeforeRound(progress, 1), pauseBeforeRound(progress, 0)]).toEqual([longest, shortest]);
 });
 
