@@ -15,6 +15,8 @@ export interface Behaviour {
   readonly post?: string;
   /** The main of a later step, which runs whatever the first one did. */
   readonly next?: string;
+  /** It shows how a process ends or starts. The scripts of all others use their environment, files and streams alone. */
+  readonly needsProcess?: true;
   /** The job is cancelled as soon as main says that it is `ready`. */
   readonly isCancelled?: true;
   /** Where the suite's runner does otherwise: why, and what of it is not compared. */

@@ -9,7 +9,7 @@ const killed = (signal: string): Behaviour => ({
   main: `process.kill(process.pid, '${signal}'); stay();`,
 });
 
-export const ends: readonly Behaviour[] = [
+const endings: readonly Behaviour[] = [
   ...[0, 1, 2, 78, 137, 143, 255].map(exits),
   ...['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGABRT'].map(killed),
   {
@@ -47,23 +47,24 @@ export const ends: readonly Behaviour[] = [
   },
 ];
 
-export const cancels: readonly Behaviour[] = [
+export const ends = endings.map((ending): Behaviour => ({ ...ending, needsProcess: true }));
+
+const cancellations: readonly Behaviour[] = [
   {
     claim: 'a cancel sends SIGINT, and the step is cancelled though it exits with 0',
     main: "process.on('SIGINT', () => { see('SIGINT'); file('OUTPUT', 'a=1\\n'); console.log('bye'); process.exit(0); }); stay(); ready();",
     next: "console.log('next ran');",
     post: "console.log('post ran');",
-    isCancelled: true,
   },
   {
     claim: 'a cancel sends SIGTERM where SIGINT did not end the process',
     main: "process.on('SIGINT', () => see('SIGINT')); process.on('SIGTERM', () => { see('SIGTERM'); process.exitCode = 1; process.exit(); }); stay(); ready();",
-    isCancelled: true,
   },
   {
     claim: 'a cancel kills a process that neither signal ended, and what it wrote counts',
     main: "for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => see(name)); file('OUTPUT', 'a=1\\n'); file('STATE', 'b=2\\n'); file('STEP_SUMMARY', '# c'); stay(); ready();",
     post: 'see(env(/^STATE_/));',
-    isCancelled: true,
   },
 ];
+
+export const cancels = cancellations.map((cancel): Behaviour => ({ ...cancel, isCancelled: true, needsProcess: true }));

@@ -79,6 +79,7 @@ export const environment: readonly Behaviour[] = [
     main: `see(process.cwd() === process.env.GITHUB_WORKSPACE, readFileSync(0, 'utf8'), dirname(process.env.GITHUB_OUTPUT) === join(process.env.RUNNER_TEMP, '_runner_file_commands'));
         writeFileSync(join(process.env.RUNNER_TEMP, 'left'), 'by main');`,
     next: "see(readFileSync(join(process.env.RUNNER_TEMP, 'left'), 'utf8'));",
+    needsProcess: true,
   },
   {
     claim: 'GITHUB_PATH puts folders first, the last line before those above it, and a folder named again moves',
@@ -106,6 +107,7 @@ export const tooLarge: Behaviour = {
   main: "file('ENV', 'TOO_LARGE=' + 'x'.repeat(128 * 1024) + '\\n');",
   next: '',
   post: '',
+  needsProcess: true,
   differs: {
     why: 'The words are those of the operating system; the suite’s runner throws, for no test means that.',
     parts: ['annotations', 'log'],

@@ -54,6 +54,7 @@ export const outputs: readonly Behaviour[] = [
     claim: 'what was written counts where the process is killed',
     main: "file('OUTPUT', 'a=1\\n'); file('STATE', 'b=2\\n'); file('STEP_SUMMARY', '# c'); process.kill(process.pid, 'SIGKILL'); stay();",
     post: 'see(env(/^STATE_/));',
+    needsProcess: true,
   },
   {
     claim: 'outputs that post sets are nowhere',
