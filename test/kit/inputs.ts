@@ -1,19 +1,11 @@
 import { expect } from 'vitest';
 import type { StepOptions, StepResult } from '../runner/step.js';
+import { type Mode, modes } from '../simulation/plan.js';
 import { errorOf, type Stage } from './stage.js';
 
 export type Inputs = NonNullable<StepOptions['inputs']>;
 
-export const modes = [
-  'wait-operation',
-  'list-operations',
-  'list-projects',
-  'create-key',
-  'list-keys',
-  'revoke-key',
-  'sweep-keys',
-] as const;
-export type Mode = (typeof modes)[number];
+export { type Mode, modes };
 
 /** Valid values of the inputs that a mode requires. */
 export const requiredInputs: Readonly<Record<Mode, Inputs>> = {

@@ -145,16 +145,13 @@ interface Virtual {
 }
 
 function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownExchange, elsewhere, ...host }: Virtual) {
-  const { plane, faults, exchanges } = createControlPlane({ ...options, clock: clock.service });
+  const { exchanges, ...observed } = createControlPlane({ ...options, clock: clock.service });
+  const { apiKey, projectIds } = observed.plane;
   const service: RunningControlPlane = {
+    ...observed,
     baseUrl: 'https://control.test/v2',
-    apiKey: plane.apiKey,
-    projectIds: plane.projectIds,
-    plane,
-    faults,
-    requests: exchanges.log.exchanges,
-    arrived: (awaited) => exchanges.log.wait('arrived', awaited),
-    ended: (awaited) => exchanges.log.wait('ended', awaited),
+    apiKey,
+    projectIds,
     close: async () => exchanges.close(),
   };
   const spawn: NonNullable<StepOptions['spawn']> = (child, part) => {

@@ -100,28 +100,14 @@ export class VirtualProcess {
     };
   }
 
+  /** Once the process is over, nothing of it reaches the runner. */
   #guardedToolkit(): Toolkit {
-    const { toolkit } = this.#options;
-    const while_ =
-      <A extends unknown[]>(call: (...args: A) => void) =>
-      (...args: A): void => {
-        if (!this.#isOver) call(...args);
-      };
-    return {
-      input: toolkit.input,
-      mask: while_(toolkit.mask),
-      info: while_(toolkit.info),
-      notice: while_(toolkit.notice),
-      warning: while_(toolkit.warning),
-      error: while_(toolkit.error),
-      debug: while_(toolkit.debug),
-      output: while_(toolkit.output),
-      state: while_(toolkit.state),
-      variable: while_(toolkit.variable),
-      summary: async (markdown) => {
-        if (!this.#isOver) await toolkit.summary(markdown);
-      },
-    };
+    type Call = (...args: unknown[]) => unknown;
+    const guarded = Object.entries(this.#options.toolkit).map(([name, call]: [string, Call]) => [
+      name,
+      (...args: unknown[]) => (this.#isOver ? undefined : call(...args)),
+    ]);
+    return { ...Object.fromEntries(guarded), input: this.#options.toolkit.input };
   }
 
   /** A timer that throws is an uncaught exception of Node. */

@@ -90,8 +90,8 @@ export function startStep(options: StepOptions = {}): StepHandle {
   return start('main', options, {});
 }
 
-export function runStep(options: StepOptions = {}): Promise<StepResult> {
-  return attempt(() => startStep(options));
+export async function runStep(options: StepOptions = {}): Promise<StepResult> {
+  return startStep(options).done;
 }
 
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
@@ -100,12 +100,8 @@ export function startPost(from: Finished, options: StepOptions = {}): StepHandle
   return start('post', { job: from.job, ...from.options, ...options, env }, from.state);
 }
 
-export function runPost(from: Finished, options: StepOptions = {}): Promise<StepResult> {
-  return attempt(() => startPost(from, options));
-}
-
-async function attempt(begin: () => StepHandle): Promise<StepResult> {
-  return begin().done;
+export async function runPost(from: Finished, options: StepOptions = {}): Promise<StepResult> {
+  return startPost(from, options).done;
 }
 
 function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, string>>): StepHandle {
