@@ -139,8 +139,25 @@ export function isBelievedGone(id: string, sent: readonly SentRequest[]): boolea
   return lost >= 0 && deletes.slice(lost + 1).some(({ response }) => response?.status === 404);
 }
 
+/** A promise of the contract: the time of all of post. */
+export const postTimeout = 20_000;
+
 export function deadlineOf({ plan, main }: StepRecord): number {
   return plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs;
+}
+
+/** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
+export function lagOf({ main, plan }: StepRecord, end: number): number {
+  const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
+  return interval || Math.min(5_000, Math.max(500, (end - main.startedAt) / 4));
+}
+
+/** How long new operations may be unlisted: an empty list is believed only then. */
+export const graceForUnlisted = 5_000;
+
+/** The problems of the claims that are wrong. */
+export function wrong(claims: readonly (readonly [isWrong: boolean, problem: string])[]): string[] {
+  return claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
 }
 
 /** Milliseconds of a `Retry-After`. A date counts from the response's own date, because clocks differ. */

@@ -10,28 +10,23 @@ export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number):
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
-  const events: OutsideEvent[] = [];
-  if (chance.odds(0.06)) {
-    events.push({
-      atMs: startsAtMs + chance.upTo(20_000),
-      what: 'the parent key is revoked by another',
-      run: (at) => at.revokeAsAnother(at.plane.keyOfSecret(at.plane.apiKey)?.id ?? ''),
-    });
-  }
-  if (chance.odds(0.05)) {
-    events.push({
-      atMs: startsAtMs + chance.upTo(20_000),
-      what: 'the newest key is revoked by another',
-      run: (at) => at.revokeAsAnother(at.plane.aliveKeys().slice(1).at(-1)?.id ?? ''),
-    });
-  }
+  const events = [
+    ...sometimes(chance, 0.06, () =>
+      revocation(
+        startsAtMs + chance.upTo(20_000),
+        'the parent key',
+        ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id,
+      ),
+    ),
+    ...sometimes(chance, 0.05, () => revocation(startsAtMs + chance.upTo(20_000), 'the newest key', newestKey)),
+  ];
   // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
   const reuses = chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => startsAtMs + chance.upTo(25_000));
   for (const atMs of reuses) {
     events.push({
       atMs,
       what: 'the newest key is revoked by another, and its id used again',
-      run: (at) => at.reuseId(at.plane.aliveKeys().slice(1).at(-1)?.id ?? ''),
+      run: (at) => at.reuseId(newestKey(at)),
     });
   }
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
@@ -45,6 +40,18 @@ export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number):
     expects: { mode: 'create-key', revokes, fails, exportsTo },
     events,
   };
+}
+
+function sometimes<T>(chance: Chance, odds: number, make: () => T): T[] {
+  return chance.odds(odds) ? [make()] : [];
+}
+
+function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
+  return { atMs, what: `${which} is revoked by another`, run: (stage) => stage.revokeAsAnother(idOf(stage) ?? '') };
+}
+
+function newestKey({ plane }: Stage): string {
+  return plane.aliveKeys().slice(1).at(-1)?.id ?? '';
 }
 
 type PostDrawn = Omit<StepPlan['post'], 'interruption' | 'forgery'>;
@@ -75,16 +82,8 @@ export function drawRevokeKey(chance: Chance, stage: Stage, startsAtMs: number):
   );
   chance.times(chance.pick([0, 2]), () => plane.addKey('kept'));
   for (const { id } of keys) if (chance.odds(0.15)) plane.revokeKey(id);
-  const events: OutsideEvent[] = keys.flatMap(({ id }) =>
-    chance.odds(0.1)
-      ? [
-          {
-            atMs: startsAtMs + chance.upTo(3_000),
-            what: `key ${id} is revoked by another`,
-            run: (at: Stage) => at.revokeAsAnother(id),
-          },
-        ]
-      : [],
+  const events = keys.flatMap(({ id }) =>
+    sometimes(chance, 0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
   );
   if (chance.odds(0.55)) {
     const name = chance.pick(['ci', 'deploy', 'nobody']);
@@ -128,15 +127,7 @@ export function drawSweep(chance: Chance, startsAtMs: number): Drawn {
   return {
     inputs: { 'github-token': githubToken, ...(dryRun ? { 'dry-run': 'true' } : {}) },
     expects: { mode: 'sweep-keys', dryRun, olderThanMs: 35 * 24 * hour },
-    events: chance.odds(0.1)
-      ? [
-          {
-            atMs: startsAtMs + chance.upTo(2_000),
-            what: 'the newest key is revoked by another',
-            run: (at) => at.revokeAsAnother(at.plane.aliveKeys().slice(1).at(-1)?.id ?? ''),
-          },
-        ]
-      : [],
+    events: sometimes(chance, 0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
   };
 }
 

@@ -1,12 +1,22 @@
 import type { Operation } from '../../control-plane/index.js';
 import type { Of } from '../plan.js';
 import { forgeryIn, output, type ProcessRecord, processesOf, type Run, type StepRecord, texts } from '../record.js';
-import { alarms, deadlineOf, endOf, isAliveAt, isIncompleteKeyList, removalOf, startOf, statusOf } from '../truth.js';
+import {
+  alarms,
+  deadlineOf,
+  endOf,
+  graceForUnlisted,
+  isAliveAt,
+  isIncompleteKeyList,
+  lagOf,
+  removalOf,
+  startOf,
+  statusOf,
+} from '../truth.js';
 import { isGitHubClear } from './sweep.js';
 
 /** A run that is not found gets a second request after 1 s, in half of the time at most. */
 const tooShortToAskAgain = 3_000;
-const graceForUnlisted = 5_000;
 /** Milliseconds that a computation may take. */
 const rounding = 10;
 
@@ -129,12 +139,6 @@ function waitForNothing({ stage }: Run, { main, plan }: StepRecord, { failOnEmpt
   if (status !== expected) return [`nothing is unfinished, but the status is ${status} instead of ${expected}`];
   const ms = Math.round(main.endedAt - main.startedAt);
   return plan.timeoutMs > 0 && ms > limit ? [`an empty list was believed only after ${ms} ms`] : [];
-}
-
-/** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
-function lagOf({ main, plan }: StepRecord, end: number): number {
-  const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-  return interval || Math.min(5_000, Math.max(500, (end - main.startedAt) / 4));
 }
 
 function waitForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): string[] {

@@ -1,8 +1,7 @@
 import { processesOf, type Run } from '../record.js';
-import { deadlineOf } from '../truth.js';
+import { deadlineOf, postTimeout } from '../truth.js';
 
 const grace = 2_000;
-const postTimeout = 20_000;
 
 /** Main ends by its deadline + 2 s, and within 2 s of a signal. Post ends within 20 s + 2 s. */
 export function endsInTime({ stage, steps }: Run): string[] {

@@ -12,12 +12,12 @@ import {
   isThrottled,
   isWholeKeyList,
   keysOf,
+  postTimeout,
   retryAfterOf,
   revocationOf,
 } from '../truth.js';
 
-/** Promises of the contract: the time of all of post, and of one exchange. */
-const postTimeout = 20_000;
+/** A promise of the contract. */
 const exchangeTimeout = 5_000;
 /** The search goes on "until the time is nearly over". The minted key ends its search earlier, to revoke itself. */
 const searchEndsBefore = { parent: 1_600, minted: 4_500 };

@@ -8,6 +8,7 @@ import {
   isIncompleteKeyList,
   isPermanent,
   isThrottled,
+  lagOf,
   maxAmbiguousCreates,
   removalOf,
   retryAfterOf,
@@ -94,9 +95,7 @@ function delayed({ stage }: Run, step: StepRecord): string[] {
     const { at, phase } = endOf(operation);
     if (isRemoved || phase !== 'bad' || at > deadlineOf(step)) return [];
     const from = Math.max(at, main.startedAt);
-    const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-    const lag = interval || Math.min(5_000, Math.max(500, (from - main.startedAt) / 4));
-    const latest = from + lag + silenceMs + 8 * stage.tripMs + 10 + stage.slackMs;
+    const latest = from + lagOf(step, from) + silenceMs + 8 * stage.tripMs + 10 + stage.slackMs;
     return main.endedAt > latest ? [`saw a failure ${Math.round(main.endedAt - from)} ms late`] : [];
   });
 }

@@ -1,5 +1,5 @@
 import { forgeryIn, output, type ProcessRecord, type Run, type StepRecord, texts } from '../record.js';
-import { deadlineOf, endedByItself, isAlarm, isToldToWaitPast, statusOf } from '../truth.js';
+import { deadlineOf, endedByItself, isAlarm, isToldToWaitPast, statusOf, wrong } from '../truth.js';
 
 const good = ['finished', 'ok', 'revoked', 'gone'];
 const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
@@ -24,7 +24,7 @@ function mainProblems(step: StepRecord, slackMs: number): string[] {
   const expectedErrors = main.exit === 1 && status !== 'cancelled' ? 1 : 0;
   const isEarly = main.endedAt < deadlineOf(step) - slackMs && !isToldToWaitPast(deadlineOf(step), main);
   const hasResultFile = main.resultFile !== undefined || plan.mode === 'create-key';
-  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+  const problems = wrong([
     [!known.includes(status), `the status is ${status}`],
     [good.includes(status) !== (main.exit === 0), `status ${status} with exit ${main.exit}`],
     [!(Math.abs(duration - ms) <= 0.5 + slackMs), `duration-ms is ${duration}, but the step took ${ms}`],
@@ -37,8 +37,8 @@ function mainProblems(step: StepRecord, slackMs: number): string[] {
       plan.inputs['summary'] !== 'false' && endedByItself(main) && texts(main, 'summary').length !== 1,
       'not one summary',
     ],
-  ];
-  return [...claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : [])), ...badTexts(main, errors)];
+  ]);
+  return [...problems, ...badTexts(main, errors)];
 }
 
 function postProblems(step: StepRecord): string[] {
@@ -48,17 +48,14 @@ function postProblems(step: StepRecord): string[] {
     return [];
   const errors = texts(post, 'error');
   const warnings = texts(post, 'warning').filter(isAlarm);
-  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+  const problems = wrong([
     [post.crash !== undefined, `post crashed: ${post.crash}`],
     [post.exit === 1 && !(expects.fails && errors.length === 1), `post failed with ${errors.length} errors`],
     [post.exit === 0 && errors.length > 0, 'post succeeded with an error'],
     [expects.fails && warnings.length > 0, 'post warns although it must fail'],
     [[...errors, ...warnings].some((text) => text.includes('request-timeout')), 'post names an input that it ignores'],
-  ];
-  return [
-    ...claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : [])),
-    ...badTexts(post, [...errors, ...warnings]),
-  ];
+  ]);
+  return [...problems, ...badTexts(post, [...errors, ...warnings])];
 }
 
 function badTexts(process: ProcessRecord, toAdvise: readonly string[]): string[] {

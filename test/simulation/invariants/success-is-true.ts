@@ -8,6 +8,7 @@ import {
   deadlineOf,
   endedByItself,
   endOf,
+  graceForUnlisted,
   idOfDelete,
   isAliveAt,
   isBelievedGone,
@@ -23,6 +24,7 @@ import {
   startOf,
   statusOf,
   wasRevokedByAnother,
+  wrong,
 } from '../truth.js';
 import { isOver } from './sweep.js';
 
@@ -198,8 +200,6 @@ function missedByLastPoll(
   });
 }
 
-const graceForUnlisted = 5_000;
-
 /** A project without any operation is polled again 5 s after the first whole poll. */
 function believedTooEarly({ slackMs }: Run['stage'], step: StepRecord, projectId: string): string[] {
   if (step.plan.timeoutMs === 0) return [];
@@ -220,14 +220,13 @@ function created(run: Run, step: StepRecord, { revokes, exportsTo }: Of<'create-
   if (key === undefined) return ['success, but this step did not create the key of its output'];
   const isAlive = isAliveAt(key, main.endedAt) || wasRevokedByAnother(run, step, key);
   const variable = main.messages.findLast(({ kind }) => kind === 'variable')?.text;
-  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+  return wrong([
     [!isAlive, `success, but key ${key.id} is revoked`],
     [output(main, 'key-id') !== key.id, `key-id is not ${key.id}`],
     [output(main, 'key-name') !== key.name, `key-name is not ${key.name}`],
     [readKeyName(key.name)?.isKept !== !revokes, `the name ${key.name} does not say whether the key is kept`],
     [exportsTo !== '' && variable !== secret, 'success, but the variable does not hold the key'],
-  ];
-  return claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
+  ]);
 }
 
 function revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke-key'>): string[] {
@@ -288,7 +287,7 @@ function listed({ main }: StepRecord, failOn: string): string[] {
   const status = statusOf(main);
   const isGreen = main.exit === 0;
   const isIncomplete = isGreen && main.sent.some(isIncompleteKeyList);
-  const claims: readonly (readonly [isWrong: boolean, problem: string])[] = [
+  return wrong([
     [isGreen && Number.isNaN(count), 'success without a count'],
     [isIncomplete && texts(main, 'warning').length === 0, 'an incomplete list without a warning'],
     [isIncomplete && failOn !== '' && count === 0, 'success, but a match may be missing from an incomplete list'],
@@ -297,6 +296,5 @@ function listed({ main }: StepRecord, failOn: string): string[] {
     [status === 'empty' && (failOn !== 'empty' || count !== 0), `empty, with ${count} records`],
     [status === 'match' && (failOn !== 'match' || count === 0), `match, with ${count} records`],
     [status === 'error' && !Number.isNaN(count), 'an error with a result'],
-  ];
-  return claims.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
+  ]);
 }
