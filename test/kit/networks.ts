@@ -80,7 +80,7 @@ export async function connect(
     run,
     request: (...request) => run(first(...request)),
     elapsed: () => clock.now(),
-    pass: (ms) => run(new Promise((resolve) => clock.schedule(clock.now() + ms, resolve))),
+    pass: (ms) => run(clock.sleep(ms)),
   };
 }
 

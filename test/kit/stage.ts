@@ -88,7 +88,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const elsewhere: HttpRequest[] = [];
   const serviceOptions = { projects: 1, operations: 3, ...rest };
   const clock = new VirtualClock();
-  const runs = new FakeWorkflowRuns((ms) => sleep(clock, ms));
+  const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
   const { service, spawn, limitMs } = overSockets
     ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 35_000 }
@@ -131,7 +131,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     paths: () => [...ownPaths, ...service.requests.map(({ path }) => path.replace(/^\/v2\//, ''))],
     times: () => service.requests.map(({ at }) => at - beganAt),
     after: (ms, act) => void clock.schedule(clock.now() + ms, act),
-    pass: (ms) => clock.run(sleep(clock, ms)),
+    pass: (ms) => clock.run(clock.sleep(ms)),
   };
 }
 
@@ -165,10 +165,6 @@ function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownEx
     return spawnVirtual(child, part, { ...host, clock, random: seededRandom(options.seed ?? 1), exchange });
   };
   return { service, spawn, limitMs: 30_000 };
-}
-
-function sleep(clock: VirtualClock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.schedule(clock.now() + ms, resolve));
 }
 
 /** The one error annotation of a step that failed. */

@@ -2,12 +2,13 @@ import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-loo
 import type { FaultRule } from '../control-plane/index.js';
 import type { Stage } from './stage.js';
 
+/** In the order of the action's own list. */
 export const modes = [
   'wait-operation',
   'list-operations',
   'list-projects',
-  'list-keys',
   'create-key',
+  'list-keys',
   'revoke-key',
   'sweep-keys',
 ] as const;

@@ -46,6 +46,10 @@ export class VirtualClock implements Clock {
     };
   }
 
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.schedule(this.#now + ms, resolve));
+  }
+
   /**
    * Lets time pass until the work has ended; what is due later stays undone. Rejects when nothing is left to happen: the work
    * would wait for ever. Many clocks can run side by side, and share the turns of the event loop. `besideSockets`: something
