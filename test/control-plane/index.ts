@@ -38,7 +38,7 @@ export type { Operation, OperationPlan } from './operation.js';
 export type { PlaneAnswer, PlaneRequest } from './plane.js';
 export { ControlPlane } from './plane.js';
 export type { Endpoint } from './routes.js';
-export { basePath, endpoints } from './routes.js';
+export { basePath } from './routes.js';
 export type { WireStep } from './wire-script.js';
 
 export interface ControlPlaneOptions {

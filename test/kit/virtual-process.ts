@@ -14,7 +14,7 @@ export interface VirtualProcessOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly random: () => number;
   /** Milliseconds that the runner's clock is ahead of the service's. */
-  readonly clockAheadMs?: number;
+  readonly clockAheadMs: number;
   /** Milliseconds. A process that runs longer hangs. */
   readonly limitMs: number;
 }
@@ -69,7 +69,7 @@ export class VirtualProcess {
   }
 
   #makeWorld(): World {
-    const { clock, exchange, environment, random, clockAheadMs = 0 } = this.#options;
+    const { clock, exchange, environment, random, clockAheadMs } = this.#options;
     const toolkit = this.#guardedToolkit();
     return {
       toolkit,

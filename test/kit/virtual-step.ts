@@ -7,7 +7,6 @@ import { PostStep } from '../../src/modes/post/step.js';
 import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
-import { seededRandom } from '../control-plane/random.js';
 import type { ChildEnd, ChildOptions } from '../runner/child.js';
 import type { StepProcess } from '../runner/step.js';
 import type { VirtualClock } from '../virtual/clock.js';
@@ -17,8 +16,8 @@ export interface VirtualHost {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
   readonly runs: WorkflowRuns;
-  readonly random?: () => number;
-  readonly clockAheadMs?: number;
+  readonly random: () => number;
+  readonly clockAheadMs: number;
 }
 
 /** Milliseconds of virtual time: longer than any timeout of an input. */
@@ -28,7 +27,7 @@ const limitMs = 25 * 86_400_000;
 export function spawnVirtual(
   { env, onLine }: Pick<ChildOptions, 'env' | 'onLine'>,
   part: 'main' | 'post',
-  { clock, exchange, runs, random = seededRandom(1), clockAheadMs = 0 }: VirtualHost,
+  { clock, exchange, runs, random, clockAheadMs }: VirtualHost,
 ): StepProcess {
   const startedAt = clock.now();
   const elapsed = () => clock.now() - startedAt;
