@@ -1,24 +1,10 @@
-import type { Fault } from '../control-plane/index.js';
+import { groupOf } from '../simulation/coverage.js';
 import { type Mode, modes } from '../simulation/plan.js';
 import { processesOf, type Run, type StepRecord } from '../simulation/record.js';
 import { simulate } from '../simulation/simulate.js';
 
-const allKinds: { readonly [Kind in Fault['kind']]: true } = {
-  'hang-before-headers': true,
-  'cut-before-headers': true,
-  status: true,
-  html: true,
-  redirect: true,
-  delay: true,
-  'hang-mid-body': true,
-  drip: true,
-  'cut-mid-body': true,
-  'bad-json': true,
-  'empty-body': true,
-  'endless-body': true,
-  'close-on-next-request': true,
-};
-export const kinds = [...Object.keys(allKinds), 'kill', 'signal'];
+const ofNetwork = ['closed-on-arrival', 'outage'];
+export const kinds = [...Object.keys(groupOf), 'status', 'kill', 'signal'].filter((kind) => !ofNetwork.includes(kind));
 /** A service drips only small bodies. */
 const impossible = ['list-operations: drip', 'list-projects: drip', 'list-keys: drip'];
 

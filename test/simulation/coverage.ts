@@ -1,7 +1,8 @@
 import { type ProcessRecord, processesOf, type Run, type SentRequest, type StepRecord } from './record.js';
 import { alarms, bodyOf, isRejection, statusOf } from './truth.js';
 
-const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, string>> = {
+/** The client treats the faults of a group alike. */
+export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, string>> = {
   'close-on-next-request': 'none',
   'hang-before-headers': 'hang',
   'hang-mid-body': 'hang',

@@ -26,7 +26,7 @@ function echo(chance: Chance): string {
   return chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
 }
 
-export function drawFault(chance: Chance, endpoint: Endpoint): Fault {
+function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const isSmall = endpoint !== 'list-operations' && endpoint !== 'list-projects' && endpoint !== 'list-keys';
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.

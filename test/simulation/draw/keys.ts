@@ -2,11 +2,11 @@ import type { Chance } from '../chance.js';
 import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
-import type { Drawn } from './lists.js';
+import type { Drawn, Task } from './lists.js';
 
 const hour = 3_600_000;
 
-export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
@@ -75,7 +75,7 @@ export function drawPost(
   ])();
 }
 
-export function drawRevokeKey(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
   const { plane } = stage;
   const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
     plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
@@ -122,7 +122,7 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
   return runs;
 }
 
-export function drawSweep(chance: Chance, startsAtMs: number): Drawn {
+export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task): Drawn {
   const dryRun = chance.odds(0.15);
   return {
     inputs: { 'github-token': githubToken, ...(dryRun ? { 'dry-run': 'true' } : {}) },

@@ -10,6 +10,14 @@ export interface Drawn {
   readonly clockAheadMs?: number;
 }
 
+/** What a step is drawn for. `shard`: empty if it lists all projects. */
+export interface Task {
+  readonly timeoutMs: number;
+  readonly startsAtMs: number;
+  readonly temp: string;
+  readonly shard: string;
+}
+
 /** The runner obeys it in any line that a later step prints. */
 const command = '##[error]';
 
@@ -24,7 +32,7 @@ function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== ''));
 }
 
-export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+export function drawListOperations(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
   const { plane } = stage;
   const projectId = plane.projectIds[0] ?? '';
   chance.times(chance.pick([0, 4, 12]), () =>
@@ -69,7 +77,7 @@ export function drawListOperations(chance: Chance, stage: Stage, startsAtMs: num
   };
 }
 
-export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: number, shard: string): Drawn {
+export function drawListProjects(chance: Chance, stage: Stage, { startsAtMs, shard }: Task): Drawn {
   const { plane } = stage;
   const [filter, admits] = drawFilter(chance, [
     ['region_id=cloud-eu-*', (record) => text(record, 'region_id').startsWith('cloud-eu-')],
@@ -105,7 +113,7 @@ export function drawListProjects(chance: Chance, stage: Stage, startsAtMs: numbe
   };
 }
 
-export function drawListKeys(chance: Chance, stage: Stage, startsAtMs: number): Drawn {
+export function drawListKeys(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
   const { plane } = stage;
   chance.times(chance.pick([0, 1, 3, 8]), (index) =>
     plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`, `docs ${command}`])),

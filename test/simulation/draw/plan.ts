@@ -7,7 +7,7 @@ import { drawFaults, drawKeyFaults, drawOutages } from './faults.js';
 import { drawForgery, killedBeforeItsState } from './forgery.js';
 import { drawInterruption, drawRunnerFault } from './interruption.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
-import { type Drawn, drawListKeys, drawListOperations, drawListProjects } from './lists.js';
+import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
 import { drawService, drawTrip } from './service.js';
 import { drawWait } from './wait-operation.js';
 
@@ -22,6 +22,16 @@ const endpointsOf: Readonly<Record<Mode, Endpoints>> = {
   'create-key': ['create-key', 'create-key', 'create-key', ...times(2, 'list-keys'), ...times(3, 'revoke-key')],
   'revoke-key': ['revoke-key', 'list-keys'],
   'sweep-keys': ['revoke-key', 'list-keys'],
+};
+
+const drawTask: Readonly<Record<Mode, (chance: Chance, stage: Stage, task: Task) => Drawn>> = {
+  'wait-operation': drawWait,
+  'list-operations': drawListOperations,
+  'list-projects': drawListProjects,
+  'list-keys': drawListKeys,
+  'create-key': drawCreateKey,
+  'revoke-key': drawRevokeKey,
+  'sweep-keys': drawSweep,
 };
 
 function times(count: number, endpoint: Endpoint): Endpoint[] {
@@ -116,7 +126,7 @@ function drawStep(
   const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = pollsOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s'] as const);
-  const drawn = drawTask(chance, mode, stage, { timeoutMs, startsAtMs, temp, shard });
+  const drawn = drawTask[mode](chance, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {
@@ -159,30 +169,4 @@ function drawStep(
     },
     events: drawn.events,
   };
-}
-
-interface Task {
-  readonly timeoutMs: number;
-  readonly startsAtMs: number;
-  readonly temp: string;
-  readonly shard: string;
-}
-
-function drawTask(chance: Chance, mode: Mode, stage: Stage, { timeoutMs, startsAtMs, temp, shard }: Task): Drawn {
-  switch (mode) {
-    case 'wait-operation':
-      return drawWait(chance, stage, timeoutMs, startsAtMs, temp);
-    case 'list-operations':
-      return drawListOperations(chance, stage, startsAtMs);
-    case 'list-projects':
-      return drawListProjects(chance, stage, startsAtMs, shard);
-    case 'list-keys':
-      return drawListKeys(chance, stage, startsAtMs);
-    case 'create-key':
-      return drawCreateKey(chance, stage, startsAtMs);
-    case 'revoke-key':
-      return drawRevokeKey(chance, stage, startsAtMs);
-    case 'sweep-keys':
-      return drawSweep(chance, startsAtMs);
-  }
 }

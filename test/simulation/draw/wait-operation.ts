@@ -6,7 +6,7 @@ import type { Chance } from '../chance.js';
 import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { drawFilter, text } from './filter.js';
-import type { Drawn } from './lists.js';
+import type { Drawn, Task } from './lists.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'] as const;
 /** Operations that the service starts by itself do not count without a filter that names the action. */
@@ -23,7 +23,7 @@ const actions = [
 ] as const;
 
 /** It often ends near the deadline. */
-export function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
+function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
   const span = timeoutMs === 0 ? 2_000 : timeoutMs;
   const lengthMs = chance.pick([
     chance.upTo(3_000),
@@ -54,7 +54,7 @@ export function drawOperation(chance: Chance, timeoutMs: number): OperationPlan 
   };
 }
 
-export function drawWait(chance: Chance, stage: Stage, timeoutMs: number, startsAtMs: number, temp: string): Drawn {
+export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp }: Task): Drawn {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const isAll = chance.odds(0.45);
