@@ -10,12 +10,12 @@ export function adviceFor(error: RequestError, namesProject: boolean): string {
   if (status === 403)
     return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
   if (status === 404)
-    return `Check ${namesProject ? 'base-url and project-id' : 'base-url'}. A key without access gets 404 too: check that api-key belongs to the right account.`;
+    return `Check base-url (it usually ends in /v2)${namesProject ? ' and project-id' : ''}. A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
   if (status === 423 || status === 429)
     return 'Run the step again later, with a longer timeout, or with fewer jobs at once.';
   if (status >= 500) return 'The service has a problem: check its status page, and run the step again.';
   if (status >= 400) return 'The service rejected the request: check the inputs of this step.';
-  return 'Check that base-url is the URL of the control API. A proxy or a login page may have sent this response. If not, the response format of the service has changed.';
+  return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If not, the response format of the service has changed.';
 }

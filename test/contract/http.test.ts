@@ -72,7 +72,7 @@ function expectError(result: StepResult, ...parts: readonly (string | RegExp)[])
   expect(result.summary).toMatch(/^### ❌/);
 }
 
-const baseUrlAdvice = /Check that base-url is the URL of the control API\. A proxy or a login page may have sent/;
+const baseUrlAdvice = /Check that base-url is the URL of the control API \(it usually ends in \/v2\)\. A proxy or a login page may have sent/;
 const networkAdvice = /Check base-url, and the network and the proxy of the runner/;
 const html: Fault = { kind: 'html' };
 const elsewhere = 'https://elsewhere.test/v2?token=1';
@@ -279,6 +279,11 @@ describe('bodies', () => {
     const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
     expectError(single, /`operation(\.\w+)?` should be .*login page/);
     expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
+  });
+
+  test('an error response that is only a long number adds nothing to its status', async (context) => {
+    const stage = await setStage(context, { respond: () => ({ status: 400, body: '12345678901234567890' }) });
+    expectError(await stage.runMode('list-projects'), /^GET \/v2\/projects: status 400\. The service rejected/);
   });
 
   test('a project that is nested more deeply than any record is an error', async (context) => {

@@ -111,7 +111,10 @@ test('a missing file, a folder and a huge file are rejected', async (context) =>
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
   for (const [inputs, message] of [
-    [{ ...huge, 'response-file': 'none' }, /does not exist.*workspace.*container:.*differ.*GITHUB_WORKSPACE/],
+    [
+      { ...huge, 'response-file': 'none' },
+      /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/,
+    ],
     [{ ...huge, 'response-file': stage.folder }, /is not a regular file; expected the file/],
     [huge, /is larger than 256 MiB/],
   ] as const)

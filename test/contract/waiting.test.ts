@@ -394,7 +394,7 @@ describe('an operation that is not found', () => {
       expect(errorOf(result)).toMatch(new RegExp(`Project ${stage.projectId} has no operation ${unknownId} .*404`));
       expect(errorOf(result)).toMatch(/There is no such operation\./);
       expect(errorOf(result)).toMatch(
-        /Does it belong to another project\? Check base-url and project-id\. A key without access gets 404 too/,
+        /Does it belong to another project\? Check base-url \(it usually ends in \/v2\) and project-id\. A key without access gets 404 too/,
       );
     }
   });

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
 import { BadValue, parseOperationId } from './input-values.js';
 
 const maxFileBytes = 256 * 1024 * 1024;
@@ -46,7 +47,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        'does not exist; expected a file that an earlier step of this job wrote. A relative path starts at the workspace. With container: or a container action, paths in the container differ from paths on the host: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace',
+        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. With container: or a container action, paths in the container differ from paths on the host: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }

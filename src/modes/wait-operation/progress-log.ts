@@ -22,6 +22,7 @@ const maxNamed = 3;
 export class ProgressLog {
   #warnedOfStatus = false;
   #hasReportedEmptyList = false;
+  #projects = 1;
   #lastFailure: string | undefined;
   #cancelHeartbeat = (): void => undefined;
 
@@ -35,6 +36,7 @@ export class ProgressLog {
     const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const [id = ''] = projectIds;
+    this.#projects = projectIds.length;
     const where = projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${projectIds.length} projects`;
     if (this.deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
     else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.deadline.expiresAt)}).`);
@@ -58,8 +60,9 @@ export class ProgressLog {
   listIsEmpty(): void {
     if (this.#hasReportedEmptyList) return;
     this.#hasReportedEmptyList = true;
+    const project = this.#projects === 1 ? 'The project' : 'At least one project';
     this.#write(
-      `No unfinished operation yet. Polling for ${formatDuration(graceForUnlisted)} more, because a new operation may not be listed immediately.`,
+      `${project} has no unfinished operation yet. Polling for ${formatDuration(graceForUnlisted)} more, because a new operation may not be listed immediately.`,
     );
   }
 
