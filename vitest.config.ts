@@ -10,8 +10,8 @@ export const shared = {
   maxWorkers: 3,
   // A wait is idle time; the start of a process is not, and more of them at once would be late for what they test.
   maxConcurrency: 8,
-  testTimeout: 40_000,
-  hookTimeout: 20_000,
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
 };
 
 export default defineConfig({
