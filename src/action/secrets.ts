@@ -2,24 +2,21 @@ import { minSecretLength, secretEncodings } from '../text/encodings.js';
 
 /** The secrets of the step. The runner masks them in the log, but not in outputs and summaries. */
 export class Secrets {
-  readonly #mask: (secret: string) => void;
   readonly #known: string[] = [];
 
-  constructor(mask: (secret: string) => void) {
-    this.#mask = mask;
-  }
+  constructor(private readonly mask: (secret: string) => void) {}
 
   /** Makes the runner mask the secret in the log, and `redact` replace the secret in all other text. */
   add(secret: string): void {
     if (secret === '') return;
-    this.#mask(secret);
+    this.mask(secret);
     this.#known.push(...secretEncodings(secret));
   }
 
   /** Masks hex and base64url too, because a later step may print them, and the runner does not derive these masks. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
-    for (const encoding of ['hex', 'base64url'] as const) this.#mask(Buffer.from(secret).toString(encoding));
+    for (const encoding of ['hex', 'base64url'] as const) this.mask(Buffer.from(secret).toString(encoding));
   }
 
   /** True if the text contains a secret. Short secrets do not count, because ordinary text contains them too. */

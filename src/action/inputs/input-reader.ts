@@ -45,32 +45,30 @@ export class BadInputs extends Error {}
 
 /** Reads inputs and collects their problems, so that a user can fix all of them at once. */
 export class InputReader {
-  readonly environment: Environment;
   readonly warnings: string[] = [];
-  readonly #input: (name: string) => string;
-  readonly #secrets: Secrets;
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
   /** Inputs that contain a secret by mistake. Their values are neither parsed nor printed. */
   readonly #withheld = new Set<string>();
 
-  constructor(input: (name: string) => string, environment: Environment, secrets: Secrets) {
-    this.environment = environment;
-    this.#input = input;
-    this.#secrets = secrets;
+  constructor(
+    private readonly input: (name: string) => string,
+    readonly environment: Environment,
+    private readonly secrets: Secrets,
+  ) {
     for (const name of inputNames) if (name !== 'api-key' && name !== tokenInput) this.#withholdKey(name);
   }
 
   text(name: InputName): string {
     this.#used.add(name);
-    if (name !== tokenInput) return this.#input(name) || defaults[name];
+    if (name !== tokenInput) return this.input(name) || defaults[name];
     // A mode that does not use the token of the job must not read it.
     this.#withholdKey(name);
-    return this.#input(name);
+    return this.input(name);
   }
 
   #withholdKey(name: InputName): void {
-    if (!this.#secrets.appearIn(this.#input(name))) return;
+    if (!this.secrets.appearIn(this.input(name))) return;
     this.#withheld.add(name);
     this.#problem(
       name,
@@ -106,26 +104,26 @@ export class InputReader {
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       const isHidden = error.hidesValue || text === '';
-      const value = isHidden ? '' : `“${sanitizeLine(this.#secrets.redact(show(text)), 80)}” `;
+      const value = isHidden ? '' : `“${sanitizeLine(this.secrets.redact(show(text)), 80)}” `;
       this.#problem(name, `${value}${error.message}`);
       return undefined;
     }
   }
 
   #problem(name: string, message: string): void {
-    this.#problems.push(`${name}: ${this.#secrets.redact(message)}`);
+    this.#problems.push(`${name}: ${this.secrets.redact(message)}`);
   }
 
   /** Warns about a value that is unusual but valid. */
   warn(name: InputName, message: string): void {
-    this.warnings.push(`${name}: ${sentence(this.#secrets.redact(message))}`);
+    this.warnings.push(`${name}: ${sentence(this.secrets.redact(message))}`);
   }
 
   /** Inputs that the step does not use, although the workflow sets them to something other than the default. */
   unused(): string[] {
     return inputNames
       .filter((name) => !this.#used.has(name) && name !== tokenInput)
-      .filter((name) => !['', defaults[name]].includes(this.#input(name)));
+      .filter((name) => !['', defaults[name]].includes(this.input(name)));
   }
 
   /** Returns the values if every input is valid, and throws otherwise. */

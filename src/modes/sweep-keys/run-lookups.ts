@@ -45,15 +45,14 @@ const untilSecondRequest = 1_000;
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
 export class RunLookups {
   readonly failures: RequestError[] = [];
-  readonly #own: WorkflowRun;
-  readonly #requestTimeout: number;
-  readonly #runs: WorkflowRuns;
   readonly #policy: RequestPolicy;
 
-  constructor(own: WorkflowRun, requestTimeout: number, runs: WorkflowRuns, collaborators: Collaborators) {
-    this.#own = own;
-    this.#requestTimeout = requestTimeout;
-    this.#runs = runs;
+  constructor(
+    private readonly own: WorkflowRun,
+    private readonly requestTimeout: number,
+    private readonly runs: WorkflowRuns,
+    collaborators: Collaborators,
+  ) {
     // The lookups get half of the remaining time. The other half is for the revocations.
     const { deadline } = collaborators;
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
@@ -61,13 +60,13 @@ export class RunLookups {
 
   /** `old`: ids of runs with a key that is old enough to be revoked after a confirmed 404. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
-    const own = { attempt: this.#own.attempt, isCompleted: false };
-    const others = [...ids].filter((id) => id !== this.#own.id);
-    if (others.length === 0 || !(await this.#canSeeOwnRun())) return new Map([[this.#own.id, own]]);
+    const own = { attempt: this.own.attempt, isCompleted: false };
+    const others = [...ids].filter((id) => id !== this.own.id);
+    if (others.length === 0 || !(await this.#canSeeOwnRun())) return new Map([[this.own.id, own]]);
     const first = await this.#findEach(others);
     const doubtful = others.filter((id) => first.get(id) === 'gone' && old.has(id));
     for (const id of doubtful) first.delete(id);
-    return new Map([[this.#own.id, own], ...first, ...(await this.#confirmNotFound(doubtful))]);
+    return new Map([[this.own.id, own], ...first, ...(await this.#confirmNotFound(doubtful))]);
   }
 
   /** GitHub also responds with 404 if the token cannot read the run, and sometimes by mistake. */
@@ -99,7 +98,7 @@ export class RunLookups {
 
   /** A 404 for another run counts only if the token can read the current run. */
   async #canSeeOwnRun(): Promise<boolean> {
-    const state = await this.#lookUp(this.#own.id);
+    const state = await this.#lookUp(this.own.id);
     if (state === 'gone') {
       const message = 'github-token cannot read the current run';
       this.failures.push(new RequestError(message, { transient: false, status: 404 }));
@@ -125,8 +124,8 @@ export class RunLookups {
   async #request(id: string): Promise<RunState> {
     const { deadline } = this.#policy;
     try {
-      const requestDeadline = deadline.within(this.#requestTimeout);
-      const outcome = await requestDeadline.race((onCancel) => this.#runs.find(id, onCancel));
+      const requestDeadline = deadline.within(this.requestTimeout);
+      const outcome = await requestDeadline.race((onCancel) => this.runs.find(id, onCancel));
       if ('run' in outcome) return outcome.run;
       throw new RequestError(outcome.failure.message, outcome.failure);
     } catch (error) {

@@ -33,7 +33,6 @@ export function waitOperation(settings: WaitSettings, collaborators: Collaborato
 }
 
 class Waiter {
-  readonly #settings: WaitSettings;
   readonly #deadline: Deadline;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
@@ -54,8 +53,10 @@ class Waiter {
   #changes = 0;
   #polledAt = 0;
 
-  constructor(settings: WaitSettings, { api, deadline, log, random }: Collaborators) {
-    this.#settings = settings;
+  constructor(
+    private readonly settings: WaitSettings,
+    { api, deadline, log, random }: Collaborators,
+  ) {
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
     this.#progress = new ProgressLog(log, this.#deadline, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
@@ -86,7 +87,7 @@ class Waiter {
     try {
       // An empty list of ids decides the wait without a request.
       this.#check();
-      if (this.#settledVerdict === undefined) this.#progress.start(this.#settings.projectIds);
+      if (this.#settledVerdict === undefined) this.#progress.start(this.settings.projectIds);
       const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
       const end = await Promise.race([this.#decision, polling]);
       if (!(end instanceof Error)) return this.#result(end);
@@ -187,13 +188,13 @@ class Waiter {
 
   #result(verdict: Verdict, cause?: RequestError): WaitResult {
     return createWaitResult(verdict, this.#projects, {
-      unresponsiveProjects: this.#settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
+      unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
       cause,
       elapsed: this.#deadline.clock.now() - this.#began,
     });
   }
 
   get #settledVerdict(): Verdict | undefined {
-    return settledVerdict(this.#projects, this.#settings);
+    return settledVerdict(this.#projects, this.settings);
   }
 }
