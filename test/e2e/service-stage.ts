@@ -12,7 +12,7 @@ import {
 export interface ServiceStage {
   readonly service: RunningControlPlane;
   readonly projectId: string;
-  /** A script that tells the control plane that it runs, with what argument, and with the key of `DB_API_KEY`. */
+  /** A script that tells the control plane that it runs, with what argument, and with the key of `CONTROL_API_KEY`. */
   script(name: string): string;
   /** From now on the API answers to a new branch with these operations, and with something secret. */
   answerBranch(operations: readonly { readonly id: string }[]): void;
@@ -45,8 +45,8 @@ export async function setServiceStage(
     service,
     projectId,
     script: (name) => `#!/bin/sh
-echo "It runs with <\${DB_API_KEY:-none}>."
-exec curl --no-progress-meter --header "Authorization: Bearer \${DB_API_KEY:-none}" --output /dev/null \\
+echo "It runs with <\${CONTROL_API_KEY:-none}>."
+exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY:-none}" --output /dev/null \\
   "${service.baseUrl}${scripts}${name}/$1"
 `,
     answerBranch: (operations) => {
