@@ -4,7 +4,12 @@ import { parseResponse } from '../../../src/api/parse-response.js';
 import type { HttpResponse } from '../../../src/http/exchange.js';
 
 function parseKeys(response: Pick<HttpResponse, 'status' | 'body'>) {
-  const request = { method: 'GET', url: new URL('https://control.test/v2/api_keys'), headers: {}, maxBytes: 1_000 } as const;
+  const request = {
+    method: 'GET',
+    url: new URL('https://control.test/v2/api_keys'),
+    headers: {},
+    maxBytes: 1_000,
+  } as const;
   return parseResponse(request, { headers: {}, ...response }, 0, parseKeyList);
 }
 
@@ -16,3 +21,10 @@ test('an error message that quotes HTML is what the service said, not a page of 
 test('a list of keys with another status than 200 proves nothing, and the error names the status', () => {
   expect(() => parseKeys({ status: 203, body: '[]' })).toThrow('`status` should be 200');
 });
+
+test.each(['"request_id":"req-7"', '"requestId" : "req-7"'])(
+  'the error shows the request id of a body with %s',
+  (field) => {
+    expect(() => parseKeys({ status: 400, body: `{${field}}` })).toThrow('status 400 [request id req-7]');
+  },
+);
