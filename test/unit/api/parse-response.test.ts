@@ -28,3 +28,7 @@ test.each(['"request_id":"req-7"', '"requestId" : "req-7"'])(
     expect(() => parseKeys({ status: 400, body: `{${field}}` })).toThrow('status 400 [request id req-7]');
   },
 );
+
+test('an error with a blank body says its status alone', () => {
+  expect(() => parseKeys({ status: 400, body: ' \n' })).toThrow(/status 400$/);
+});
