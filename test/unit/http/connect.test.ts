@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { connectToFirst } from '../../../src/http/connect.js';
+import { agentFor, connectToFirst } from '../../../src/http/connect.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
 /** After how many milliseconds an address accepts the connection or refuses it. One without an entry never does. */
@@ -82,4 +82,10 @@ test('an abort ends all attempts, and none starts after it', async () => {
   await expect(connected(['d'], controller.signal)).rejects.toThrow('aborted');
   expect(tried.map(({ address }) => address)).toEqual(['a', 'b']);
   expect(open()).toEqual([]);
+});
+
+test.each(['http:', 'https:'])('a connection of %s is kept for the next request', (protocol) => {
+  const names = { addresses: async () => [], close: () => undefined };
+  expect(agentFor(protocol, names, true)).toMatchObject({ keepAlive: true });
+  expect(agentFor(protocol, names, false)).toMatchObject({ keepAlive: false });
 });
