@@ -8,7 +8,7 @@ import { proxyPasswords } from './http/proxy.js';
 import { type Clock, systemClock } from './time/clock.js';
 import { Cancellation } from './time/deadline.js';
 
-/** Everything outside the process that a step uses. */
+/** Everything a step uses from outside its process. */
 export interface World {
   readonly toolkit: Toolkit;
   readonly secrets: Secrets;
@@ -22,24 +22,24 @@ export interface World {
   readonly cancellation: Cancellation;
 }
 
-/** The work of a process. `run` and `reportError` resolve to true if the step succeeded. */
+/** The main step or the post step. `run` and `reportError` resolve to true if the step should be marked as successful. */
 export interface Work {
   run(world: World): Promise<boolean>;
-  /** Reports the error that ended the work. */
+  /** Reports the error that ended `run`. */
   reportError(error: unknown, world: World): Promise<boolean>;
-  /** Called for SIGINT, SIGTERM and SIGBREAK. The runner sends these signals to cancel the step. */
+  /** Called for SIGINT, SIGTERM and SIGBREAK, which the runner sends to cancel the step. */
   onSignal(cancellation: Cancellation): void;
 }
 
-/** Does the work with the real clock, network and toolkit, and sets the exit code of the process. */
+/** Runs the step with the real clock, network and toolkit, and sets the exit code of the process. */
 export function runAsProcess(work: Work, names?: NameLookup): void {
-  // The process fails unless a result was confirmed. So a crash or an empty event loop never counts as success.
+  // The process fails unless a result was confirmed, so a crash or an empty event loop is never treated as success.
   process.exitCode = 1;
 
   const cancellation = new Cancellation();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancellation));
 
-  // With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node would accept any certificate, also in the connections of octokit.
+  // With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node would accept any certificate, including for octokit's connections.
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   const secrets = new Secrets(toolkit.mask);
   for (const password of proxyPasswords(process.env)) secrets.add(password);
@@ -68,7 +68,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     const reporting = work.reportError(error, world);
     exit(
       await reporting.catch((reportFailure: unknown) => {
-        toolkit.error(`Could not report the result of the step: ${reportFailure}`);
+        toolkit.error(`Could not report the step's result: ${reportFailure}`);
         return false;
       }),
     );
@@ -80,7 +80,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     exit(succeeded);
   }
 
-  /** The process normally exits by itself. If an open handle prevents the exit, `forceExit` runs after 200 ms. */
+  /** The process normally exits by itself. If an open handle prevents that, `forceExit` runs after 200 ms. */
   function exit(succeeded: boolean): void {
     // No other code sets exit code 0.
     if (succeeded) process.exitCode = 0;

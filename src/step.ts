@@ -18,7 +18,7 @@ type LoadWorkflowRuns = () => Promise<(token: string, repository: string, epochM
 export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns): Promise<boolean> {
   const { toolkit, environment, secrets } = world;
   maskParentKey(toolkit.input, environment, secrets);
-  // Every step saves a state before anything can fail. Otherwise post would read a state that another step forged.
+  // Every step saves a state before anything can fail. Otherwise post could read a state that another step forged.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const services = createServices(inputs, world, loadWorkflowRuns);

@@ -33,7 +33,7 @@ export function errorReport(error: unknown): StepReport {
 export type FailureMessages = Pick<StepReport, 'status' | 'headline' | 'error'>;
 
 /**
- * Describes an error that ended a mode without a result. Throws an unexpected error again, because it is a bug in the
+ * Describes an error that ended a mode without a result. Rethrows an unexpected error, because it is a bug in the
  * action. `timeout` is in milliseconds. `namesProject` is true if the mode has the input `project-id`.
  */
 export function describeFailure(error: unknown, timeout: number, namesProject = false): FailureMessages {

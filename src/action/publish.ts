@@ -38,7 +38,7 @@ export interface Output {
   readonly value: string | undefined;
   /** If all outputs together are too large, outputs with a rank are left empty, the lowest rank first. */
   readonly rank?: number;
-  /** True for an array of records, which must fit into one environment value. */
+  /** True for an array of records, which must fit into one environment variable. */
   readonly holdsRecords?: boolean;
   /** True for an output that passes a secret to later steps on purpose. All other outputs are redacted. */
   readonly isSecret?: boolean;
@@ -66,7 +66,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
     all.push({ name: 'result-file', value: writeResultFile(report.result, report.succeeded, warnings, context) });
   for (const output of report.outputs ?? []) {
     const { value, isSecret } = output;
-    // Redaction comes first, because the escape could split a secret.
+    // Redaction comes before escaping, because an escape could split a secret.
     all.push(isSecret ? output : { ...output, value: value && escapeCommandsInJson(secrets.redact(value)) });
   }
   const { outputs, dropped } = fitOutputs(all);
@@ -94,14 +94,14 @@ export async function publishLogAndSummary(
   try {
     await toolkit.summary(markdown);
   } catch (error) {
-    // A missing summary does not change the result of the step.
+    // A missing summary does not change the step's result.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
 /**
- * Returns the path. If the file cannot be written, the step fails, because later steps cannot read the result. After an
- * earlier failure, the step only warns.
+ * Returns the path. If the file cannot be written, the step fails, because later steps cannot read the result. A step that
+ * has already failed only warns.
  */
 function writeResultFile(
   pieces: Pieces,
@@ -134,7 +134,7 @@ function renderSummary(report: StepReport, mode: string): string {
   return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
 }
 
-/** One environment value holds 128 KiB on Linux. The other 28 KiB are for text that a script adds to the records. */
+/** An environment variable holds 128 KiB on Linux. The other 28 KiB are for text that a script adds to the records. */
 export const maxRecordsBytes = 100 * 1024;
 /** GitHub limits the outputs of a job to 1 MB, counted in UTF-16 units. One step may use less than half of 1 MB. */
 const maxStepUnits = 400 * 1024;

@@ -13,13 +13,13 @@ export class Secrets {
     this.#known.push(...secretEncodings(secret));
   }
 
-  /** Masks hex and base64url too, because a later step may print them, and the runner does not derive these masks. */
+  /** Also masks the hex and base64url forms, because a later step may print them, and the runner does not derive them. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
     for (const encoding of ['hex', 'base64url'] as const) this.mask(Buffer.from(secret).toString(encoding));
   }
 
-  /** True if the text contains a secret. Short secrets do not count, because ordinary text contains them too. */
+  /** True if the text contains a secret. Short secrets are ignored, because ordinary text contains them too. */
   appearIn(text: string): boolean {
     return this.#known.some((secret) => secret.length >= minSecretLength && text.includes(secret));
   }

@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
 
-/** Everything that a step reads from the runner or sends to the runner. */
+/** Everything a step reads from the runner or sends to it. */
 export interface Toolkit {
   input(name: string): string;
   mask(secret: string): void;

@@ -12,7 +12,7 @@ import { type Decode, parseResponse } from './parse-response.js';
 import { type ApiRecord, type Operation, parseOperation, parsePage, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
-/** Maximum bytes of a response body. Each maximum is far above the need: 256 MiB hold 670,000 projects of 400 bytes. */
+/** Maximum sizes of a response body, far above any real need: 256 MiB hold 670,000 projects of 400 bytes. */
 const maxRecordBytes = 2 ** 20;
 const maxListBytes = 64 * 2 ** 20;
 const maxProjectsBytes = 256 * 2 ** 20;
@@ -83,7 +83,7 @@ export class ControlApi {
     });
   }
 
-  /** Sends one attempt. Before another attempt, the caller must check whether the service created a key. */
+  /** Sends a single request. Before sending another, the caller must check whether the service created a key. */
   createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
     const call: Call = { method: 'POST', path: 'api_keys', maxBytes: maxRecordBytes, body };
@@ -94,13 +94,13 @@ export class ControlApi {
     return this.#get('api_keys', maxListBytes, policy, parseKeyList);
   }
 
-  /** Sends one attempt. Returns true if the response says that the key is revoked. */
+  /** Sends a single request. Returns true if the response says that the key is revoked. */
   revokeKey(id: string, deadline: Deadline): Promise<boolean> {
     const call: Call = { method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes };
     return this.#attempt(call, deadline, (body) => parseRevoked(body, id));
   }
 
-  /** An attempt includes the decoding, so an unusable response is retried like a failed request. */
+  /** An attempt includes decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, maxBytes: number, policy: RequestPolicy, decode: Decode<T>): Promise<T> {
     return withRetries(() => this.#attempt({ method: 'GET', path, maxBytes }, policy.deadline, decode), policy);
   }

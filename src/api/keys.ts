@@ -3,18 +3,18 @@ import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
-/** A key in a list of the service. Lists contain no secrets. */
+/** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
   readonly name: string | undefined;
 }
 
 export interface KeyList {
   readonly keys: readonly Key[];
-  /** False if the response announces more keys. Only a complete list proves that a key does not exist. */
+  /** False if the response says that there are more keys. Only a complete list proves that a key does not exist. */
   readonly isComplete: boolean;
 }
 
-/** A new key. The service sends the secret only in the response to the create. */
+/** A new key. The service sends the secret only in the response that creates the key. */
 export interface MintedKey {
   readonly id: string;
   readonly secret: string;
@@ -22,7 +22,7 @@ export interface MintedKey {
 
 export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
-/** Accepts only the documented response, because a key counts as gone if the response does not contain the key. */
+/** Accepts only the documented response, because a key that the response does not contain is treated as gone. */
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {
   if (status !== 200) throw unexpectedShape('status', '200', status);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
@@ -78,7 +78,7 @@ function integerDigits(id: Json | undefined): string | undefined {
 /** Services send the cursor or the number of the next page in one of these headers. */
 const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
 
-/** True if the headers announce another page. The documented list of keys has no pages, so no more pages are requested. */
+/** True if the headers say that there is another page. The documented list has no pages, so no other page is requested. */
 export function announcesMore(headers: HttpHeaders): boolean {
   const hasCursor = cursorHeaders.some((name) => !['', 'null'].includes(headers[name]?.trim() ?? ''));
   return hasCursor || hasNextLink(headers['link'] ?? '');
@@ -86,7 +86,7 @@ export function announcesMore(headers: HttpHeaders): boolean {
 
 /** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */
 function hasNextLink(link: string): boolean {
-  // Targets can contain `;` and `,`, which separate parameters, so targets are removed first.
+  // Link targets may contain `;` and `,`, which also separate parameters, so strip the targets first.
   const parameters = link.replace(/<[^<>]*>/g, '').matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*))/g);
   return [...parameters].some(([, name = '', quoted, bare = '']) => {
     const words = (quoted ?? bare).toLowerCase().split(/[\s"']+/);

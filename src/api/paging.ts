@@ -1,8 +1,8 @@
 import { RequestError } from '../http/errors.js';
 
-/** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit cut the list. */
+/** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit truncated the list. */
 export const pageSize = 100;
-/** More pages in a row without new records are an error, because such a list may never end. */
+/** More pages than this in a row without new records are an error, because the list may never end. */
 const maxPagesWithoutNew = 5;
 
 export interface Page<T> {
@@ -12,8 +12,8 @@ export interface Page<T> {
 
 /**
  * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. If the list
- * changes meanwhile, a record can appear twice. Duplicates are dropped. A page with duplicates only is reported: the service
- * may ignore the cursor, and the rest of the list would be missing.
+ * changes meanwhile, a record can appear twice. Duplicates are dropped. A page of only duplicates is reported: the service
+ * may be ignoring the cursor, so that the rest of the list would be missing.
  */
 export async function* pages<T extends { readonly id: string }>(
   max: number,

@@ -38,7 +38,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     // The documentation does not describe the response to a DELETE, so an empty body is accepted.
     body = request.method === 'DELETE' && isEmpty ? null : parseJson(response.body);
   } catch (error) {
-    // The error of JSON.parse is dropped, because it quotes the body, and a body may contain a key.
+    // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
     const isNested = error instanceof NestingTooDeep;
     const other = isEmpty ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
     throw toError(`status ${status} with ${page ?? other}`, !isNested);
@@ -66,7 +66,7 @@ function serviceMessage({ method }: HttpRequest, response: HttpResponse): string
     return mayContainKey || !isText(text) || text.trim() === '' ? '' : `: ${sanitizeLine(text)}`;
   }
   const inner = isObject(body['error']) ? body['error'] : body;
-  // The response to a POST can contain the new key. So only text is shown, and words as long as a key are replaced.
+  // The response to a POST can contain the new key, so only text is shown, and words as long as a key are replaced.
   const isShown = (value: Json | undefined) => (value ?? '') !== '' && (!mayContainKey || isText(value));
   const first = (names: string[]) => {
     const value = names.map((name) => inner[name]).find(isShown);
@@ -87,7 +87,7 @@ function describePage({ headers, body }: HttpResponse): string | undefined {
   return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
-/** Shows only origin and path of the redirect target, because a query can contain a token. */
+/** Shows only the origin and path of the redirect target, because the query may contain a token. */
 function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   const location = response.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';

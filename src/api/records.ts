@@ -24,7 +24,7 @@ export const operationFields: readonly string[] = [
   'updated_at',
 ];
 
-/** The documented actions. A service may send others. */
+/** The documented actions. The service may send others. */
 export const operationActions: readonly string[] = [
   'apply_config',
   'apply_storage_config',
@@ -60,7 +60,7 @@ export function parseProject(value: Json, place: string): ApiRecord {
   return { id: toText(id), record: value };
 }
 
-/** Excludes ids that do not fit into a URL, and ids that the runner would run as a command if a later step prints them. */
+/** Excludes ids that do not fit into a URL, and ids that the runner would execute as a command if a step printed them. */
 const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
@@ -102,7 +102,7 @@ export function parsePage<T>(body: Json, name: string, parse: (item: Json, place
 function parseCursor({ pagination }: JsonObject): string | undefined {
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
-  // A cursor of an unexpected type must not count as the end of the list, because the remaining pages would be missing.
+  // A cursor of an unexpected type must not be treated as the end of the list, or the remaining pages would be missing.
   if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null))
     throw unexpectedShape('pagination.cursor', 'a string', cursor);
   return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);

@@ -39,7 +39,7 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
   };
 }
 
-/** Sends one attempt and logs its outcome. The response is returned without the API key. */
+/** Sends a single request and logs its outcome. Removes the API key from the response. */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
@@ -73,11 +73,11 @@ function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): Trans
   return new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
 }
 
-/** Removes the API key if the response repeats it. No mask would match a part of the key in a shortened message. */
+/** Removes the API key if the response repeats it. The runner would not mask part of a key in a shortened message. */
 function redactResponse(response: HttpResponse, secret: string): HttpResponse {
   const encodings = secretEncodings(secret);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
-  // Node returns `set-cookie` as an array. No code needs this header.
+  // Node returns `set-cookie` as an array. This header is not needed.
   const textHeaders = Object.entries(response.headers).filter(([, value]) => typeof value === 'string');
   const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redact(value)]));
   return { ...response, headers, body: redactBody(response.body, redact) };

@@ -14,7 +14,7 @@ export interface NameLookup {
 /** A lookup asks for all addresses, with the same hint as Node's own sockets. */
 export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
 
-/** A pending lookup is a thread in `getaddrinfo`. Nothing can interrupt the thread, and `process.exit()` waits for it. */
+/** A pending lookup blocks a thread in `getaddrinfo`. Nothing can interrupt it, and `process.exit()` waits for it. */
 export const lookupInProcess: NameLookup = {
   addresses: (host) =>
     new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export const lookupInProcess: NameLookup = {
 };
 
 export interface ConnectOptions extends RequestOptions {
-  /** Repeats the option `signal`, because Node does not pass `signal` to the agent. */
+  /** The same as `signal`, which Node does not pass to the agent. */
   readonly connectSignal?: AbortSignal;
 }
 
@@ -52,10 +52,10 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   return agent;
 }
 
-/** Milliseconds before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
-const headStart = 250;
+/** Delay before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
+const headStartMs = 250;
 
-/** Connects to the first address that answers. Node would end each attempt after 250 ms, even the only one that works. */
+/** Connects to the first address that answers. Node would give up each attempt after 250 ms, even if no other works. */
 export function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,
@@ -101,7 +101,7 @@ export function connectToFirst(
         end();
         resolve(socket);
       });
-      if (queue.length > 0) cancelNext = clock.schedule(clock.now() + headStart, tryNext);
+      if (queue.length > 0) cancelNext = clock.schedule(clock.now() + headStartMs, tryNext);
     };
 
     if (signal?.aborted) return abort();

@@ -21,12 +21,12 @@ export class RequestError extends Error {
     this.isPage = details.isPage ?? false;
   }
 
-  /** The contract does not count 423 and 429 as failures, because they ask the client to retry later. */
+  /** The contract does not treat 423 and 429 as failures, because they ask the client to retry later. */
   get isThrottled(): boolean {
     return this.status === 423 || this.status === 429;
   }
 
-  /** True if the service itself sent the status. An HTML page does not count, because a proxy may have sent the page. */
+  /** True if the service itself sent the status. False for an HTML page, because a proxy may have sent it. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }

@@ -1,7 +1,7 @@
 import type { OnCancel } from '../time/deadline.js';
 import { RequestError, type RequestErrorOptions } from './errors.js';
 
-/** The version must equal the version in package.json. A test compares them. */
+/** The version must match the one in package.json. A test compares them. */
 export const userAgent = 'ctl-action/1.0.0';
 
 /** Sends one request and returns its complete response. Tests pass an exchange without sockets. */
@@ -27,7 +27,7 @@ export interface HttpResponse {
   readonly wasResent?: boolean;
 }
 
-/** The exchange ended without a complete response. By default, a retry may help, and the request may have taken effect. */
+/** No complete response arrived. Unless `details` say otherwise, a retry may help, and the request may have taken effect. */
 export class TransportError extends RequestError {
   constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
     super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);

@@ -30,7 +30,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
-  /** Uses an idle connection. If the service has just closed the connection, sends the request again on a new one. */
+  /** Uses an idle keep-alive connection. If the service has just closed it, retries the request once on a new one. */
   const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
       return await sendDirectly(request, signal, agent);
@@ -40,7 +40,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
         return { ...response, wasResent: true };
       } catch (secondError) {
-        // A system error may say that the second request was never sent. The first request may still have taken effect, so
+        // A system error may mean that the second request was never sent. The first one may still have taken effect, so
         // its error is thrown.
         throw secondError instanceof TransportError ? secondError : error;
       }
@@ -70,7 +70,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         return connectRequest.once('error', fail);
       };
     });
-    // The package `tunnel` reports every failure as ECONNRESET, so `tunnelFailed` reports the real error first.
+    // The `tunnel` package reports every failure as ECONNRESET, so `tunnelFailed` reports the real error before it does.
     return await Promise.race([tunnelFailed, send(request, client)]);
   };
 
@@ -101,7 +101,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   };
 }
 
-/** The login header for the proxy. The package `tunnel` uses `new Buffer` for the login, and Node then prints a warning. */
+/** Returns the proxy's login header. The `tunnel` package would use `new Buffer`, which makes Node print a warning. */
 function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
   const { proxyAuth } = proxy;
   proxy.proxyAuth = undefined;
@@ -121,7 +121,7 @@ function clientFor(ownOptions: ConnectOptions): HttpClient {
     // By default, http-client closes an idle socket after 3 minutes, but `request-timeout` may be longer.
     socketTimeout: longestTimer,
   });
-  // The constructor of HttpClient would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
+  // HttpClient's constructor would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
   client.userAgent = userAgent;
   return client;
 }

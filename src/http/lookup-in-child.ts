@@ -3,14 +3,14 @@ import { isIP } from 'node:net';
 import { parseJsonOrUndefined } from '../text/json.js';
 import { lookupOptions, type NameLookup } from './connect.js';
 
-/** The program of the child process. It prints the addresses or an error code, as JSON. */
+/** The script that the child process runs. It prints the addresses or an error code as JSON. */
 const script = `
   const [, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
     process.stdout.write(JSON.stringify(error ? error.code : addresses.map(({ address }) => address)), () => process.exit());
   });`;
 
-/** Looks up names in child processes, because they can be killed. Requests for one host share a lookup, even a slow one. */
+/** Looks up names in child processes, because they can be killed. Concurrent lookups of a host share one process. */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
   const children = new Set<ChildProcess>();
@@ -18,7 +18,7 @@ export function lookupInChild(): NameLookup {
   const start = (host: string): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
       const args = [...process.execArgv, '-e', script, '--', host, JSON.stringify(lookupOptions)];
-      // On Node 20, NODE_EXTRA_CA_CERTS adds 45 ms to the start of a process. A lookup needs no certificates.
+      // On Node 20, NODE_EXTRA_CA_CERTS adds 45 ms to the start of a process, and a lookup needs no certificates.
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
       const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
         children.delete(child);
@@ -42,7 +42,7 @@ export function lookupInChild(): NameLookup {
   };
 }
 
-/** Returns the addresses or an error code. Unusable output counts as a temporary error. */
+/** Returns the addresses or an error code. Unusable output is treated as a temporary error. */
 function parseResult(stdout: string): readonly string[] | string {
   const result = parseJsonOrUndefined(stdout);
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;

@@ -17,10 +17,10 @@ export function proxyProblem(url: URL): string | undefined {
   return `${name} is not a valid URL. Write it as http://host:port, with user and password percent-encoded (% is %25)`;
 }
 
-/** All proxy passwords that are long enough for a mask, both as written and percent-decoded. */
+/** All proxy passwords that are long enough to mask, both as written and percent-decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
-    // The regular expression also finds the password in an invalid URL, which the class URL would reject.
+    // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
     return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= minSecretLength);

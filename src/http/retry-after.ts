@@ -1,9 +1,9 @@
 import type { HttpHeaders } from './exchange.js';
 
-/** A longer `Retry-After` is cut to 366 days, the longest duration that an input accepts. */
+/** Longer `Retry-After` values are capped at 366 days, the longest duration the inputs accept. */
 const maxMs = 366 * 86_400_000;
 
-/** Returns `Retry-After` in milliseconds. A date counts from the `Date` of the response, or without one from `nowMs`. */
+/** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
 export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return undefined;
@@ -13,7 +13,7 @@ export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | u
   return Math.min(Math.max(0, until - (parseDateHeader(headers) ?? nowMs)), maxMs);
 }
 
-/** Returns the `Date` of the response in milliseconds since 1970, measured on the service's clock. */
+/** Returns the `Date` header, the time on the service's clock, in milliseconds since 1970. */
 export function parseDateHeader(headers: HttpHeaders): number | undefined {
   return parseHttpDate(headers['date']?.trim() ?? '');
 }

@@ -2,8 +2,8 @@ import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
 /**
- * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: number of errors of the request so
- * far. Throttled responses (423, 429) and other errors are counted separately.
+ * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: how many errors of this kind the
+ * request has had so far. Throttled responses (423, 429) and other errors are counted separately.
  */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
@@ -13,7 +13,7 @@ export interface RequestPolicy {
   /** Called before each retry. `pause`: milliseconds until the retry. */
   readonly onRetry?: (error: RequestError, pause: number) => void;
   readonly cooldown?: Cooldown;
-  /** Limits the number of parallel attempts: an attempt may have to wait for others to end. */
+  /** Limits the number of parallel attempts: an attempt may have to wait until another one ends. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
@@ -26,7 +26,7 @@ export function isTransientStatus(status: number): boolean {
 
 /** The contract promises 5 attempts for each request. */
 const maxAttempts = 5;
-/** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests are repeated up to `maxMs`. */
+/** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests can reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
 /** Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. */
@@ -37,7 +37,10 @@ export function exponentialBackoff(random: () => number): RetryRule {
   };
 }
 
-/** Returns `share` of a maximum that doubles with each attempt. A random `share` keeps jobs from retrying together. */
+/**
+ * Returns a backoff delay: the fraction `share` (0 to 1) of a cap that doubles with each attempt. A random `share` (jitter)
+ * keeps jobs from retrying in lockstep.
+ */
 export function backoff(
   attempts: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
@@ -46,7 +49,7 @@ export function backoff(
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
-/** Returns an error if the pause ends after the deadline. `pause`: remaining milliseconds of the `Retry-After`. */
+/** Returns an error if the pause ends after the deadline. `pause`: milliseconds until the `Retry-After` ends. */
 export function exceededRetryAfter(
   error: RequestError,
   { remaining }: Deadline,
@@ -75,7 +78,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
       if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
-      // A 423 locks only one resource, so other requests do not wait.
+      // A 423 means that a single resource is locked, so other requests do not wait.
       if (error.status !== 423) cooldown?.note(error, deadline);
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
@@ -89,7 +92,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Parallel requests share a cooldown: the `Retry-After` of one response delays all of the requests. */
+/** Parallel requests share a cooldown: the `Retry-After` of one response delays all of them. */
 export class Cooldown {
   #until = 0;
   #cause: RequestError | undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A workflow run, as the name of a key identifies it. */
+/** A workflow run, as a key name identifies it. */
 export interface WorkflowRun {
   /** Hash of the GitHub server and the repository. */
   readonly fingerprint: string;
@@ -8,7 +8,7 @@ export interface WorkflowRun {
   readonly attempt: number;
 }
 
-/** The facts about a key that its name contains. */
+/** The facts about a key that its name encodes. */
 export interface KeyOrigin {
   readonly run: WorkflowRun;
   /** True if the key is kept on purpose (`revoke-in-post: false`). No sweep revokes such a key. */
@@ -45,13 +45,13 @@ export function parseKeyName(name: string): KeyOrigin | undefined {
   return { run: { id, attempt: Number(attempt), fingerprint: toBase36(fingerprint) }, isKept: word === 'kept' };
 }
 
-/** `repository`: the repository id, which survives a rename. If the runner provides no id, the name of the repository. */
+/** `repository`: the repository id, which survives a rename. If the runner provides no id, the repository name. */
 export function repositoryFingerprint(server: string, repository: string): string {
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the fingerprint plus a hash of the other fields. So a changed name, such as `run` instead of `kept`, does not
-// belong to this repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
+// The seal is the fingerprint plus a hash of the other fields. So a name that was changed, for example from `kept` to `run`,
+// no longer belongs to this repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

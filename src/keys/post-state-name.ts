@@ -1,6 +1,6 @@
 // This file imports nothing, because the post step of a job without a key must start fast.
 
-/** Name of the state: the runner passes it to the post step as `STATE_key`. */
+/** Name of the saved state. The runner passes the state to the post step as `STATE_key`. */
 export const postStateName = 'key';
 
 /**

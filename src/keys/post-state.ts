@@ -22,7 +22,7 @@ export interface PostState {
 export const onFailureValues = ['warn', 'fail'] as const;
 export type OnFailure = (typeof onFailureValues)[number];
 
-/** Seals the state with the parent key. Post sends the parent key only if the seal is valid. `run`: id and attempt. */
+/** Seals the state with the parent key. Post sends the parent key only if the seal is valid. `run`: run id and attempt. */
 export function serializePostState(state: PostState, parentKey: string, run: string): string {
   const text = JSON.stringify(state);
   return `${seal(text, parentKey, run)}${text}`;

@@ -44,7 +44,7 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
   ];
 }
 
-/** A key in the summary. Summaries can be public, so the row contains no network address. */
+/** A row of a summary table. Summaries can be public, so the row contains no network address. */
 export function keyRow(key: Key) {
   return {
     id: key.id,

@@ -20,11 +20,11 @@ export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
-/** Revokes one key. The caller repeats the attempts. The meaning of a 404 depends on the earlier attempts. */
+/** Revokes one key. The caller retries failed attempts. The meaning of a 404 depends on the earlier attempts. */
 export class Revocation {
   /** True if the response said that the key is revoked. A list that still contains the key is then out of date. */
   isConfirmed = false;
-  /** True if a DELETE of this step may have taken effect. */
+  /** True if a DELETE from this step may have taken effect. */
   #mayBeOurs = false;
   #responseWasLost = false;
   #wasNotFound = false;
@@ -81,7 +81,7 @@ export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRe
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
-/** The step cannot do what its inputs ask for. The report adds no advice, because the message contains it. */
+/** The step cannot do what its inputs ask for. The report adds no advice, because the message already gives it. */
 export class UserError extends Error {}
 
 /** A key that is not in an incomplete list may still exist. */
@@ -121,11 +121,11 @@ export function revokeEach(
   });
 }
 
-/** One list serves many keys. A revoked key never returns, so a list without the key stays valid. */
+/** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
 function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
   const { deadline } = policy;
   let list: Promise<KeyList> | undefined;
-  // The check of each key needs the list, so a 423 for the list delays all checks.
+  // Every check needs the list, so a 423 for the list delays all checks.
   const cooldown = new Cooldown();
 
   async function readList(): Promise<KeyList> {

@@ -29,7 +29,7 @@ export interface Services {
 export interface ReportFacts {
   /** The timeout of the step, in milliseconds. */
   readonly timeout: number;
-  /** The time at the end of the run, in milliseconds since 1970, on the clock of the service. */
+  /** The time at the end of the run, in milliseconds since 1970, on the service's clock. */
   readonly nowMs: number;
 }
 
@@ -49,7 +49,7 @@ export type RunMode = (
   timeout: number,
 ) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: KeyState | undefined }>;
 
-/** Gives all modes the same type. The compiler checks here that the functions of one mode fit together. */
+/** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {
   return (reader) => {
     const settings = mode.readSettings(reader);

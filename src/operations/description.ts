@@ -4,7 +4,7 @@ import { formatDuration } from '../time/duration.js';
 
 export type Phase = 'pending' | 'succeeded' | 'failed';
 
-/** The documented statuses, and other statuses that services of this family use. */
+/** The documented statuses, and others that similar services use. */
 const phases = new Map<string, Phase>([
   ['scheduling', 'pending'],
   ['running', 'pending'],
@@ -18,7 +18,7 @@ const phases = new Map<string, Phase>([
 
 export const knownStatuses: readonly string[] = [...phases.keys()];
 
-/** An unknown status does not prove that an operation has ended, so the operation counts as pending. */
+/** An unknown status does not prove that an operation has ended, so the operation is treated as pending. */
 export function phaseForStatus(status: string): Phase {
   return phases.get(status) ?? 'pending';
 }

@@ -13,7 +13,7 @@ import {
 
 export type OperationRow = ReturnType<typeof operationRow>;
 
-/** The texts that the summary shows of an operation. They are sanitized, but not yet escaped. */
+/** The texts about an operation in the summary. They are sanitized, but not yet escaped. */
 export function operationRow(operation: Operation, nowMs: number) {
   return {
     id: sanitizeId(operation.id),

@@ -1,4 +1,4 @@
-/** In characters. A mask of a shorter secret would hide ordinary text: a mask of `o` hides every `o` in the log. */
+/** Minimum number of characters. Masking a shorter secret would hide ordinary text: a mask for `o` hides every `o`. */
 export const minSecretLength = 8;
 
 const entities: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
-/** The secret as text, in JSON, in HTML, in a URL and in base64. Services also log the base64 of `Bearer <secret>`. */
+/** The secret as text, in JSON, HTML, a URL and base64. Services also log the base64 of `Bearer <secret>`. */
 export function secretEncodings(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
   const inJson = JSON.stringify(secret).slice(1, -1);

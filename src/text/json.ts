@@ -4,12 +4,12 @@ export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
 // JSON.parse rounds integers beyond 2^53, and ids can be that large. So `parseJson` turns a large integer into a string
-// with a mark, and `printJson` prints the string as an integer again. No text of the service contains the mark, because
-// it is random. The first random number of a process is slow, so the mark is created on first use. A JSON parser in
-// JavaScript would be ten times slower.
+// with a mark, and `printJson` prints the string as an integer again. The mark is random, so no text from the service
+// contains it. It is created on first use, because the first random number of a process is slow. A JSON parser written
+// in JavaScript would be ten times slower.
 let mark: string | undefined;
 
-/** The JSON has too many arrays and objects for the memory, or too many levels for the stack of JSON.stringify. */
+/** The JSON has too many arrays and objects to fit in memory, or too many levels for JSON.stringify's stack. */
 export class NestingTooDeep extends Error {}
 
 export function parseJson(text: string): Json {
@@ -20,9 +20,9 @@ export function parseJson(text: string): Json {
   return value;
 }
 
-/** JSON.parse needs about 100 bytes for each open array or object. This maximum limits the memory to 500 MB. */
+/** JSON.parse needs about 100 bytes for each open array or object. This maximum limits memory use to 500 MB. */
 const maxOpened = 5_000_000;
-/** JSON.stringify recurses for each level, and fails at about 4,000 levels in Node 20. A record has few levels. */
+/** JSON.stringify recurses for each level, and fails at about 4,000 levels in Node 20. Records have only a few levels. */
 const maxDepth = 500;
 
 function countOpening(text: string, sign: '[' | '{'): number {
@@ -36,10 +36,10 @@ function isDeeperThan(value: Json, depth: number): boolean {
   return depth === 0 || Object.values(value).some((item) => isDeeperThan(item, depth - 1));
 }
 
-/** JavaScript numbers represent all integers of 15 digits exactly. 2^53 has 16 digits. */
+/** JavaScript numbers represent all 15-digit integers exactly. 2^53 has 16 digits. */
 const longDigits = /(?<!\d)\d{16}/;
 /**
- * Matches integers of 16 digits and more, without fraction or exponent. Also matches strings, so that digits in strings
+ * Matches integers of 16 or more digits, without fraction or exponent. Also matches strings, so that digits in strings
  * are skipped. Digits before a colon do not match: with quotes around them, invalid JSON would become valid.
  */
 const stringOrLongInteger = /"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/gs;
@@ -91,7 +91,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a string that is not empty. Integers beyond 2^53 do not count, although they are stored as strings. */
+/** True for a non-empty string. False for an integer beyond 2^53, although it is stored as a string. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !isMarked(value);
 }

@@ -6,18 +6,18 @@ export function blankInvisible(text: string): string {
 }
 
 /**
- * Makes text of the service safe to print: one line, at most `max` characters, without terminal escapes. Invisible
- * characters become spaces. Without a space, a secret with an invisible character inside would become whole again.
+ * Makes text from the service safe to print: one line, at most `max` characters, without terminal escapes. Invisible
+ * characters become spaces. If they were removed, a secret that contains one would become whole again.
  */
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;
-  // A body can have megabytes, so only its start is processed.
+  // A body can be megabytes long, so only its start is processed.
   const start = text.slice(0, max * 8).replace(ansiRegex(), ' ');
   const line = blankInvisible(start).replace(/\s+/g, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Makes an id of the service safe to print. Documented ids have far fewer than 80 characters. */
+/** Makes an id from the service safe to print. The limit of 80 characters is far above any documented id. */
 export function sanitizeId(id: string): string {
   return sanitizeLine(id, 80);
 }

@@ -27,7 +27,7 @@ export function errorMessage(error: unknown): string {
 
 export const messageBounds = { max: 5, separator: '; ' };
 
-/** Names the first items and counts the rest, because a list of the service or the user can have any length. */
+/** Names the first items and counts the rest, because a list from the service or the user can have any length. */
 export function joinFirst(items: readonly string[], { max = 20, separator = ', ' } = {}): string {
   const shown = items.slice(0, max).join(separator);
   return items.length > max ? `${shown}${separator}and ${items.length - max} more` : shown;

@@ -1,15 +1,15 @@
-/** Tests pass a virtual clock, so that a wait of an hour takes milliseconds. */
+/** Tests pass a virtual clock, so that an hour-long wait takes milliseconds. */
 export interface Clock {
   /** Milliseconds since the start of the step. The value never decreases. */
   now(): number;
-  /** Milliseconds since 1970, to compare with timestamps of the service. */
+  /** Milliseconds since 1970, to compare with timestamps from the service. */
   epochMs(): number;
   /** Calls `callback` once, when `now()` reaches `time`. The returned function cancels the call. */
   schedule(time: number, callback: () => void): () => void;
 }
 
 /**
- * In milliseconds. Node fires a timer with a longer delay after 1 ms:
+ * Maximum delay of a timer, in milliseconds. Node fires a timer with a longer delay after 1 ms:
  * https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
  */
 export const longestTimer = 2 ** 31 - 1;
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   epochMs: () => Date.now(),
   schedule(time, callback) {
     let timer: NodeJS.Timeout;
-    // A timer of Node can fire a little early, and a long delay needs more than one timer.
+    // A Node timer can fire a little early, and a long delay needs more than one timer.
     const ring = () => (systemClock.now() < time ? arm() : callback());
     const arm = () => {
       timer = setTimeout(ring, Math.min(longestTimer, Math.ceil(Math.max(0, time - systemClock.now()))));

@@ -2,7 +2,7 @@ import type { Clock } from './clock.js';
 
 /**
  * Calls its listeners when the step is cancelled. A long wait adds thousands of listeners. With an AbortController, a
- * simulated wait took twice the time (`npm run bench`).
+ * simulated wait took twice as long (`npm run bench`).
  */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
@@ -68,8 +68,8 @@ export class Deadline {
   }
 
   /**
-   * Settles like the work. If the deadline expires first, rejects with `DeadlineExceeded`; after a cancel, with
-   * `CancelledError`. A rejection does not wait until the work stops, so no socket or proxy can delay the step.
+   * Settles like the work. If the deadline expires first, rejects with `DeadlineExceeded`; on cancellation, with
+   * `CancelledError`. A rejection does not wait for the work to stop, so no socket or proxy can delay the step.
    */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());

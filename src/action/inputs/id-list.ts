@@ -74,7 +74,7 @@ function parseNonEmptyList(text: string): string[] {
     jq: '.projects[].id',
     areNumbers: true,
   });
-  // A wait for no project would succeed without a check, and a deploy would start.
+  // A wait for zero projects would succeed without a check, and a deploy could start.
   if (ids.length === 0) throw new BadValue('is an empty list; expected the id of at least one project');
   return ids;
 }

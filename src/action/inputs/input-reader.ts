@@ -62,7 +62,7 @@ export class InputReader {
   text(name: InputName): string {
     this.#used.add(name);
     if (name !== tokenInput) return this.input(name) || defaults[name];
-    // A mode that does not use the token of the job must not read it.
+    // Modes that do not need the job token must never read it.
     this.#withholdKey(name);
     return this.input(name);
   }
@@ -132,7 +132,7 @@ export class InputReader {
     if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
     if (problems.length > 1)
       throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
-    // A value that is missing without a reported problem is a bug in the action, so the step must not continue.
+    // If a value is missing but no problem was reported, that is a bug in the action, so the step must not continue.
     const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
     if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
     return values as T;

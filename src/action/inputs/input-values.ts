@@ -3,7 +3,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
-/** The message says what is wrong with the value and what was expected. It is printed after `timeout: “ten”`. */
+/** Says what is wrong and what was expected. Printed after the input and its value, for example `timeout: “ten”`. */
 export class BadValue extends Error {
   constructor(
     message: string,
@@ -142,7 +142,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. The text may be an invalid URL, so a URL parser is no help. */
+/** Hides user, password, query and fragment. The text may not be a valid URL, so no URL parser is used. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }

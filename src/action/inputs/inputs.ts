@@ -17,7 +17,7 @@ export interface Inputs<Name extends string, Run> {
   readonly mode: Name;
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Milliseconds. 0 means: check once. */
+  /** 0 means that the mode checks once. In milliseconds. */
   readonly timeout: number;
   readonly requestTimeout: number;
   readonly summary: boolean;
@@ -31,15 +31,15 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Every step calls this function first, because nothing may print the key unmasked. */
+/** Every step calls this before anything else, because nothing may print the key unmasked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   if (key.length >= minSecretLength) secrets.add(key);
 }
 
 /**
- * Reads and checks all inputs. Throws one `BadInputs` that names all problems. The caller masks the parent key first.
- * `modes`: a reader for each mode, which returns undefined if an input is invalid.
+ * Reads and checks all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the
+ * parent key. `modes` maps each mode to its reader, which returns undefined if an input is invalid.
  */
 export function readInputs<Name extends string, Run>(
   modes: Readonly<Record<Name, (reader: InputReader) => Run | undefined>>,

@@ -35,7 +35,7 @@ export function readOperationIds(path: string, projectId: string | undefined): s
 function readText(path: string): string {
   try {
     const stat = statSync(path);
-    // Reading a pipe would block until the writer closes the pipe.
+    // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
     if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one API response');
     const bytes = readFileSync(path);

@@ -16,7 +16,7 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-/** The part of the post state that create-key decides. */
+/** The part of the post state that create-key provides. */
 export type KeyState =
   | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
   | typeof nothingToRevoke;
@@ -30,7 +30,7 @@ export interface PostStateStore {
 export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-/** The contract promises at most 5 creates that may have taken effect, such as after an HTML page from a proxy. */
+/** The contract promises at most 5 ambiguous creates, for example when a proxy responds with an HTML page. */
 const maxAmbiguousCreates = 5;
 
 export async function createKey(

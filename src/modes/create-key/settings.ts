@@ -13,7 +13,7 @@ import type { CreateKeySettings } from './create-key.js';
 
 export function readCreateKeySettings(reader: InputReader): CreateKeySettings | undefined {
   const run = readRun(reader);
-  // Without files for state, outputs and variables, the toolkit prints them as log commands. The log would contain the key.
+  // Without files for state, outputs and variables, the toolkit prints them as log commands, which would reveal the key.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
   const files = needed.map((name) => reader.variable(name, parsePresent));
   const label = reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader));

@@ -31,7 +31,7 @@ export class Filter {
   }
 }
 
-/** The time to match a value grows with the length of the pattern, so that length is limited. */
+/** The time to match a value grows with the length of the pattern, so the length is limited. */
 const maxPatternLength = 256;
 
 export class BadFilter extends Error {}

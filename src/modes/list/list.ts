@@ -9,14 +9,14 @@ export interface ListSettings {
   readonly filter: Filter;
   /** Maximum number of records. 0 means no limit. */
   readonly limit: number;
-  /** False if the limit is the default, which cuts a list without a warning. */
+  /** False if the limit is the default, which truncates a list without a warning. */
   readonly isLimitSet: boolean;
   readonly failOn: 'empty' | 'match' | undefined;
 }
 
 export interface ListOperationsSettings extends ListSettings {
   readonly projectId: string;
-  /** Milliseconds before now. Only operations created in this time are listed. */
+  /** Only operations created within this many milliseconds before now are listed. */
   readonly since: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ListProjectsSettings extends ListSettings {
 export interface ListResult<T extends ApiRecord = ApiRecord> {
   readonly verdict: 'ok' | 'empty' | 'match';
   readonly records: readonly T[];
-  /** Undefined unless a limit that the user set left out matching records. */
+  /** The limit, if the user set one and it left out matching records. */
   readonly cutAt: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function listOperations(
 
 /**
  * Ends at the first operation that was created before `sinceMs`. All following operations are older, because the service
- * lists the newest first. `sinceMs` is called after the first page, because only a response shows the clock of the service.
+ * lists the newest first. `sinceMs` is called after the first page, because only a response shows the service's clock.
  */
 async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
   let known: number | undefined;

@@ -49,7 +49,7 @@ export function listOperationsReport(
 
 export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
   const { records } = result;
-  // Outputs have ids as strings, because fromJSON rounds large numbers.
+  // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
@@ -111,7 +111,7 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
   return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
 }
 
-/** A piece of JSON has this many records. Pieces take less memory than the JSON of a whole list. */
+/** Number of records in a piece of JSON. Pieces take less memory than the JSON of a whole list. */
 const recordsAtOnce = 1_000;
 
 /** Prints a JSON array in pieces. No record is split between pieces, so that redaction finds every secret. */

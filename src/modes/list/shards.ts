@@ -6,7 +6,7 @@ export interface Shard {
   readonly total: number;
 }
 
-/** Returns 1 to `total`. The number depends only on the id, so a project stays in its shard whatever happens to others. */
+/** Returns 1 to `total`. Depends only on the id, so a project stays in its shard when others come and go. */
 export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }

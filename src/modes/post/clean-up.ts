@@ -21,19 +21,19 @@ export interface CleanUpResult {
   readonly unconfirmed: readonly string[];
   /** True if a key with an unknown id may still be valid. */
   readonly mayHaveStrayKey: boolean;
-  /** The reason why a key may still be valid. Undefined if all keys are confirmed as gone. */
+  /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */
   readonly failure: unknown;
 }
 
-/** The post step has no key with which it can list keys. */
+/** The post step has no API key with which it could list keys. */
 export class NoCredential extends Error {
   override readonly message = 'the API key of the main step is not available in the post step';
 }
 
 /**
- * Revokes the keys that the main step created. After an ambiguous create, the minted key first searches for stray keys. Then
- * the minted key is revoked, and the parent key continues the search. A failed request does not throw: the result names the
- * keys that may still be valid.
+ * Revokes the keys that the main step created. After an ambiguous create, first searches for stray keys using the minted
+ * key, then revokes that key and continues the search with the parent key. A failed request does not throw: the result names
+ * the keys that may still be valid.
  */
 export async function cleanUp(
   { name, mayHaveStrayKey, revoke, since }: Pick<PostState, 'name' | 'mayHaveStrayKey' | 'revoke' | 'since'>,
@@ -61,7 +61,7 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // A minted key that is kept searches until the end. After that, a search makes sense only if no list was complete.
+  // If the minted key is kept, the search above had all of the time. Another one helps only if the last list was incomplete.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,

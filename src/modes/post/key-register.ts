@@ -12,11 +12,11 @@ export interface CreatedKey {
   readonly revocation: Revocation;
   /** True once a list contains the key under its name. */
   isListed: boolean;
-  /** A 423 locks this key alone. `until` is on the clock of the step. */
+  /** A 423 locks this key alone. `until` is on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
-/** The keys with the name that the main step chose. More than one key if a create was ambiguous. */
+/** The keys with the name that the main step chose. There can be several after an ambiguous create. */
 export class KeyRegister {
   readonly #pending = new Map<string, CreatedKey>();
   readonly #gone = new Map<string, CreatedKey>();
@@ -47,7 +47,7 @@ export class KeyRegister {
     this.#gone.set(key.id, key);
   }
 
-  /** Adds the listed keys of the name. `except` is the id of a key to skip. */
+  /** Adds the listed keys that have the name. `except` is the id of a key to skip. */
   update({ keys, isComplete }: KeyList, except: string | undefined): void {
     this.isComplete = isComplete;
     for (const key of keys) {

@@ -52,7 +52,7 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Sweeps skip keys that are kept on purpose, and only the name of a key says so. */
+/** Sweeps skip keys that are kept on purpose, which only a key's name shows. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   const sweep = isKept ? 'does not revoke it, because of revoke-in-post: false' : 'revokes it once this run is over';

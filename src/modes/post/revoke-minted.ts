@@ -4,7 +4,7 @@ import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
-/** Milliseconds. Every request gets at least this time, because the service may be slow. */
+/** Minimum timeout per request, in milliseconds, because the service may be slow. */
 const minRequestTimeout = 1_000;
 
 interface Access {
@@ -16,7 +16,7 @@ interface Access {
 
 /**
  * The minted key revokes itself. If the service rejects the minted key, the parent key revokes the minted key. Returns
- * undefined if the minted key is confirmed as gone, else the failure of the last round.
+ * undefined if the minted key is confirmed to be gone, else the failure of the last round.
  */
 export function revokeMinted(
   revocation: Revocation,
@@ -31,7 +31,7 @@ export function revokeMinted(
 
   async function attempt(): Promise<Round> {
     if (rejection === undefined || parent === undefined) {
-      // A request gets half of the remaining time, so that a request that hangs leaves time for a second one.
+      // A request gets half of the remaining time, so that there is time for a second one if the first hangs.
       const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
@@ -51,7 +51,7 @@ export function revokeMinted(
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
       // The id may now belong to another key, which must not be touched. After a 401 the minted key is most likely gone, so
-      // an unreadable list ends the attempt. After other rejections an unreadable list does not matter.
+      // an unreadable list ends the attempt. After other rejections the list is not needed.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

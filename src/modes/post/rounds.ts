@@ -7,7 +7,7 @@ import { pauseBeforeRound } from './schedule.js';
 
 /** The result of one round of requests. */
 export interface Round {
-  /** Undefined if the round has done all of its work. */
+  /** Undefined if the whole round succeeded. */
   readonly failure: RequestError | undefined;
   /** True if another round of this phase cannot help. */
   readonly isFinal?: boolean;
@@ -15,7 +15,7 @@ export interface Round {
 
 /** Repeats the requests of the post step. A `Retry-After` in one phase delays the following phases too. */
 export class Rounds {
-  /** The end of the longest `Retry-After`, on the clock of the step. */
+  /** The end of the longest `Retry-After`, on the step's clock. */
   #notBefore = 0;
   #exceeded: RequestError | undefined;
 

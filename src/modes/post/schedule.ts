@@ -1,15 +1,15 @@
 import { backoff } from '../../http/retry.js';
 
-/** Milliseconds for the post step, a promise of the contract. After a cancel, all remaining steps share under 5 minutes. */
+/** Short, because after cancellation all remaining steps share 5 minutes. In milliseconds, a promise of the contract. */
 export const totalTimeout = 20_000;
-/** Milliseconds for one request, a promise of the contract. The post step can thus retry within its 20 s. */
+/** Short enough to retry a request within the post step's 20 s. In milliseconds, a promise of the contract. */
 export const requestTimeout = 5_000;
 
-// The following times are choices. `npm run simulate` checks them: late keys are found, and requests stay few.
+// The following times are choices, checked by `npm run simulate`: late keys are found, and requests stay few.
 
 /** The pauses between rounds, in milliseconds. */
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
-/** Milliseconds. After a failure, pauses get shorter near the end of the phase, but not shorter than this. */
+/** The minimum pause, in milliseconds. After a failure, pauses get shorter near the end of the phase. */
 const minPause = 250;
 /** Milliseconds to revoke the minted key. If the first request hangs for half of this time, a second request still fits. */
 const timeForMinted = 4_000;
@@ -22,7 +22,7 @@ export function timeForFirstSearch(remaining: number, isRevokedAfter: boolean): 
 }
 
 /**
- * Milliseconds to revoke the minted key. If the parent key searches afterwards, that search gets up to half of the time
+ * Milliseconds to revoke the minted key. If the parent key searches afterwards, that search gets up to half of the time left
  * after `retryAfterMs`.
  */
 export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
@@ -39,7 +39,7 @@ export interface Progress {
   readonly remaining: number;
   /** Milliseconds until the longest `Retry-After` ends. */
   readonly retryAfterMs: number;
-  /** Milliseconds between the last round and the end of the phase. If infinite, the phase ends with the first success. */
+  /** Milliseconds between the last round and the phase's end. If infinite, the first successful round ends the phase. */
   readonly lastRoundBeforeEnd: number;
 }
 

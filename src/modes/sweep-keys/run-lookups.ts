@@ -10,7 +10,7 @@ import { type Collaborators, defaultPolicy } from '../mode.js';
 /** State of a workflow run. `gone`: GitHub does not find the run. */
 export type RunState =
   | {
-      /** Number of the latest attempt. Undefined if GitHub does not send the number. */
+      /** Number of the latest attempt. Undefined if GitHub does not send it. */
       readonly attempt: number | undefined;
       readonly isCompleted: boolean;
     }
@@ -39,8 +39,8 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** Milliseconds. The contract promises that a 404 counts only if a second request, at least 1 s later, confirms it. */
-const untilSecondRequest = 1_000;
+/** The contract promises that a 404 is trusted only if a second request, at least 1 s later, confirms it. */
+const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
 export class RunLookups {
@@ -73,12 +73,12 @@ export class RunLookups {
   async #confirmNotFound(ids: readonly string[]): Promise<RunStates> {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
-    if (deadline.remaining <= untilSecondRequest) {
+    if (deadline.remaining <= untilSecondRequestMs) {
       const message = 'no time was left for a second request about runs that GitHub did not find';
       this.failures.push(new RequestError(message, { transient: false }));
       return new Map();
     }
-    await deadline.sleep(untilSecondRequest);
+    await deadline.sleep(untilSecondRequestMs);
     const states = await this.#findEach(ids);
     const isBelieved = ![...states.values()].includes('gone') || (await this.#canSeeOwnRun());
     return new Map([...states].filter(([, state]) => state !== 'gone' || isBelieved));
@@ -96,7 +96,7 @@ export class RunLookups {
     return states;
   }
 
-  /** A 404 for another run counts only if the token can read the current run. */
+  /** A 404 for another run is trusted only if the token can read the current run. */
   async #canSeeOwnRun(): Promise<boolean> {
     const state = await this.#lookUp(this.own.id);
     if (state === 'gone') {

@@ -10,7 +10,7 @@ import { RunLookups, type RunState } from './run-lookups.js';
 export interface SweepKeysSettings {
   /** The workflow run of the sweep itself. */
   readonly run: WorkflowRun;
-  /** Milliseconds. A key whose run cannot be looked up is revoked only if its age exceeds `olderThan`. */
+  /** A key whose run cannot be looked up is revoked only if its age exceeds `olderThan`. In milliseconds. */
   readonly olderThan: number;
   readonly dryRun: boolean;
   readonly repository: string;
@@ -34,7 +34,7 @@ export interface SweepResult {
   readonly listIsComplete: boolean;
 }
 
-/** Milliseconds. The contract promises that a 404 counts only for keys older than one hour: GitHub may not find a new run. */
+/** One hour. The contract promises that a 404 is trusted only for older keys, because GitHub may not find a new run yet. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(

@@ -6,7 +6,7 @@ import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
 
-/** An error of octokit. `response` is undefined if no response arrived. */
+/** An error that octokit throws. `response` is undefined if no response arrived. */
 interface OctokitError {
   readonly status: number;
   readonly message: string;
@@ -21,7 +21,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   if (token === '')
     return { find: async () => lookupFailure('got no request, because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
-  // By default, octokit prints messages of its own to the console.
+  // By default, octokit prints its own messages to the console.
   const discard = () => undefined;
   const log = { debug: discard, info: discard, warn: discard, error: discard };
   const octokit = getOctokit(token, { log, userAgent });
@@ -46,7 +46,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   };
 }
 
-/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which counts as a failure. */
+/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which is treated as a failure. */
 function parseRun(data: unknown, id: string): LookupOutcome {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')

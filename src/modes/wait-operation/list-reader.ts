@@ -10,21 +10,21 @@ const maxRecordsAtFirst = 1_000;
 /** A promise of the contract: every poll but the first one for `all` reads at most this many operations. */
 const maxRecordsLater = 200;
 /**
- * Milliseconds, a promise of the contract. The service may not list a new operation at once. So an empty list is trusted
- * only if the list is still empty after this time.
+ * The service may not list a new operation at once, so an empty list is trusted only if it is still empty after this time.
+ * In milliseconds, a promise of the contract.
  */
 export const graceForUnlisted = 5_000;
-/** Milliseconds. If a list takes longer, its operations are requested singly. A list of 200 records takes far less time. */
+/** If a list takes longer, its operations are requested individually. 200 records take far less time. In milliseconds. */
 const listHangsAfter = 1_000;
 
-/** Milliseconds, a promise of the contract. A wait that finds nothing names operations that failed in this time. */
+/** A wait that finds no operation names those that failed in this time. In milliseconds, a promise of the contract. */
 export const recentFailureAge = 300_000;
-/** The service itself starts these operations. As the contract promises, they count only if `filter` names `action`. */
+/** The service itself starts these operations. By contract, they are part of a wait only if `filter` names `action`. */
 const automaticActions = ['suspend_compute', 'check_availability'];
 
-/** Reads the list of operations of one project. In a wait for `all`, decides which operations count. */
+/** Reads the list of operations of one project. In a wait for `all`, decides which operations are part of the wait. */
 export class ListReader {
-  /** Operations that failed shortly before the first poll. They do not count, but the notice names them. */
+  /** Operations that failed shortly before the first poll. They do not affect the result, but an annotation names them. */
   readonly failedBefore = new Map<string, Operation>();
   /** Number of unfinished operations that the filter excludes from the latest list. */
   excludedCount = 0;
@@ -36,13 +36,13 @@ export class ListReader {
   #isRead = false;
   /** True after a complete read that began later than `graceForUnlisted`. With `timeout: 0` the only read is enough. */
   #isEmptyListTrusted = false;
-  /** Ids of all operations that were listed so far. */
+  /** Ids of all operations listed so far. */
   readonly #shown = new Set<string>();
   /** The oldest creation time in the first read, in milliseconds since 1970. -∞ if that read showed all operations. */
   #oldestAtFirst = Number.POSITIVE_INFINITY;
   /** The newest creation time on the first page, in milliseconds since 1970. The page may be unsorted. */
   #newestAtFirst: number | undefined;
-  /** An operation created after this time counts even if it ended before the first poll. In milliseconds since 1970. */
+  /** Operations created after this time are included even if they ended before the first poll. Milliseconds since 1970. */
   #countedFrom: number | undefined;
 
   constructor(
@@ -61,18 +61,18 @@ export class ListReader {
     return this.context.deadline.clock.now() - since >= listHangsAfter;
   }
 
-  /** True if the latest list contains every operation that counts. */
+  /** True if the latest list contains every operation that is part of the wait. */
   get isConclusive(): boolean {
     return this.#isRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);
   }
 
-  /** The time, on the clock of the step, when a poll can confirm an empty list. 0 if there is nothing to confirm. */
+  /** Earliest time (step's clock) at which a poll can confirm that the list is empty. 0 if nothing needs confirming. */
   get emptyListTrustedAt(): number {
     if (this.#firstReadAt === undefined || this.#isEmptyListTrusted || !this.tracked.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;
   }
 
-  /** Calls `update` for each listed operation that counts. Deletes every listed id from `unseen`. */
+  /** Calls `update` for each listed operation that is part of the wait. Removes every listed id from `unseen`. */
   async read(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
     const { deadline, progress } = this.context;
     const began = deadline.clock.now();
@@ -104,7 +104,7 @@ export class ListReader {
     for await (const page of api.operations(projectId, max, policy)) {
       failures.recordSuccess(projectId, projectId);
       read += page.length;
-      // `since` is measured on the clock of the service, and only a response shows that clock.
+      // `since` is measured on the service's clock, which only a response shows.
       const nowMs = api.serviceEpochMs(deadline.clock);
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
       this.#newestAtFirst ??= Math.max(...page.map((operation) => creationTime(operation)));
@@ -122,7 +122,7 @@ export class ListReader {
 
   /**
    * Returns true if the filter admits the operation, and the operation is unfinished, appeared between two polls, or is
-   * recent enough for `since`. `nowMs` is the time on the clock of the service.
+   * recent enough for `since`. `nowMs` is the time on the service's clock.
    */
   #shouldTrack(operation: Operation, filter: Filter, nowMs: number): boolean {
     const { id, record } = operation;

@@ -1,28 +1,28 @@
 import type { RequestError } from '../../http/errors.js';
 import type { Deadline } from '../../time/deadline.js';
 
-/** Milliseconds, a promise of the contract. `auto` starts with this pause, and later pauses for a quarter of the time waited. */
+/** `auto` begins with this pause, and later pauses for 1/4 of the time waited. In milliseconds, a promise of the contract. */
 const minInterval = 500;
-/** Milliseconds. After a single 429 a wait notices the end of its operation within this time, as bench/waits.ts measures. */
+/** After a single 429 a wait notices the end of its operation within this time (see bench/waits.ts). In milliseconds. */
 const maxLagAfterOne429 = 10_000;
 /**
- * Milliseconds: the longest pause without throttling. If an operation ends just after a poll and the next poll gets 429,
+ * The longest pause without throttling, in milliseconds. If an operation ends just after a poll and the next poll gets 429,
  * the pause after that poll is twice as long. Both pauses together must fit into `maxLagAfterOne429`.
  */
 const maxInterval = 3_333;
 /**
- * Milliseconds: the longest random pause from the second 429 on, because a second 429 means that many clients are polling.
- * In bench/waits.ts 500 clients share 40 requests a second. The mean of the pauses must thus be about 12.5 s.
+ * The longest random pause after a second 429, in milliseconds. A second 429 means that many clients are polling. In
+ * bench/waits.ts, 500 clients share 40 requests a second, so the mean pause must be about 12.5 s.
  */
 const crowdInterval = 25_000;
-/** Milliseconds, a promise of the contract. A 429 raises the interval to at most this, unless `Retry-After` is longer. */
+/** A 429 raises the interval to at most this, unless `Retry-After` is longer. In milliseconds, a promise of the contract. */
 const maxThrottledInterval = 60_000;
 /** Clients with the same `Retry-After` must not return together, so each client waits up to a quarter longer, at random. */
 const retryAfterSpread = 1.25;
 /**
- * Each pause is shortened at random by up to this share, so that clients that started together spread out. After half a
- * minute at most 17 of 100 clients poll within the same 100 ms, and with a share of 0.015 as many as 72. A larger share
- * costs more requests: a wait of 60 s sends up to 31, and with a share of 0.015 up to 28. bench/waits.ts measures both.
+ * Each pause is shortened at random by up to this fraction, so that clients that started together spread out. After half a
+ * minute, at most 17 of 100 clients poll within the same 100 ms; with 0.015, as many as 72 do. A larger fraction costs more
+ * requests: a wait of 60 s sends up to 31, and with 0.015 up to 28. bench/waits.ts measures both.
  */
 const jitter = 0.15;
 /**
@@ -46,9 +46,9 @@ export class Pace {
   #throttledInterval = 0;
   #successesSince = 0;
   #wasThrottled = false;
-  /** A 423 or 429 before this time, on the clock of the step, does not slow polling down further. */
+  /** A 423 or 429 before this time, on the step's clock, does not slow polling down further. */
   #slowedUntil = 0;
-  /** After a 429 no request starts before this time, on the clock of the step. */
+  /** After a 429 no request starts before this time, on the step's clock. */
   #heldUntil = 0;
 
   constructor(deadline: Deadline, random: () => number, interval: number | 'auto') {
@@ -84,7 +84,7 @@ export class Pace {
     return this.#last;
   }
 
-  /** Records the end of a poll. The poll counts as a success only if no parallel request was throttled. */
+  /** Records the end of a poll, which is a success only if no parallel request was throttled. */
   recordPoll(): void {
     if (this.#throttledInterval === 0 || this.#deadline.clock.now() < this.#slowedUntil) return;
     this.#successesSince += 1;
@@ -97,7 +97,7 @@ export class Pace {
    */
   slowDown({ status, retryAfterMs = 0 }: RequestError): number {
     const now = this.#deadline.clock.now();
-    // Of several parallel responses, only the first slows polling down. The other requests started before that response.
+    // Of several parallel responses, only the first slows polling down, because the other requests started before it.
     if (now >= this.#slowedUntil) {
       this.#raiseInterval(status === 423 ? 0 : retryAfterMs);
       this.#slowedUntil = now + this.next();

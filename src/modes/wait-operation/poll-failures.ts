@@ -5,11 +5,11 @@ import type { Deadline } from '../../time/deadline.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
-/** Milliseconds, a promise of the contract. A wait tolerates a 404 this long for an operation that may be new. */
+/** A wait tolerates a 404 this long for an operation that may be new. In milliseconds, a promise of the contract. */
 const graceForNew = 5_000;
-/** Milliseconds, a promise of the contract. A wait tolerates a 404 this long for an operation that was found before. */
+/** A wait tolerates a 404 this long for an operation that was found before. In milliseconds, a promise of the contract. */
 const graceForSeen = 30_000;
-/** Milliseconds, a promise of the contract. A longer `Retry-After` of a failed poll is shortened to this. */
+/** The `Retry-After` of a failed poll is capped at this. In milliseconds, a promise of the contract. */
 const maxRetryAfter = 60_000;
 
 /** Failures of requests that are being retried are stored under this id. */

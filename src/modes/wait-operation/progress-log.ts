@@ -67,7 +67,7 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // Messages always differ, because each contains a request id. So consecutive failures with one status are logged once.
+    // Messages contain a request id, so they always differ. Consecutive failures with the same status are logged once.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;

@@ -8,7 +8,7 @@ import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
 import type { ProgressLog } from './progress-log.js';
 import { type Target, TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: if more operations than this are pending, one list replaces the single requests. */
+/** A promise of the contract: above this many pending operations, one list request replaces the individual requests. */
 const maxPolledSingly = 2;
 
 export interface PollPolicy extends RequestPolicy {
@@ -16,12 +16,12 @@ export interface PollPolicy extends RequestPolicy {
   readonly isLast: boolean;
 }
 
-/** All projects of a wait share these values and callbacks. */
+/** Values and callbacks shared by all projects in one wait. */
 export interface PollContext {
   readonly api: ControlApi;
   /** The deadline of the whole wait. */
   readonly deadline: Deadline;
-  /** The start of the wait, on the clock of the step. */
+  /** The start of the wait, on the step's clock. */
   readonly began: number;
   readonly progress: ProgressLog;
   readonly failures: PollFailures;
@@ -35,7 +35,7 @@ export interface PollContext {
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
   readonly list: ListReader;
-  /** Ids of operations that are being requested singly. */
+  /** Ids of operations that are being requested individually. */
   readonly #polledIds = new Set<string>();
 
   constructor(
@@ -89,7 +89,7 @@ export class ProjectPoller {
     try {
       await this.list.read(unseen, listPolicy, (operation) => this.#update(operation));
     } catch (error) {
-      // Single requests replace an unusable list. If the service itself fails, single requests fail too.
+      // Individual requests replace an unusable list. If the service itself is failing, they would fail too.
       if (!givenIds || !isUnusable(error)) {
         unseen.clear();
         this.#handleFailure({ projectId: this.id, wasSeen }, error, policy);
@@ -124,7 +124,7 @@ export class ProjectPoller {
 
   #handleFailure(target: PollTarget, error: unknown, { isLast }: PollPolicy): void {
     const { failures, onFailure } = this.context;
-    // The deadline and a cancel also reach the waiter, which handles both.
+    // Nothing to do on a deadline or cancellation: the waiter is notified too and handles both.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     const failure =
       error instanceof RequestError

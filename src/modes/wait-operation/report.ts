@@ -102,7 +102,7 @@ function timeline(rows: readonly OperationRow[]): string {
   return ['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S', ...lines, '```', ''].join('\n');
 }
 
-/** Keeps only characters without a meaning in Mermaid. A label begins with a number, so the text is never a keyword. */
+/** Keeps only characters without special meaning in Mermaid. A label begins with a number, so it is never a keyword. */
 function mermaidWord(text: string): string {
   return text
     .replace(/[^A-Za-z0-9_.-]+/g, ' ')

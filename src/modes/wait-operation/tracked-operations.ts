@@ -7,7 +7,7 @@ export type Target =
   | { readonly ids: readonly string[] }
   | {
       readonly all: Filter;
-      /** Milliseconds before the wait. An operation created in this time counts even if it has ended. */
+      /** Operations created within this time before the wait are included even if they have ended. In milliseconds. */
       readonly since?: number | undefined;
     };
 
@@ -18,7 +18,7 @@ export interface TrackedOperation {
   readonly operation: Operation | undefined;
 }
 
-/** An operation that the service has not returned yet counts as pending. */
+/** An operation that the service has not returned yet is treated as pending. */
 export function isPending({ operation }: TrackedOperation): boolean {
   return operation === undefined || phaseForStatus(operation.status) === 'pending';
 }
@@ -71,7 +71,7 @@ export class TrackedOperations {
   }
 }
 
-/** Milliseconds since 1970. An operation without a creation time counts as new, unless the caller sets `fallback`. */
+/** An operation without a creation time is treated as new, unless `fallback` is set. In milliseconds since 1970. */
 export function creationTime(operation: Operation | undefined, fallback = Number.POSITIVE_INFINITY): number {
   return (operation && fieldTime(operation, 'created_at')) ?? fallback;
 }

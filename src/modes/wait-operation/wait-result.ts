@@ -12,7 +12,7 @@ export interface WaitResult {
   readonly failedBefore: readonly Operation[];
   /** Number of unfinished operations that the filter excludes. */
   readonly excludedCount: number;
-  /** Ids of projects that never gave a usable response. */
+  /** Ids of projects for which no usable response arrived. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait. After a timeout: the last failure before the deadline. */
   readonly cause: RequestError | undefined;

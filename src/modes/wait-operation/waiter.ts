@@ -12,9 +12,9 @@ import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from 
 
 /** A promise of the contract: a wait has at most this many open requests. */
 const maxConcurrentRequests = 12;
-/** Milliseconds. The contract lets a step end up to 2 s after its deadline. The final poll may use half of that time. */
+/** By contract, a step may end up to 2 s after its deadline. The final poll may use half of that time. In milliseconds. */
 const finalPollTimeout = 1_000;
-/** Milliseconds. If a poll gets no response for this long, the next poll starts although some requests are still open. */
+/** If a poll gets no response for this long, the next poll starts even if some requests are still open. In milliseconds. */
 const hangsAfter = 500;
 
 export interface WaitSettings {
@@ -27,7 +27,7 @@ export interface WaitSettings {
   readonly failFast: boolean;
 }
 
-/** Polls until all operations have ended or the deadline is reached. With `failFast` the first failure ends the wait. */
+/** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
   return new Waiter(settings, collaborators).run(collaborators.deadline.cancellation);
 }
@@ -44,12 +44,12 @@ class Waiter {
   readonly #requestCancellation = new Cancellation();
   /** Resolves when no request is open. */
   #openRequests: Promise<unknown> = Promise.resolve();
-  /** Resolves as soon as a response decides the wait. */
+  /** Resolves as soon as a response decides the result. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
   /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
   #failure: Error | undefined;
-  /** Counts responses and failures. */
+  /** Number of responses and failures so far. */
   #changes = 0;
   #polledAt = 0;
 
@@ -118,7 +118,7 @@ class Waiter {
         this.#pace.recordPoll();
         await this.#deadline.sleep(this.#pause());
       }
-      // A request of an earlier poll can fail during the pause.
+      // A request from an earlier poll can fail during the pause.
       if (this.#failure !== undefined) return this.#failure;
     }
   }
@@ -171,7 +171,7 @@ class Waiter {
     }
   }
 
-  /** Milliseconds until the next poll. Unless the service throttles, the poll that confirms an empty list is on time. */
+  /** Milliseconds until the next poll. Without throttling, the poll that confirms an empty list is not delayed. */
   #pause(): number {
     const now = this.#deadline.clock.now();
     const pause = this.#pace.next();
