@@ -30,7 +30,7 @@ test('one error names all invalid inputs, with value, expectation and nearest wo
     '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
-    '- project-id: “a/b” is not the id of a project; expected text other than “.” and “..”, without “/” and control characters.',
+    '- project-id: “a/b” is not a project id; expected text other than “.” and “..”, without “/” or control characters.',
     '- filter: line 1, column 1: no such field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at',
     '  acton=x',
     '  ^',
@@ -47,9 +47,9 @@ test('one error names all invalid inputs, with value, expectation and nearest wo
 type Row = readonly [mode: Mode, name: string, values: readonly string[], message: string];
 
 const noBoolean = 'is not a boolean; expected true or false';
-const leftover = 'looks like the output of a failed jq or template';
+const leftover = 'looks like the output of a failed jq command or template';
 const badBatches = 'is not a valid number of batches; expected 1 to 256';
-const noProject = 'is not the id of a project; expected text other than “.” and “..”, without “/”';
+const noProject = 'is not a project id; expected text other than “.” and “..”, without “/”';
 
 test.for<Row>([
   ['wait-operation', 'timeout', ['soon', '1.5h', '-5s', '1h 30m'], 'is not a duration; expected whole numbers'],
@@ -69,7 +69,7 @@ test.for<Row>([
   ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
   ['list-keys', 'fail-on', ['empy'], 'is not a valid value; valid values: empty, match (did you mean empty?)'],
   ['list-keys', 'fail-on', ['xyzzy', '__proto__', 'toString'], 'is not a valid value; valid values: empty, match.'],
-  ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a number of records'],
+  ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a valid record count'],
   ['list-projects', 'max-batches', ['0', '257', '1.5', '-1', '0x10'], badBatches],
   ['list-projects', 'shard', ['0/3', '4/3', '3', 'a/b', '1/0', '1/2/3'], 'is not a valid shard'],
   ['wait-operation', 'operation-id', ['null', 'undefined', 'None'], leftover],
@@ -88,7 +88,7 @@ test.for<Row>([
   }
 });
 
-const login = 'contains a user name or a password; expected neither';
+const login = 'must not contain a user name or password';
 const query = 'has a query or a fragment; expected only scheme, host and path';
 const onlyOperations = 'is not an id; expected only ids (jq: .operations[].id)';
 
@@ -117,7 +117,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', ['["hunter2"', '[hunter2]', `["${id}"] hunter2`], 'is not a valid JSON array'],
   ['wait-operation', 'operation-id', ['[{"id":"hunter2"}]'], `item 1 ${onlyOperations}`],
   ['wait-operation', 'operation-id', [`["${id}",["hunter2"]]`], `item 2 ${onlyOperations}`],
-  ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected the id of a project'],
+  ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
 ])('%s rejects %s without its secret: %j', async ([mode, name, values, message], context) => {
   for (const value of values) {
     const result = await rejectInputs(await setStage(context), mode, { [name]: value });
@@ -128,7 +128,7 @@ test.for<Row>([
 });
 
 const emptyOperations =
-  /operation-id: .*is empty.*expression has no value.*step was skipped.* all for every unfinished operation.*response-file/;
+  /operation-id: .*is empty.*expression is empty.*step was skipped.* all for every unfinished operation.*response-file/;
 
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['', {}, new RegExp(`mode: is empty; valid values: ${modes.join(', ')}\\.`)],
@@ -140,12 +140,12 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['list-keys', { 'base-url': 'https://host.example/v2#' }, /query or a fragment/],
   ['list-operations', { 'project-id': '' }, /project-id: is empty.*Check the expression/],
   ['list-operations', { 'project-id': ', ,' }, /project-id: .*is empty.*Check the expression/],
-  ['list-operations', { 'project-id': 'a\u0001b' }, /is not the id of a project/],
-  ['list-operations', { 'project-id': 'a\u0085b' }, /is not the id of a project/],
-  ['list-operations', { 'project-id': '["a/b"]' }, /is not the id of a project/],
-  ['list-operations', { 'project-id': '["null"]' }, /failed jq or template/],
+  ['list-operations', { 'project-id': 'a\u0001b' }, /is not a project id/],
+  ['list-operations', { 'project-id': 'a\u0085b' }, /is not a project id/],
+  ['list-operations', { 'project-id': '["a/b"]' }, /is not a project id/],
+  ['list-operations', { 'project-id': '["null"]' }, /failed jq command or template/],
   ['list-operations', { 'project-id': '[null]' }, /item 1 is not an id; expected only ids \(jq: \.projects\[\]\.id\)/],
-  ['list-operations', { 'project-id': '[]' }, /is an empty list; expected the id of at least one project/],
+  ['list-operations', { 'project-id': '[]' }, /is an empty list; expected at least one project id/],
   ['wait-operation', { 'operation-id': 'all', 'project-id': '[ ]' }, /is an empty list/],
   ['list-operations', { 'project-id': '["a",]' }, /is not a valid JSON array/],
   ['list-operations', { 'project-id': '[1e300]' }, /item 1 is a number that is not written as an integer/],
@@ -158,7 +158,11 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': '' }, emptyOperations],
   ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
   ['wait-operation', { 'operation-id': `${id} not-an-id ${id}` }, /operation-id: item 2: “not-an-id” is not/],
-  ['wait-operation', { 'operation-id': `["${id}","null"]` }, /item 2: “null” looks like the output of a failed jq/],
+  [
+    'wait-operation',
+    { 'operation-id': `["${id}","null"]` },
+    /item 2: “null” looks like the output of a failed jq command/,
+  ],
   ['wait-operation', { 'operation-id': `${id},all` }, /item 2: “all” is not an id; .* to the single word all/],
   ['wait-operation', { 'operation-id': `all ${id}` }, /“all” is not an id; .* to the single word all/],
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],

@@ -59,7 +59,7 @@ export function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text);
   if (ids.length > maxProjects)
     throw new BadValue(
-      `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches of the step that lists the projects`,
+      `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`,
     );
   return ids;
 }
@@ -68,22 +68,20 @@ function parseNonEmptyList(text: string): string[] {
   const ids = parseIdList(text, {
     id: parseListedProjectId,
     whyEmpty:
-      'is empty; expected the id of a project. Check the expression: a mistyped step or output yields an empty value',
-    insteadOfObject: 'Expected the id of a project',
+      'is empty; expected a project id. Check the expression: it is empty if a step id or output name is misspelled',
+    insteadOfObject: 'Expected a project id',
     example: '["id", "id"]',
     jq: '.projects[].id',
     areNumbers: true,
   });
   // A wait for zero projects would succeed without a check, and a deploy could start.
-  if (ids.length === 0) throw new BadValue('is an empty list; expected the id of at least one project');
+  if (ids.length === 0) throw new BadValue('is an empty list; expected at least one project id');
   return ids;
 }
 
 function parseListedProjectId(text: string): string {
   rejectLeftover(text);
   if (text === '' || text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
-    throw new BadValue(
-      'is not the id of a project; expected text other than “.” and “..”, without “/” and control characters',
-    );
+    throw new BadValue('is not a project id; expected text other than “.” and “..”, without “/” or control characters');
   return text;
 }

@@ -59,15 +59,14 @@ export const parseBoolean: Parse<boolean> = (text) => {
 export function rejectLeftover(text: string): void {
   if (['null', 'undefined', 'None'].includes(text))
     throw new BadValue(
-      'looks like the output of a failed jq or template; check the step that should provide the value',
+      'looks like the output of a failed jq command or template; check the step that should provide the value',
     );
 }
 
 export const parseKeyId: Parse<string> = (text) => {
   rejectLeftover(text);
   // The message does not quote a value of more than 15 characters, which may be the key itself instead of its id.
-  if (!/^\d+$/.test(text))
-    throw new BadValue('is not the id of a key; expected an integer, such as 165423', text.length > 15);
+  if (!/^\d+$/.test(text)) throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
   return text.replace(/^0+(?=\d)/, '');
 };
 
@@ -98,7 +97,8 @@ export const parseVariableName: Parse<string> = (text) => {
 };
 
 export const parseCount: Parse<number> = (text) => {
-  if (!/^\d{1,9}$/.test(text)) throw new BadValue('is not a number of records; expected a whole number, or 0 for all');
+  if (!/^\d{1,9}$/.test(text))
+    throw new BadValue('is not a valid record count; expected a positive whole number, or 0 for all records');
   return Number(text);
 };
 
@@ -108,7 +108,7 @@ export function parseOperationId(text: string): string {
   rejectLeftover(text);
   const id = text.toLowerCase();
   if (!uuid.test(id))
-    throw new BadValue('is not the id of an operation; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
+    throw new BadValue('is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
   return id;
 }
 
@@ -127,7 +127,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     );
   }
   if (url.username !== '' || url.password !== '')
-    throw new BadValue('contains a user name or a password; expected neither. Put the API key into api-key');
+    throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
   if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
   return url;
 };

@@ -77,8 +77,8 @@ export function readInputs<Name extends string, Run>(
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';
 
-const parseRunId = patternParser(/^[1-9]\d{0,19}$/, `is not the id of a run; ${notARunner}`);
-const parseRunAttempt = patternParser(/^[1-9]\d{0,2}$/, `is not the number of an attempt; ${notARunner}`);
+const parseRunId = patternParser(/^[1-9]\d{0,19}$/, `is not a run id; ${notARunner}`);
+const parseRunAttempt = patternParser(/^[1-9]\d{0,2}$/, `is not an attempt number; ${notARunner}`);
 const parseRepositoryName = patternParser(/^[^/\s]+\/[^/\s]+$/, `is not owner/name; ${notARunner}`);
 
 export function readRun(reader: InputReader): WorkflowRun | undefined {

@@ -47,7 +47,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. With container: or a container action, paths in the container differ from paths on the host: write the file below GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
+        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. If the job uses “container:” or the step is a container action, paths differ from those on the host: write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }
@@ -55,12 +55,12 @@ function readText(path: string): string {
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
   if (!isObject(value) || typeof value['id'] !== 'string')
-    throw new BadValue(`has no string in \`${place}.id\`; expected the id of an operation`);
+    throw new BadValue(`has no string in \`${place}.id\`; expected an operation id`);
   rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
   try {
     return parseOperationId(value['id']);
   } catch {
-    throw new BadValue(`has a value in \`${place}.id\` that is not a UUID; expected the id of an operation`);
+    throw new BadValue(`has a value in \`${place}.id\` that is not a UUID; expected an operation id`);
   }
 }
 

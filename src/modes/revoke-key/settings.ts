@@ -15,7 +15,7 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | 
 
 function parseKeyIds(text: string): string[] {
   const whyEmpty =
-    'is empty; expected the ids of keys, or key-name. Check the expression: a mistyped step or output, or a skipped step, yields an empty value';
+    'is empty; expected one or more key ids (or set the input key-name instead). Check the expression: it is empty if a step id or output name is misspelled, or the step was skipped';
   return parseIdList(text, {
     id: parseKeyId,
     whyEmpty,

@@ -57,7 +57,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 }
 
 const whyEmpty =
-  'is empty. An expression has no value if its step or output is mistyped, if the step was skipped, or if a jq failed. ' +
+  'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. ' +
   'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
 
 /** Parses a list of ids, or the single word `all`. */
