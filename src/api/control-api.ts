@@ -78,7 +78,7 @@ export class ControlApi {
       if (this.#warnedOfPages) return;
       this.#warnedOfPages = true;
       this.#connection.log.warning(
-        'A list may be incomplete: a page contained no new records, so the service may ignore the cursor. Compare the result with the console.',
+        'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.',
       );
     });
   }

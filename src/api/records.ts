@@ -66,7 +66,7 @@ const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id, status, project_id } = value;
-  if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'the id of an operation', id);
+  if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'an operation id', id);
   if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a string', status);
   if (!isAbsent(project_id) && toText(project_id) !== projectId) {
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);

@@ -87,7 +87,7 @@ export class UserError extends Error {}
 /** A key that is not in an incomplete list may still exist. */
 export function incompleteKeyList(): RequestError {
   const message =
-    'GET /api_keys: the response announces more keys than it contains, so a key that is not in the list may still exist';
+    'GET /api_keys: the response reports more keys than it contains, so a key that is not in the list may still exist';
   return new RequestError(message, { status: 200, transient: false });
 }
 

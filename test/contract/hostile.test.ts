@@ -191,7 +191,7 @@ describe('text of the service', () => {
       ['wait-operation', all],
     ] as const) {
       const result = await run(mode, body, inputs);
-      expect(errorOf(result)).toContain('`operations[0].id` should be the id of an operation');
+      expect(errorOf(result)).toContain('`operations[0].id` should be an operation id');
       expect(result.outputs['operation-id'] ?? '').toBe('');
     }
   });

@@ -311,7 +311,7 @@ describe('an ambiguous create', () => {
     ],
     'the list of keys is incomplete': [
       [onCreate(lost), onList(status(200, { headers: more, body: '[]' }))],
-      /announces more keys than it contains/,
+      /reports more keys than it contains/,
       'create-key list-keys',
     ],
     'a 503 asks to wait beyond the deadline': [

@@ -318,7 +318,7 @@ describe('after an ambiguous create', () => {
   ])('a rejected search is a warning with the name (revoke-in-post: %s)', async ([revoke, word, advice], context) => {
     const plan = { inMain: [ambiguous('never')], inPost: [onList(status(403))] };
     const job = await runJob(context, { ...plan, inputs: { 'revoke-in-post': revoke } });
-    expectFailed(job, new RegExp(`^A key named shop-${word}.* may be left: .*The service says 403.*${advice}`));
+    expectFailed(job, new RegExp(`^A key named shop-${word}.* may still exist: .*The service says 403.*${advice}`));
     expect(job.post.ms).toBeLessThan(10 * second);
     expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
   });
@@ -441,7 +441,7 @@ describe('after an ambiguous create', () => {
       },
     });
     expect(job.service.plane.isAlive(stray)).toBe(false);
-    expectFailed(job, /announces more keys than it contains/);
+    expectFailed(job, /reports more keys than it contains/);
     expect(job.left.alive).toEqual([]);
   });
 

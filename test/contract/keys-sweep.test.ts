@@ -38,12 +38,12 @@ describe('the run of a key', () => {
     expect(warningsOf(result)).toEqual([]);
     const names = ['id', 'run_id', 'run_attempt', 'run_is_over', 'why'];
     expect(fileOf(result).keys.map((key) => names.map((name) => key[name]))).toEqual([
-      ['2', '11', 1, true, 'its run is completed'],
-      ['3', '11', 1, true, 'its run is completed'],
+      ['2', '11', 1, true, 'its run has completed'],
+      ['3', '11', 1, true, 'its run has completed'],
       ['4', '13', 1, true, 'its run was not found'],
-      ['5', '14', 1, true, 'its run was started again (now attempt 2)'],
-      ['6', '14', 2, false, 'its run is not completed'],
-      ['7', '15', 1, false, 'its run is not completed'],
+      ['5', '14', 1, true, 'its run was re-run (now attempt 2)'],
+      ['6', '14', 2, false, 'its run has not completed'],
+      ['7', '15', 1, false, 'its run has not completed'],
       ['8', ownRun, 1, false, 'its run is the current one'],
     ]);
     for (const { id, why } of fileOf(result).keys) {
@@ -68,21 +68,15 @@ describe('the run of a key', () => {
     ['is completed, shown without an attempt', 'at any age', 2, { attempt: undefined, isCompleted: true }, /completed/],
     ['goes on', 'at no age', 1, running, /not completed/],
     ['goes on, shown without an attempt', 'at no age', 2, { attempt: undefined, isCompleted: false }, /not completed/],
-    [
-      'goes on at a later attempt',
-      'at any age',
-      2,
-      { attempt: 3, isCompleted: false },
-      /started again \(now attempt 3\)/,
-    ],
-    ['is completed at a later attempt', 'at any age', 2, { attempt: 3, isCompleted: true }, /started again/],
-    ['is shown at an earlier attempt', 'if older than 35d', 2, running, /GitHub shows an earlier attempt/],
+    ['goes on at a later attempt', 'at any age', 2, { attempt: 3, isCompleted: false }, /re-run \(now attempt 3\)/],
+    ['is completed at a later attempt', 'at any age', 2, { attempt: 3, isCompleted: true }, /re-run/],
+    ['is shown at an earlier attempt', 'if older than 35d', 2, running, /GitHub still reports an earlier attempt/],
     [
       'is shown as completed at an earlier attempt',
       'if older than 35d',
       2,
       completed,
-      /GitHub shows an earlier attempt/,
+      /GitHub still reports an earlier attempt/,
     ],
     ['is not found', 'if older than 1h', 1, 'gone', /not found/],
     ['cannot be read', 'if older than 35d', 1, failing(403), /unknown/],
@@ -377,7 +371,7 @@ describe('a sweep', () => {
     expectSwept(result, 'cancelled', { revoked: [revoked], kept: [kept] });
     expect(result.outputs['duration-ms']).toBe('7000');
     expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
-    expect(result.summary).toMatch(/^### 🚫 .*Cancelled, 1 revoked, 1 kept/);
+    expect(result.summary).toMatch(/^### 🚫 .*Cancelled: 1 revoked, 1 kept/);
   });
 
   test.for([2 * hour, -2 * hour])(

@@ -156,7 +156,7 @@ describe.each(lists)('$mode', (list) => {
       const count = Math.min(6, Number(limit) || 6);
       expect(recordsOf(result, list)).toEqual(records.slice(0, count));
       expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: records.slice(0, count) });
-      const warning = `limit: ${limit} cut the list, but more ${noun}s match. Raise limit, or set it to 0 for all.`;
+      const warning = `limit: ${limit} truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
       expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
     },
   );
@@ -499,7 +499,7 @@ describe.each(pagedLists)('pages of $mode', (list) => {
     for (const repeats of [1, 5]) {
       const { result } = await read(context, list, (_, n) => body(records, n <= repeats ? `c${n}` : ''));
       expect(idsOf(result, list)).toHaveLength(10);
-      expect(warningsOf(result)).toEqual([expect.stringMatching(/list may be incomplete.*ignore the cursor/)]);
+      expect(warningsOf(result)).toEqual([expect.stringMatching(/list may be incomplete.*ignoring the cursor/)]);
     }
     const endless = await read(context, list, (_, n) => body(records, `c${n}`));
     expectError(endless.result, list, /more pages, but they contain no new records/);

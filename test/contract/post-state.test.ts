@@ -237,7 +237,9 @@ describe('a state that main cannot have saved is not used', () => {
     expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
     expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
     expect(post.annotations[0]?.message).toContain(`is invalid (${named}`);
-    expect(post.annotations[0]?.message).toMatch(/Look in the console for a key with the id of this run.*sweep-keys/s);
+    expect(post.annotations[0]?.message).toMatch(
+      /Look in the console for a key whose name contains the id of this run.*sweep-keys/s,
+    );
     for (const secret of secrets) expect(post.output + post.summary).not.toContain(secret.slice(0, 12));
   }
 });

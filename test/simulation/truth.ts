@@ -188,7 +188,7 @@ export function endedByItself({ exit, runnerFailed }: ProcessRecord): boolean {
 
 /** A warning or an error that says that a key may be alive. */
 export function isAlarm(text: string): boolean {
-  return /Could not confirm|may be left|Could not check whether a key still exists/.test(text);
+  return /Could not confirm|may still exist|Could not check whether a key still exists/.test(text);
 }
 
 export function alarms(process: ProcessRecord): string[] {

@@ -36,7 +36,7 @@ export async function listKeys(settings: ListSettings, collaborators: Collaborat
   const { keys, isComplete } = await collaborators.api.keys(defaultPolicy(collaborators));
   const result = await collect([keys], settings, collaborators);
   if (isComplete) return result;
-  const what = 'The list of keys is incomplete: the response announces more keys than it contains.';
+  const what = 'The list of keys is incomplete: the response reports more keys than it contains.';
   if (settings.failOn !== undefined && result.records.length === 0)
     throw new UserError(`${what} A matching key may be missing. Check the keys in the console.`);
   collaborators.log.warning(what);

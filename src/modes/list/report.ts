@@ -87,7 +87,7 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
     warnings:
       cutAt === undefined
         ? []
-        : [`limit: ${cutAt} cut the list, but more ${noun}s match. Raise limit, or set it to 0 for all.`],
+        : [`limit: ${cutAt} truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`],
     result: printResult(head, `${noun}s`, records),
   };
 }

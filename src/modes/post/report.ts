@@ -37,7 +37,7 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
     return { status: 'ok', succeeded: true, headline: 'The key was revoked', warnings };
   }
   if (state === undefined) {
-    const message = `Could not check whether a key still exists: ${describeReason(error)}. Look in the console for a key with the id of this run in its name, and revoke it. ${consequence()}`;
+    const message = `Could not check whether a key still exists: ${describeReason(error)}. Look in the console for a key whose name contains the id of this run, and revoke it. ${consequence()}`;
     return keyMayBeAlive(message, state);
   }
   const { minted, revoke, mayHaveStrayKey } = state;
@@ -67,7 +67,7 @@ function unconfirmedMessage(
   const why = describeReason(failure);
   const ids = joinFirst(unconfirmed);
   if (unconfirmed.length > 0) {
-    const others = mayHaveStrayKey ? ', and another key of this name may be left' : '';
+    const others = mayHaveStrayKey ? ', and another key with this name may still exist' : '';
     const [key, was, it] = unconfirmed.length === 1 ? ['key', 'was', 'it'] : ['keys', 'were', 'them'];
     return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
   }
@@ -75,7 +75,7 @@ function unconfirmedMessage(
     minted === undefined
       ? ['', `mode: revoke-key and key-name: ${name}`]
       : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key named ${name}${kept} may be left: ${why}. Search for the name in the console, or with ${how}. ${consequence(name)}`;
+  return `A key named ${name}${kept} may still exist: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
 }
 
 function describeReason(failure: unknown): string {

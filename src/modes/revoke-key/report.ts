@@ -20,7 +20,7 @@ export function revokeKeyReport(
   return {
     status,
     succeeded: failure === undefined,
-    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${shares || 'No key to revoke'}`,
+    headline: shares === '' ? 'No key to revoke' : `${status === 'cancelled' ? 'Cancelled: ' : ''}${shares}`,
     error: failure?.error,
     notice: results.length === 0 ? noKeyNotice(settings) : undefined,
     outputs: revocationOutputs(revoked, failed),

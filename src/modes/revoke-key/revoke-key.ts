@@ -30,7 +30,7 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
   }
   if (!isComplete) {
     throw new UserError(
-      `The list of keys is incomplete: the response announces more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
+      `The list of keys is incomplete: the response reports more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   }
   return keys;

@@ -21,7 +21,7 @@ export function sweepKeysReport(
   return {
     status,
     succeeded: failure === undefined,
-    headline: `${status === 'cancelled' ? 'Cancelled, ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
     error: failure?.error,
     warnings: [
       ...(result.listIsComplete ? [] : [incompleteWarning]),
@@ -52,7 +52,7 @@ export function sweepKeysReport(
 }
 
 const incompleteWarning =
-  'The list of keys is incomplete: the response announces more keys than it contains. The missing keys were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
+  'The list of keys is incomplete: the response reports more keys than it contains. The keys not listed were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
 
 function lookupWarning(failures: SweepResult['failures']): string {
   const reasons = new Set(failures.map(({ message }) => message));

@@ -88,12 +88,14 @@ function decide(
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
     const isOver = age > olderThan;
-    const what = isStale ? 'GitHub shows an earlier attempt of its run' : 'the state of its run is unknown';
+    const what = isStale
+      ? 'GitHub still reports an earlier attempt of the run that created the key'
+      : 'the state of its run is unknown';
     return { isOver, reason: `${what}; the key is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
   }
   const { attempt, isCompleted } = state;
   if (attempt !== undefined && attempt > run.attempt)
-    return { isOver: true, reason: `its run was started again (now attempt ${attempt})` };
-  if (isCompleted) return { isOver: true, reason: 'its run is completed' };
-  return { isOver: false, reason: run.id === own.id ? 'its run is the current one' : 'its run is not completed' };
+    return { isOver: true, reason: `its run was re-run (now attempt ${attempt})` };
+  if (isCompleted) return { isOver: true, reason: 'its run has completed' };
+  return { isOver: false, reason: run.id === own.id ? 'its run is the current one' : 'its run has not completed' };
 }

@@ -14,7 +14,7 @@ export function warningsAreTrue({ steps, stage }: Run): string[] {
 /** A limit that was set gets a warning if the pages contain more records than it admits. */
 function limitWarnings({ main, plan: { expects } }: StepRecord): string[] {
   if (!('isLimitSet' in expects) || output(main, 'count') === undefined) return [];
-  const hasWarning = texts(main, 'warning').some((text) => text.includes('cut the list'));
+  const hasWarning = texts(main, 'warning').some((text) => text.includes('truncated the list'));
   if (!expects.isLimitSet || expects.limit === 0) return hasWarning ? ['a limit that is not set cut the list'] : [];
   // Clocks decide how many records of a page are within `since`.
   if ('sinceMs' in expects && expects.sinceMs !== undefined) return [];
