@@ -3,19 +3,17 @@ import type { RequestError } from '../http/errors.js';
 /** Says how to fix an error of the control API. `namesProject` is true if the mode has the input `project-id`. */
 export function adviceFor(error: RequestError, namesProject: boolean): string {
   const { status } = error;
-  if (status === undefined)
-    return 'Check base-url, and the network and the proxy of the runner. Then run the step again.';
+  if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
   if (status === 401)
-    return 'The API key was rejected: it may be mistyped, revoked, or of another account. Set api-key to a valid key.';
+    return 'The API key was rejected: it may be mistyped, revoked, or from another account. Set api-key to a valid key.';
   if (status === 403)
     return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
   if (status === 404)
     return `Check base-url (it usually ends in /v2)${namesProject ? ' and project-id' : ''}. A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
-  if (status === 423 || status === 429)
-    return 'Run the step again later, with a longer timeout, or with fewer jobs at once.';
-  if (status >= 500) return 'The service has a problem: check its status page, and run the step again.';
+  if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
+  if (status >= 500) return 'The service has a problem: check its status page, then re-run the job.';
   if (status >= 400) return 'The service rejected the request: check the inputs of this step.';
-  return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If not, the response format of the service has changed.';
+  return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';
 }

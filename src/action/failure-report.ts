@@ -21,12 +21,12 @@ export function errorReport(error: unknown): StepReport {
     return {
       ...report,
       headline: 'Could not write the result file',
-      error: `${message}. The step did its work, but later steps cannot read the result. Check the disk of the runner, and run the step again.`,
+      error: `${message}. The step completed, but later steps cannot read its result. Check the runner's disk, then re-run the job.`,
     };
   return {
     ...report,
     headline: 'No result',
-    error: `The step ended without a result: ${message}. The step may have done part of its work. If it created a key, the post step revokes the key. Please report this as a bug in this action, unless the runner caused it.`,
+    error: `The step ended without a result: ${message}. The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.`,
   };
 }
 

@@ -74,7 +74,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the whole result from the file that the output result-file names${context.mode === 'list-projects' ? ', or set shard, so that each job of a matrix lists only its share' : ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${context.mode === 'list-projects' ? ', or set shard to split the list across matrix jobs' : ''}.`,
     );
   return warnings;
 }

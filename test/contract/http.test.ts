@@ -72,8 +72,9 @@ function expectError(result: StepResult, ...parts: readonly (string | RegExp)[])
   expect(result.summary).toMatch(/^### ❌/);
 }
 
-const baseUrlAdvice = /Check that base-url is the URL of the control API \(it usually ends in \/v2\)\. A proxy or a login page may have sent/;
-const networkAdvice = /Check base-url, and the network and the proxy of the runner/;
+const baseUrlAdvice =
+  /Check that base-url is the URL of the control API \(it usually ends in \/v2\)\. A proxy or a login page may have sent/;
+const networkAdvice = /Check base-url, and the network and proxy of the runner/;
 const html: Fault = { kind: 'html' };
 const elsewhere = 'https://elsewhere.test/v2?token=1';
 
@@ -85,7 +86,7 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   serviceSays(400, 1, /check the inputs of this step/),
   serviceSays(410, 1, /check the inputs of this step/),
   serviceSays(501, 1, /check its status page/),
-  serviceSays(401, 1, /mistyped, revoked, or of another account\. Set api-key/),
+  serviceSays(401, 1, /mistyped, revoked, or from another account\. Set api-key/),
   serviceSays(403, 1, /account that owns/),
   serviceSays(407, 1, /https_proxy.*no_proxy/),
   ['206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],

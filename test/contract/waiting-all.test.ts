@@ -196,7 +196,7 @@ describe('an empty list', () => {
     const stage = await setStage(context);
     const result = await waitForAll(stage, { timeout: '4s', 'fail-on': failOn });
     expect(result.outputs['status']).toBe('timeout');
-    expect(errorOf(result)).toMatch(/an empty list counts only if it is still empty 5s later/);
+    expect(errorOf(result)).toMatch(/an empty list is trusted only if it is still empty 5s later/);
   });
 
   test.for(['all', '[]'])('fail-on: empty makes it fail the step (operation-id: %s)', async (ids, context) => {

@@ -866,7 +866,7 @@ describe('the deadline', () => {
       { timeout: '20s' },
       { faults: [{ fault: { kind: 'hang-before-headers' } }] },
     );
-    expect(errorOf(result)).toMatch(/The control API never responded\. Check base-url and the network and proxy/);
+    expect(errorOf(result)).toMatch(/The control API never responded\. Check base-url, and the network and proxy/);
     expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
   });
 

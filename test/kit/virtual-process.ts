@@ -125,7 +125,7 @@ export class VirtualProcess {
     this.#isReported = true;
     this.crash = String(error instanceof Error ? error.stack : error);
     const succeeded = await this.#options.work.reportError(error, this.#world).catch((failure: unknown) => {
-      this.#world.toolkit.error(`Could not report the result of the step: ${failure}`);
+      this.#world.toolkit.error(`Could not report the step's result: ${failure}`);
       return false;
     });
     this.#end(succeeded ? 0 : 1);

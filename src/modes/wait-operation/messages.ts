@@ -96,18 +96,18 @@ function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: 
 /** Explains the timeout, and tells the user what to do. */
 function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext): string[] {
   const { operations, cause, unresponsiveProjects } = result;
-  const advice = 'Check base-url and the network and proxy of the runner, then run the step again';
+  const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
   if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
   if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];
   if (unresponsiveProjects.length > 0)
     return [`The control API never responded for ${describeProjects(unresponsiveProjects)}`, advice];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
   if (unseen > 0) return [`The control API never reported the status of ${plural(unseen, 'operation')}`, advice];
-  if (timeout === 0) return ['Run the step again later, or set a longer timeout'];
+  if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
   if (!operations.some(isPending)) {
     const grace = formatDuration(graceForUnlisted);
     return [
-      `A new operation may be missing from the list at first. So an empty list counts only if it is still empty ${grace} later. Set timeout to more than ${grace}`,
+      `A new operation may be missing from the list at first, so an empty list is trusted only if it is still empty ${grace} later. Set timeout to more than ${grace}`,
     ];
   }
   return ['Operations may still finish: check them in the console, or raise timeout'];
