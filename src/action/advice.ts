@@ -9,7 +9,7 @@ export function adviceFor(error: RequestError, namesProject: boolean): string {
   if (status === 403)
     return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
   if (status === 404)
-    return `Check base-url (it usually ends in /v2)${namesProject ? ' and project-id' : ''}. A key without access gets 404 too: check that api-key belongs to the right account.`;
+    return `Check ${namesProject ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';

@@ -2,10 +2,7 @@ import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
-import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
-import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
-import { formatDuration } from '../time/duration.js';
 import type { KeyState, PostStateStore } from './create-key/create-key.js';
 import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
@@ -62,15 +59,5 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader:
         stateAfterOutputs: mode.stateAfterOutputs?.(result, settings),
       };
     };
-  };
-}
-
-/** Retries requests as the contract promises. A `Retry-After` for one request delays all requests with this policy. */
-export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'api'>): RequestPolicy {
-  return {
-    deadline,
-    retry: exponentialBackoff(random),
-    cooldown: new Cooldown(),
-    onRetry: (error, pause) => log.info(sentences(error.message, `Retrying in ${formatDuration(pause)}.`)),
   };
 }

@@ -50,7 +50,7 @@ describe('the run of a key', () => {
       expect(result.summary).toContain(`<td><code>${id}</code></td>`);
       expect(result.summary).toContain(`<td>${why}</td>`);
     }
-    expect(result.summary).toMatch(/^### ✅ sweep-keys: 4 revoked, 3 kept\n/);
+    expect(result.summary).toMatch(/^### ✅ sweep-keys: 4 revoked, 3 kept, 1 of other repositories\n/);
     expect(result.summary).toContain('keys of other repositories (1), keys that this action did not create (2)');
     expect(result.masks).toEqual([stage.service.apiKey, 'the-token']);
   });

@@ -248,13 +248,15 @@ describe('an empty list', () => {
     }
   });
 
-  test('the notice says how many unfinished operations the filter excluded', async (context) => {
+  test('the notice says how many unfinished operations the filter excluded, and how many the service itself started', async (context) => {
     const stage = await setStage(context);
     for (let n = 0; n < 3; n++) stage.operation(forever);
     stage.operation({ ...forever, action: 'suspend_compute' });
     const result = await waitForAll(stage, { filter: 'branch_id=other' });
     expectNothing(result);
-    expect(noticesOf(result)[0]).toMatch(/The filter excluded 3 unfinished operations/);
+    expect(noticesOf(result)[0]).toMatch(
+      /The filter excluded 3 unfinished operations\. Ignored 1 unfinished operation that the service itself started\./,
+    );
   });
 });
 

@@ -115,7 +115,7 @@ export function parseOperationId(text: string): string {
 export const parseBaseUrl: Parse<URL> = (text) => {
   if (text === '')
     throw new BadValue(
-      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL',
+      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
     );
   if (!URL.canParse(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
   const url = new URL(text);

@@ -20,7 +20,7 @@ export function readOperationIds(path: string, projectId: string | undefined): s
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
   if (!Array.isArray(operations) && !isObject(operation)) {
     throw new BadValue(
-      'contains no operations; expected an API response with `operations` or `operation`. The request may have failed: add --fail-with-body to curl, so that a failed request fails its own step',
+      'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
     );
   }
   if (!isAbsent(operation) && !isObject(operation))

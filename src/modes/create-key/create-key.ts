@@ -5,7 +5,8 @@ import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { OnFailure, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import { defaultPolicy } from '../default-policy.js';
+import type { Collaborators } from '../mode.js';
 
 export interface CreateKeySettings {
   readonly label: string;

@@ -1,7 +1,7 @@
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
-import { blankInvisible } from '../../text/sanitize-line.js';
+import { blankInvisible, sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/sentences.js';
 
 interface Line {
@@ -57,7 +57,10 @@ export function parseFilter(
     if (Object.hasOwn(unsupported, field))
       throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
     if (!fields.includes(field))
-      throw bad(line.search(/\S/), `no such field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
+      throw bad(
+        line.search(/\S/),
+        `“${sanitizeLine(field, 60)}” is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`,
+      );
     if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
     const folded = secondCondition.exec(line.slice(column));
     if (folded !== null)

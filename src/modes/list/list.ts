@@ -1,7 +1,8 @@
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
 import { UserError } from '../../keys/revocation.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import { defaultPolicy } from '../default-policy.js';
+import type { Collaborators } from '../mode.js';
 import type { Filter } from './filter.js';
 import { type Shard, shardNumber } from './shards.js';
 

@@ -4,7 +4,8 @@ import type { RequestPolicy } from '../../http/retry.js';
 import { listKeysNamed, type RevocationResult, revokeEach, UserError } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import { defaultPolicy } from '../default-policy.js';
+import type { Collaborators } from '../mode.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 

@@ -21,7 +21,7 @@ export function sweepKeysReport(
   return {
     status,
     succeeded: failure === undefined,
-    headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept${others.ofOtherRepositories > 0 ? `, ${others.ofOtherRepositories} of other repositories` : ''}`,
     error: failure?.error,
     warnings: [
       ...(result.listIsComplete ? [] : [incompleteWarning]),

@@ -5,7 +5,8 @@ import type { WorkflowRun } from '../../keys/key-name.js';
 import { mapConcurrently } from '../../keys/revocation.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import { defaultPolicy } from '../default-policy.js';
+import type { Collaborators } from '../mode.js';
 
 /** State of a workflow run. `gone`: GitHub does not find the run. */
 export type RunState =

@@ -4,7 +4,8 @@ import type { RequestError } from '../../http/errors.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { type RevocationResult, revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
-import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
+import { defaultPolicy } from '../default-policy.js';
+import type { Collaborators, Services } from '../mode.js';
 import { RunLookups, type RunState } from './run-lookups.js';
 
 export interface SweepKeysSettings {

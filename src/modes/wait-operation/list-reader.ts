@@ -28,6 +28,8 @@ export class ListReader {
   readonly failedBefore = new Map<string, Operation>();
   /** Number of unfinished operations that the filter excludes from the latest list. */
   excludedCount = 0;
+  /** Number of unfinished operations in the latest list that the service itself started, and that are not part of the wait. */
+  automaticCount = 0;
   /** The time when the current read began. Undefined between two reads. */
   #readingSince: number | undefined;
   /** The time when the first complete read ended. */
@@ -101,6 +103,7 @@ export class ListReader {
     const max = isFirstForAll && since !== undefined ? Number.POSITIVE_INFINITY : maxRecords;
     let read = 0;
     this.excludedCount = 0;
+    this.automaticCount = 0;
     for await (const page of api.operations(projectId, max, policy)) {
       failures.recordSuccess(projectId, projectId);
       read += page.length;
@@ -133,8 +136,11 @@ export class ListReader {
     const appeared = isNewer && !this.#shown.has(id);
     this.#shown.add(id);
     if (isFirst) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, createdAt);
-    if (!filter.names('action') && automaticActions.includes(fieldText(operation, 'action') ?? '')) return false;
     const phase = phaseForStatus(operation.status);
+    if (!filter.names('action') && automaticActions.includes(fieldText(operation, 'action') ?? '')) {
+      if (phase === 'pending') this.automaticCount++;
+      return false;
+    }
     if (!filter.admits(record)) {
       if (phase === 'pending') this.excludedCount++;
       return false;

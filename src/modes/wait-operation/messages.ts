@@ -83,12 +83,14 @@ export function waitMessages(
   }
 }
 
-function nothingToWaitFor({ failedBefore, excludedCount }: WaitResult, context: WaitContext): string {
+function nothingToWaitFor({ failedBefore, excludedCount, automaticCount }: WaitResult, context: WaitContext): string {
   if ('ids' in context.target) return 'The list of operation ids is empty, so there was nothing to wait for.';
   const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
   return sentences(
     `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
     excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
+    automaticCount > 0 &&
+      `Ignored ${plural(automaticCount, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
     failed.length > 0 && `Failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
   );
 }

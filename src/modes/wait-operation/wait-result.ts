@@ -12,6 +12,8 @@ export interface WaitResult {
   readonly failedBefore: readonly Operation[];
   /** Number of unfinished operations that the filter excludes. */
   readonly excludedCount: number;
+  /** Number of unfinished operations that the service itself started, and that are not part of the wait. */
+  readonly automaticCount: number;
   /** Ids of projects for which no usable response arrived. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait. After a timeout: the last failure before the deadline. */
@@ -43,6 +45,7 @@ export function createWaitResult(
     operations: projects.flatMap(({ tracked }) => tracked.all),
     failedBefore: projects.flatMap(({ list }) => [...list.failedBefore.values()]),
     excludedCount: projects.reduce((sum, { list }) => sum + list.excludedCount, 0),
+    automaticCount: projects.reduce((sum, { list }) => sum + list.automaticCount, 0),
     ...others,
   };
 }

@@ -48,12 +48,12 @@ function errorOf(text: string, fields: readonly string[], unsupported?: Readonly
 }
 
 test.each([
-  ['colour=red', /no such field; the fields are id, project_id, branch_id, endpoint_id, action, created_at/],
-  ['brach_id=x', /no such field \(did you mean branch_id\?\); the fields are/],
+  ['colour=red', /“colour” is not a field; the fields are id, project_id, branch_id, endpoint_id, action, created_at/],
+  ['brach_id=x', /“brach_id” is not a field \(did you mean branch_id\?\); the fields are/],
   ['ACTION=x', /did you mean action\?/],
-  ['constructor=x', /no such field/],
+  ['constructor=x', /is not a field/],
   ['action', /expected field=pattern or field!=pattern/],
-  ['=x', /no such field/],
+  ['=x', /is not a field/],
   ['action=', /the pattern is empty; use \*/],
   ['action!=   ', /the pattern is empty/],
   [`action=${'x'.repeat(257)}`, /longer than 256 characters/],
