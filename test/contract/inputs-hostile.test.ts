@@ -16,7 +16,7 @@ const names = [...loadManifest().inputs.keys()].filter((name) => !['mode', 'api-
 const rejection = { status: 403, body: '{}' };
 
 test('inputs of any text fail the step with an error that is only text, and bad inputs send nothing', async (context) => {
-  const stage = await setStage(context, { respond: () => rejection });
+  const stage = await setStage(context, { oneJob: true, respond: () => rejection });
   const inputs = fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1, maxKeys: 5, noNullPrototype: true });
   const mode = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...modes) }, { weight: 1, arbitrary: value });
   await fc.assert(
@@ -31,34 +31,31 @@ test('inputs of any text fail the step with an error that is only text, and bad 
   );
 });
 
-test.for(Object.entries(attacks))(
-  '%s in a project, a pattern or a name is sent and shown as text',
-  async ([, attack], context) => {
-    const odd = asVariable(attack);
-    const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
-    // Text after = could begin a second condition.
-    const pattern = odd.replace(/[\n\r=]/g, ' ').slice(0, 200);
-    const stage = await setStage(context, {
-      respond: (path) => (path.startsWith('api_keys') ? '[]' : '{"operations":[]}'),
-    });
-    for (const inputs of [
-      { mode: 'wait-operation', 'project-id': project, 'operation-id': 'all', filter: `branch_id=${pattern}x` },
-      { mode: 'list-operations', 'project-id': project, filter: `branch_id!=${pattern}x` },
-      { mode: 'revoke-key', 'key-name': odd },
-    ]) {
-      const result = await stage.runMode(inputs.mode, inputs, { debug: true });
-      expect(defectsOf(result), inputs.mode).toEqual([]);
-      expect(result.conclusion, inputs.mode).toBe('success');
-    }
-    const filter = `name=x\n${odd.replaceAll('=', '-')}`;
-    const { annotations, ...rejected } = await stage.runMode('list-keys', { filter }, { debug: true });
-    expect(defectsOf({ annotations, ...rejected })).toEqual([]);
-    expect(annotations[0]?.message).toMatch(/line \d+, column \d+: .*\n {2}.{0,80}\n +\^/);
-  },
-);
+test.for(Object.entries(attacks))('%s in a project, a pattern or a name is text', async ([, attack], context) => {
+  const odd = asVariable(attack);
+  const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
+  // Text after = could begin a second condition.
+  const pattern = odd.replace(/[\n\r=]/g, ' ').slice(0, 200);
+  const stage = await setStage(context, {
+    respond: (path) => (path.startsWith('api_keys') ? '[]' : '{"operations":[]}'),
+  });
+  for (const inputs of [
+    { mode: 'wait-operation', 'project-id': project, 'operation-id': 'all', filter: `branch_id=${pattern}x` },
+    { mode: 'list-operations', 'project-id': project, filter: `branch_id!=${pattern}x` },
+    { mode: 'revoke-key', 'key-name': odd },
+  ]) {
+    const result = await stage.runMode(inputs.mode, inputs, { debug: true });
+    expect(defectsOf(result), inputs.mode).toEqual([]);
+    expect(result.conclusion, inputs.mode).toBe('success');
+  }
+  const filter = `name=x\n${odd.replaceAll('=', '-')}`;
+  const { annotations, ...rejected } = await stage.runMode('list-keys', { filter }, { debug: true });
+  expect(defectsOf({ annotations, ...rejected })).toEqual([]);
+  expect(annotations[0]?.message).toMatch(/line \d+, column \d+: .*\n {2}.{0,80}\n +\^/);
+});
 
 test('an API key of any text is never shown', async (context) => {
-  const stage = await setStage(context, { respond: () => '[]' });
+  const stage = await setStage(context, { oneJob: true, respond: () => '[]' });
   const secret = fc.string({ unit: 'binary-ascii', minLength: 12, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(secret, async (written) => {

@@ -93,13 +93,8 @@ const query = 'has a query or a fragment; expected only scheme, host and path';
 const onlyOperations = 'is not an id; expected only ids (jq: .operations[].id)';
 
 test.for<Row>([
-  [
-    'list-keys',
-    'api-key',
-    ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï'],
-    'contains a space, a line break or another',
-  ],
-  ['list-keys', 'api-key', ['hunter2\u200Bb', 'hunter2\u0001b'], 'contains a space, a line break or another'],
+  ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï'], 'contains a space, a line break or'],
+  ['list-keys', 'api-key', ['hunter2\u200Bb', 'hunter2\u0001b'], 'contains a space, a line break or'],
   ['list-keys', 'base-url', ['https://user:hunter2@host.example/v2', 'https://hunter2@host.example/v2'], login],
   ['list-keys', 'base-url', ['https://:hunter2@host/v2', 'https://user:hun@hunter2@host/v2'], login],
   ['list-keys', 'base-url', ['https:user:hunter2@host/v2', 'https:/user:hunter2@host/v2'], login],
@@ -108,12 +103,7 @@ test.for<Row>([
   ['list-keys', 'base-url', ['user:hunter2@host/v2'], 'expected https'],
   ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], query],
   ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '{ "hunter2'], 'is a JSON object. '],
-  [
-    'wait-operation',
-    'operation-id',
-    ['"{\\"uri\\":\\"postgres://u:hunter2@host\\"}"'],
-    'set response-file to its path',
-  ],
+  ['wait-operation', 'operation-id', ['"{\\"uri\\":\\"p://u:hunter2@host\\"}"'], 'set response-file to its path'],
   ['wait-operation', 'operation-id', ['["hunter2"', '[hunter2]', `["${id}"] hunter2`], 'is not a valid JSON array'],
   ['wait-operation', 'operation-id', ['[{"id":"hunter2"}]'], `item 1 ${onlyOperations}`],
   ['wait-operation', 'operation-id', [`["${id}",["hunter2"]]`], `item 2 ${onlyOperations}`],
@@ -134,7 +124,6 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['', {}, new RegExp(`mode: is empty; valid values: ${modes.join(', ')}\\.`)],
   ['list-key', { timeout: 'soon' }, /^- mode: .*\(did you mean list-keys\?\)\.$/m, /^- timeout: “soon”/m],
   ['__proto__', {}, /mode: “__proto__” is not a valid value/],
-  ['list-keys', { filter: 'constructor=*' }, /filter: line 1, column 1: “constructor” is not a field/],
   ['list-keys', { 'base-url': '' }, /base-url: is empty; expected the URL.* environment variable CTL_BASE_URL/],
   ['list-keys', { 'base-url': 'https://host.example/v2?' }, /query or a fragment/],
   ['list-keys', { 'base-url': 'https://host.example/v2#' }, /query or a fragment/],
@@ -167,13 +156,7 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': `all ${id}` }, /“all” is not an id; .* to the single word all/],
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
-  [
-    'wait-operation',
-    { 'operation-id': 'all', filter: 'id=x\nstatus=x' },
-    /line 2, .*status cannot be used here: it ch/,
-  ],
-  ['wait-operation', { 'operation-id': 'all', filter: 'failures_count=0' }, /failures_count cannot be used here/],
-  ['wait-operation', { 'operation-id': 'all', filter: 'updated_at!=x' }, /updated_at cannot be used here/],
+  ['wait-operation', { 'operation-id': 'all', filter: 'id=x\nstatus=x' }, /line 2, .*status cannot be used here/],
 ])('“%s” with %j is rejected with %s', async ([mode, inputs, ...messages], context) => {
   const error = await errorFor(context, mode, inputs);
   for (const message of messages) expect(error).toMatch(message);
@@ -192,21 +175,17 @@ test('24 days are a valid timeout, and 366 days a valid age', async (context) =>
   expect([listed.conclusion, swept.conclusion]).toEqual(['success', 'success']);
 });
 
-test.for([
-  ['true', true],
-  ['True', true],
-  ['TRUE', true],
-  ['', true],
-  ['false', false],
-  ['False', false],
-  ['FALSE', false],
-] as const)('summary: “%s” is %s, for valid and for invalid inputs', async ([summary, isWritten], context) => {
-  const stage = await setStage(context);
-  const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
-  const listed = await stage.runMode('list-keys', { summary });
-  expect(listed.conclusion).toBe('success');
-  expect([rejected, listed].map((result) => result.summary !== '')).toEqual([isWritten, isWritten]);
-});
+test.for(['true', 'True', 'TRUE', '', 'false', 'False', 'FALSE'])(
+  'summary: “%s” is read also with bad inputs',
+  async (summary, context) => {
+    const isWritten = !/false/i.test(summary);
+    const stage = await setStage(context);
+    const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
+    const listed = await stage.runMode('list-keys', { summary });
+    expect(listed.conclusion).toBe('success');
+    expect([rejected, listed].map((result) => result.summary !== '')).toEqual([isWritten, isWritten]);
+  },
+);
 
 test('an empty api-key has its own message, and nothing is masked', async (context) => {
   const result = await rejectInputs(await setStage(context), 'list-keys', { 'api-key': '' });
@@ -244,11 +223,9 @@ test.for([
 test('api-key and base-url come from the environment if the inputs are empty; inputs win', async (context) => {
   const stage = await setStage(context);
   const { apiKey, baseUrl } = stage.service;
-  const fromEnvironment = await stage.runMode(
-    'list-keys',
-    { 'api-key': undefined, 'base-url': undefined },
-    { env: { CTL_API_KEY: ` ${apiKey}\n`, CTL_BASE_URL: ` ${baseUrl}\n` } },
-  );
+  const none = { 'api-key': undefined, 'base-url': undefined };
+  const env = { CTL_API_KEY: ` ${apiKey}\n`, CTL_BASE_URL: ` ${baseUrl}\n` };
+  const fromEnvironment = await stage.runMode('list-keys', none, { env });
   const others = { CTL_API_KEY: 'another-key', CTL_BASE_URL: 'http://unencrypted.test' };
   const fromInputs = await stage.runMode('list-keys', {}, { env: others });
   for (const result of [fromEnvironment, fromInputs]) {
@@ -260,13 +237,12 @@ test('api-key and base-url come from the environment if the inputs are empty; in
 
 test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (context) => {
   const stage = await setStage(context, { respond: () => '[]' });
+  const unencrypted = 'would send the API key unencrypted; expected https';
   for (const host of [
     ...['host.example', 'localhost.example', '127.0.0.1.example', '[::2]', '[::ffff:127.0.0.1]'],
     ...['0.0.0.0', '10.0.0.1', '126.255.255.255', '128.0.0.1', '192.168.127.1'],
   ])
-    expect(errorOf(await rejectInputs(stage, 'list-keys', { 'base-url': `http://${host}/v2` })), host).toContain(
-      'would send the API key unencrypted; expected https',
-    );
+    expect(await errorFor(context, 'list-keys', { 'base-url': `http://${host}/v2` }), host).toContain(unencrypted);
   for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.0', '127.255.255.254', '127.1', '[0:0:0:0:0:0:0:1]:3000'])
     expect((await stage.runMode('list-keys', { 'base-url': `http://${host}/v2` })).conclusion, host).toBe('success');
 });
@@ -277,13 +253,12 @@ test.for([
   ['HTTPS://[2001:db8::1]:8443/v2/', 'api_keys', 0],
   ['https://host.example/v3', '/v3/api_keys', 1],
 ] as const)('base-url %s leads to %s; a path that does not end in /v2 gets a warning', async (row, context) => {
-  const [url, path, warnings] = row;
+  const [url, path, count] = row;
   const stage = await setStage(context, { respond: () => '[]' });
   const result = await stage.runMode('list-keys', { 'base-url': url });
   expect(stage.paths()).toEqual([path]);
-  expect(warningsOf(result)).toEqual(
-    Array(warnings).fill(expect.stringMatching(/^The path of base-url does not end in \/v2\./)),
-  );
+  const warning = expect.stringMatching(/^The path of base-url does not end in \/v2\./);
+  expect(warningsOf(result)).toEqual(Array(count).fill(warning));
 });
 
 test('ids of operations stand between commas, blanks and line ends, or in a JSON array, in any case', async (context) => {
@@ -321,7 +296,7 @@ async function projectsRead(context: TestContext, mode: Mode, project: string): 
 test.for(['list-operations', 'wait-operation'] as const)(
   '%s accepts any text without slashes and control characters as id of a project, also in a JSON array',
   async (mode, context) => {
-    for (const text of ['late-field-12345678', 'p', 'a.b', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '007'])
+    for (const text of ['late-field-12345678', 'p', 'a.b', 'a?b#c%d', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '007'])
       for (const written of [text, JSON.stringify([text]), `${text}, ${text}`])
         expect(await projectsRead(context, mode, written)).toEqual([text]);
     expect(await projectsRead(context, mode, '[12345678901234567890]')).toEqual(['12345678901234567890']);
@@ -349,32 +324,29 @@ const used: Readonly<Record<Mode, readonly string[]>> = {
 };
 const usedByAll = ['mode', 'api-key', 'base-url', 'timeout', 'request-timeout', 'summary', 'github-token'];
 
-test.for(modes)(
-  '%s ignores inputs of other modes, with one warning that lists those that were set',
-  async (mode, context) => {
-    const stage = await setStage(context);
-    const standard = loadManifest().inputs;
-    const unused = [...standard.keys()].filter((name) => ![...usedByAll, ...used[mode]].includes(name));
-    const operation = { 'project-id': stage.projectId, 'operation-id': stage.operation({ lengthMs: 0 }).id };
-    const own = Object.entries(operation).filter(([name]) => name in requiredInputs[mode]);
-    const warningsFor = async (givenValue: (name: string) => string | undefined, token: string) => {
-      const others = Object.fromEntries(unused.map((name) => [name, givenValue(name)]));
-      const inputs = { ...requiredInputs[mode], ...Object.fromEntries(own), ...others, 'github-token': token };
-      const result = await stage.runMode(mode, inputs);
-      expect(result.conclusion).toBe('success');
-      return warningsOf(result);
-    };
-    expect(await warningsFor((name) => standard.get(name), 'ghs_another')).toEqual([]);
-    expect(await warningsFor(() => '', '')).toEqual([]);
-    // Only a sweep reads the token, so only a sweep could reject this one.
-    const token = mode === 'sweep-keys' ? 'ghs_another' : stage.service.apiKey;
-    const [warning = '', ...rest] = await warningsFor(() => 'nonsense', token);
-    const [, names = ''] =
-      new RegExp(`^Inputs that ${mode} does not use were ignored: (.*)\\. Remove`).exec(warning) ?? [];
-    expect(names.split(', ').sort()).toEqual(unused.sort());
-    expect(rest).toEqual([]);
-  },
-);
+test.for(modes)('%s ignores inputs of other modes, with one warning that lists those set', async (mode, context) => {
+  const stage = await setStage(context);
+  const standard = loadManifest().inputs;
+  const unused = [...standard.keys()].filter((name) => ![...usedByAll, ...used[mode]].includes(name));
+  const operation = { 'project-id': stage.projectId, 'operation-id': stage.operation({ lengthMs: 0 }).id };
+  const own = Object.entries(operation).filter(([name]) => name in requiredInputs[mode]);
+  const warningsFor = async (givenValue: (name: string) => string | undefined, token: string) => {
+    const others = Object.fromEntries(unused.map((name) => [name, givenValue(name)]));
+    const inputs = { ...requiredInputs[mode], ...Object.fromEntries(own), ...others, 'github-token': token };
+    const result = await stage.runMode(mode, inputs);
+    expect(result.conclusion).toBe('success');
+    return warningsOf(result);
+  };
+  expect(await warningsFor((name) => standard.get(name), 'ghs_another')).toEqual([]);
+  expect(await warningsFor(() => '', '')).toEqual([]);
+  // Only a sweep reads the token, so only a sweep could reject this one.
+  const token = mode === 'sweep-keys' ? 'ghs_another' : stage.service.apiKey;
+  const [warning = '', ...rest] = await warningsFor(() => 'nonsense', token);
+  const [, names = ''] =
+    new RegExp(`^Inputs that ${mode} does not use were ignored: (.*)\\. Remove`).exec(warning) ?? [];
+  expect(names.split(', ').sort()).toEqual(unused.sort());
+  expect(rest).toEqual([]);
+});
 
 test('an input that is given empty gets its default', async (context) => {
   const stage = await setStage(context);

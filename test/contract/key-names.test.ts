@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { parseKeyName } from '../../src/keys/key-name.js';
+import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { errorOf, setStage } from '../kit/stage.js';
 
@@ -71,35 +71,16 @@ describe('the label', () => {
   );
 });
 
-describe('the repository in a name', () => {
-  const own: Env = { GITHUB_REPOSITORY: 'acme/shop', GITHUB_REPOSITORY_ID: '123456789' };
-  const noId: Env = { GITHUB_REPOSITORY: 'acme/shop', GITHUB_REPOSITORY_ID: undefined };
-  const enterprise: Env = { ...own, GITHUB_SERVER_URL: 'https://ghe.example' };
-
-  test.for<[what: string, one: Env, other: Env]>([
-    ['after a rename', own, { ...own, GITHUB_REPOSITORY: 'acme-inc/store' }],
-    ['in another run and attempt', own, { ...own, GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '2' }],
-    ['without an id, in another case', noId, { ...noId, GITHUB_REPOSITORY: 'ACME/Shop' }],
-    ['without an id, or with an empty one', noId, { ...noId, GITHUB_REPOSITORY_ID: '' }],
-    ['on GitHub Enterprise with a slash', enterprise, { ...own, GITHUB_SERVER_URL: 'https://ghe.example/' }],
-    ['on a server in capitals', enterprise, { ...own, GITHUB_SERVER_URL: 'https://GHE.Example' }],
-    ['if no server is named', own, { ...own, GITHUB_SERVER_URL: undefined }],
-  ])('stays the same %s', async ([, one, other], context) => {
-    const { repository } = await nameParts(context, one);
-    expect(repository).toMatch(/^[a-z0-9]{10}$/);
-    expect((await nameParts(context, other)).repository).toBe(repository);
-  });
-
-  test.for<[what: string, one: Env, other: Env]>([
-    ['for another id', own, { ...own, GITHUB_REPOSITORY_ID: '123456780' }],
-    ['on another server', own, enterprise],
-    ['on another port', enterprise, { ...own, GITHUB_SERVER_URL: 'https://ghe.example:8443' }],
-    ['for another name without an id', noId, { ...noId, GITHUB_REPOSITORY: 'acme/shop2' }],
-    ['for the same name of another owner', noId, { ...noId, GITHUB_REPOSITORY: 'acme2/shop' }],
-  ])('differs %s', async ([, one, other], context) => {
-    const { repository } = await nameParts(context, one);
-    expect((await nameParts(context, other)).repository).not.toBe(repository);
-  });
+test.for<[what: string, env: Env, server: string, repository: string]>([
+  ['after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, 'https://github.com', '123456789'],
+  ['if no server is named', { GITHUB_SERVER_URL: undefined }, 'https://github.com', '123456789'],
+  ['on GitHub Enterprise', { GITHUB_SERVER_URL: 'https://GHE.example/' }, 'https://ghe.example', '123456789'],
+  ['on another port', { GITHUB_SERVER_URL: 'https://ghe.example:8443' }, 'https://ghe.example:8443', '123456789'],
+  ['without an id', { GITHUB_REPOSITORY_ID: undefined }, 'https://github.com', 'acme/shop'],
+  ['with an empty id', { GITHUB_REPOSITORY_ID: '' }, 'https://github.com', 'acme/shop'],
+])('a name %s tells the server and the repository', async ([, env, server, repository], context) => {
+  const parts = await nameParts(context, { GITHUB_REPOSITORY: 'acme/shop', GITHUB_REPOSITORY_ID: '123456789', ...env });
+  expect(parts.repository).toBe(repositoryFingerprint(server, repository));
 });
 
 test.for<[what: string, env: Env, message: RegExp]>([
@@ -125,21 +106,12 @@ test.for<[what: string, env: Env, message: RegExp]>([
   ]);
 });
 
-test('one error names all invalid inputs', async (context) => {
-  const inputs = {
-    'key-label': 'My Shop',
-    'revoke-in-post': 'maybe',
-    'on-revoke-failure': 'wran',
-    'export-env': 'PATH',
-    timeout: '0',
-  };
+test('one error names all invalid inputs and variables of the runner', async (context) => {
+  const inputs = { 'key-label': 'My Shop', 'export-env': 'PATH' };
   await expectRejected(context, inputs, { GITHUB_RUN_ID: 'x', GITHUB_REPOSITORY: undefined }, [
-    /^7 bad inputs:/,
+    /^4 bad inputs:/,
     /^- key-label: “My Shop”/m,
-    /^- revoke-in-post: “maybe” .*true or false/m,
-    /^- on-revoke-failure: “wran” .*valid values: warn, fail.*did you mean warn\?/m,
     /^- export-env: “PATH”/m,
-    /^- timeout: “0” .*above 0/m,
     /^- GITHUB_RUN_ID: “x”/m,
     /^- GITHUB_REPOSITORY: /m,
   ]);

@@ -1,33 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiKey, Fault } from '../control-plane/index.js';
+import { hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import {
   type FinishedJob,
   type JobPlan,
   type KeyStage,
   killAt,
   noLeftovers,
-  onCreate,
-  onDelete,
-  onList,
   parentKey,
   runJob,
-  status,
 } from '../kit/key-stage.js';
+import { second } from '../kit/wait.js';
 import type { StepOptions } from '../runner/step.js';
 
-const second = 1_000;
-
 const always = {};
-const lost: Fault = { kind: 'cut-before-headers' };
 
 /** A create whose response is lost. Main then gets a key by a second one. */
 const ambiguous = (done: 'never' | { msAfterGivenUp: number }, nth = 1) => onCreate({ ...lost, done }, { nth });
 /** Main is killed while the service creates its key. */
 const killed: JobPlan = {
-  inMain: [onCreate({ kind: 'hang-before-headers' })],
+  inMain: [onCreate(hang)],
   duringMain: killAt({ endpoint: 'create-key' }),
 };
 const noParent: StepOptions = { inputs: { 'api-key': '' } };
+/** Main has a key, and another one may be left. Post has no parent key. */
+const orphaned: JobPlan = { inMain: [ambiguous('never')], post: noParent };
 
 const mintedOf = ({ made }: KeyStage): ApiKey => made()[0] as ApiKey;
 const addStray = (stage: KeyStage): ApiKey => stage.service.plane.addKey(mintedOf(stage).name);
@@ -112,47 +109,30 @@ describe('the parent key', () => {
 
 describe('a key is gone', () => {
   const self = 'DELETE minted by minted';
-  const handover = [self, 'GET by parent', 'DELETE minted by parent'];
+  const list = 'GET by parent';
+  const handover = [self, list, 'DELETE minted by parent'];
   const revokeFirst: JobPlan = { beforePost: (stage) => stage.service.plane.revokeKey(mintedOf(stage).id) };
-  const orphan: JobPlan = { post: noParent };
-  const gone: Readonly<Record<string, [plan: JobPlan, requests: string[]]>> = {
-    'its own 401 and the list say so': [revokeFirst, [self, 'GET by parent']],
-    'its own 401 says so, without the parent key': [{ ...revokeFirst, ...orphan }, [self]],
-    'its own 401 after a lost response and the list say so': [
-      { inPost: [onDelete(lost)] },
-      [self, self, 'GET by parent'],
-    ],
-    'its own 401 after a lost response says so, without the parent key': [
-      { inPost: [onDelete(lost)], ...orphan },
-      [self, self],
-    ],
-    'its own 401 after a 500 and the list say so': [
-      { inPost: [onDelete(status(500, { done: 'now' }))] },
-      [self, self, 'GET by parent'],
-    ],
-    'a 204 and the list say so': [
-      { inPost: [onDelete(status(204, { body: '', done: 'now' }))] },
-      [self, 'GET by minted', 'GET by parent'],
-    ],
-    'its 403 and the list of the parent key say so': [
-      { inPost: [onDelete(status(403, { done: 'now' }))] },
-      [self, 'GET by parent'],
-    ],
-    "the parent key's 404 after a 503 says so": [
-      { inPost: [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })] },
-      [...handover, 'DELETE minted by parent'],
-    ],
-    'the second attempt says so, after a false 401': [{ inPost: [onDelete(status(401))] }, handover],
-    'the second attempt says so, after a false 404': [
+  const withDone = (code: number, body?: string) =>
+    onDelete(status(code, { done: 'now', ...(body === '' ? { body } : {}) }));
+  const notRevoked = onDelete(status(200, { body: '{"revoked":false}' }));
+  const lastLost = [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })];
+  test.for<[what: string, plan: JobPlan, requests: string[]]>([
+    ['its own 401 and the list say so', revokeFirst, [self, list]],
+    ['its own 401 says so, without the parent key', { ...revokeFirst, post: noParent }, [self]],
+    ['its own 401 after a lost response and the list say so', { inPost: [onDelete(lost)] }, [self, self, list]],
+    ['its own 401 after a lost response says so, alone', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
+    ['its own 401 after a 500 and the list say so', { inPost: [withDone(500)] }, [self, self, list]],
+    ['a 204 and the list say so', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
+    ['its 403 and the list of the parent key say so', { inPost: [withDone(403)] }, [self, list]],
+    ["the parent key's 404 after a 503 says so", { inPost: lastLost }, [...handover, 'DELETE minted by parent']],
+    ['the second attempt says so, after a false 401', { inPost: [onDelete(status(401))] }, handover],
+    [
+      'the second attempt says so, after a false 404',
       { inPost: [onDelete(status(404))] },
-      [self, 'GET by minted', 'GET by parent', 'DELETE minted by parent'],
+      [self, 'GET by minted', list, 'DELETE minted by parent'],
     ],
-    'the second attempt says so, after revoked: false': [
-      { inPost: [onDelete(status(200, { body: '{"revoked":false}' }))] },
-      [self, 'GET by minted', self],
-    ],
-  };
-  test.for(Object.entries(gone))('if %s', async ([, [plan, requests]], context) => {
+    ['the second attempt says so, after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
+  ])('if %s', async ([, plan, requests], context) => {
     const job = await runJob(context, plan);
     expectRevoked(job);
     expect(job.requests).toEqual(requests);
@@ -160,21 +140,18 @@ describe('a key is gone', () => {
     if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
   });
 
-  const unproven: Readonly<Record<string, JobPlan>> = {
-    'a 404 that the list contradicts': { inPost: [onDelete(status(404), always)] },
-    'a page with 404': { inPost: [onDelete({ kind: 'html', status: 404 }, always)] },
-    'a page with 401': { inPost: [onDelete({ kind: 'html', status: 401 }, always)] },
-    'a 404 to every request, as from a wrong URL': { inPost: [{ fault: status(404) }] },
-    'a 404 and an incomplete list': {
-      ...orphan,
-      inPost: [
-        onDelete(status(404), always),
-        onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } })),
-      ],
-    },
-    'a 401 to both keys while the list shows it': { inPost: [onDelete(status(401), always)] },
-  };
-  test.for(Object.entries(unproven))('is not concluded from %s', async ([, plan], context) => {
+  const headers = { link: '</v2/api_keys?page=2>; rel="next"' };
+  const notFound = onDelete(status(404), always);
+  test.for<[what: string, plan: JobPlan]>([
+    ['a 404 that the list contradicts', { inPost: [notFound] }],
+    ['a page with 401', { inPost: [onDelete({ kind: 'html', status: 401 }, always)] }],
+    ['a 404 to every request, as from a wrong URL', { inPost: [{ fault: status(404) }] }],
+    [
+      'a 404 and an incomplete list',
+      { post: noParent, inPost: [notFound, onList(status(200, { body: '[]', headers }))] },
+    ],
+    ['a 401 to both keys while the list shows it', { inPost: [onDelete(status(401), always)] }],
+  ])('is not concluded from %s', async ([, plan], context) => {
     const job = await runJob(context, plan);
     const id = job.main.outputs['key-id'];
     expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
@@ -182,14 +159,14 @@ describe('a key is gone', () => {
     expect(job.post.summary).toContain(`key-id: ${id}`);
   });
 
-  for (const code of [undefined, 401, 403, 404, 410])
-    test.for(['', ' after an ambiguous create'])(
-      `if the list shows its id under another name, and that key is not touched (${code ?? 'the service rejects the minted key'})%s`,
+  for (const code of [401, 403, 404, 410, 'no fault'] as const)
+    test.for(['a clear', 'an ambiguous'])(
+      `if its id has another name, and that key is not touched (${code}, after %s create)`,
       async (how, context) => {
         const job = await runJob(context, {
-          inMain: how === '' ? [] : [ambiguous('never')],
+          inMain: how === 'a clear' ? [] : [ambiguous('never')],
           beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
-          inPost: code === undefined ? [] : [onDelete(status(code))],
+          inPost: code === 'no fault' ? [] : [onDelete(status(code))],
         });
         expect(job.post.annotations).toEqual([]);
         expect(job.post.summary).toMatch(/already gone/);
@@ -224,8 +201,7 @@ describe.for(['warn', 'fail'] as const)('a failed revocation with on-revoke-fail
 
 describe('post has 20 s', () => {
   test('and one exchange has at most 5 s', async (context) => {
-    const hang: Fault = { kind: 'hang-before-headers', done: 'never' };
-    const job = await runJob(context, { inPost: [onDelete(hang, always)] });
+    const job = await runJob(context, { inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' }, always)] });
     expectFailed(job, /No complete response within [\d.]+s/);
     expect(job.post.output + job.post.summary).not.toContain('request-timeout');
     expect(job.post.ms).toBe(20 * second);
@@ -234,32 +210,26 @@ describe('post has 20 s', () => {
     expect(Math.max(...attempts.map(({ at, endedAt = at }) => endedAt - at))).toBe(5 * second);
   });
 
-  test.for([
-    status(429, { retryAfter: { seconds: 25 } }),
-    status(423, { retryAfter: { dateInSeconds: 60 } }),
-    status(503, { retryAfter: { seconds: 25 } }),
-    status(408, { retryAfter: { seconds: 3600 } }),
-  ])('a Retry-After beyond them ends post at once: %o', async (fault, context) => {
-    const job = await runJob(context, { inPost: [onDelete(fault, always)] });
-    expectFailed(job, new RegExp(`key-id: ${job.main.outputs['key-id']}`));
+  const minted = /^Could not confirm that key (\d+) .*key-id: \1/s;
+  test.for<[what: string, plan: JobPlan, message: RegExp]>([
+    ['a 429', { inPost: [onDelete(retryAfter(429, 25), always)] }, minted],
+    ['a 423 with a date', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
+    ['a 503', { inPost: [onDelete(retryAfter(503, 25), always)] }, minted],
+    ['a 408', { inPost: [onDelete(retryAfter(408, 3_600), always)] }, minted],
+    [
+      'a 503 for the parent key that searches',
+      { ...killed, inPost: [onList(retryAfter(503, 60))] },
+      /key-name: shop-run/,
+    ],
+    ['a 429 for the minted key that searches', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
+  ])('a Retry-After beyond them ends post at once: %s', async ([, plan, message], context) => {
+    const job = await runJob(context, plan);
+    expectFailed(job, message);
     expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
   });
 
-  test.for([
-    ['parent', killed, 503, /key-name: shop-run/],
-    ['minted', { inMain: [ambiguous('never')] }, 429, /^Could not confirm that key \d+ /],
-  ] as [string, JobPlan, number, RegExp][])(
-    'a Retry-After beyond them ends a search by the %s key at once',
-    async ([, plan, code, message], context) => {
-      const inPost = [onList(status(code, { retryAfter: { seconds: 60 } }))];
-      const job = await runJob(context, { ...plan, inPost });
-      expectFailed(job, message);
-      expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
-    },
-  );
-
   test.for([423, 429, 503])('a Retry-After of a %i within them is kept', async (code, context) => {
-    const job = await runJob(context, { inPost: [onDelete(status(code, { retryAfter: { seconds: 12 } }))] });
+    const job = await runJob(context, { inPost: [onDelete(retryAfter(code, 12))] });
     expectRevoked(job);
     expect(job.sentAt).toEqual([0, 12 * second]);
   });
@@ -334,34 +304,24 @@ describe('after an ambiguous create', () => {
   });
 
   test('the minted key is revoked 4 s before the end although a search hangs', async (context) => {
-    const job = await runJob(context, {
-      inMain: [ambiguous('never')],
-      post: noParent,
-      beforePost: (stage) =>
-        stage.after(12 * second, () => stage.service.faults.add(onList({ kind: 'hang-before-headers' }))),
-    });
+    const beforePost = ({ after, service }: KeyStage) => after(12 * second, () => service.faults.add(onList(hang)));
+    const job = await runJob(context, { ...orphaned, beforePost });
     expectRevoked(job);
     expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual(['DELETE minted by minted', 16 * second]);
   });
 
-  test.for([
-    [status(423, { retryAfter: { seconds: 1 } }), {}],
-    [{ kind: 'hang-before-headers', done: 'never' }, noParent],
-  ] as [Fault, StepOptions][])(
-    'a stray that cannot be revoked does not delay the minted key: %o',
-    async ([fault, post], context) => {
-      let stray: string | undefined;
-      const job = await runJob(context, {
-        inMain: [ambiguous('never')],
-        post,
-        beforePost: (stage) => {
-          stray = addStray(stage).id;
-          stage.service.faults.add({ path: `/api_keys/${stray}`, fault });
-        },
-      });
-      expect(job.left).toEqual({ ...noLeftovers, alive: [stray] });
-    },
-  );
+  test.for<[Fault, JobPlan]>([
+    [retryAfter(423, 1), { inMain: [ambiguous('never')] }],
+    [{ kind: 'hang-before-headers', done: 'never' }, orphaned],
+  ])('a stray that cannot be revoked does not delay the minted key: %o', async ([fault, plan], context) => {
+    let stray: string | undefined;
+    const beforePost = (stage: KeyStage) => {
+      stray = addStray(stage).id;
+      stage.service.faults.add({ path: `/api_keys/${stray}`, fault });
+    };
+    const job = await runJob(context, { ...plan, beforePost });
+    expect(job.left).toEqual({ ...noLeftovers, alive: [stray] });
+  });
 
   test.for([409, 500])('a stray that cannot be revoked (%i) does not protect another one', async (code, context) => {
     const beforePost = (stage: KeyStage) => {
@@ -375,8 +335,7 @@ describe('after an ambiguous create', () => {
 
   test('a 423 for one key does not delay the search for others', async (context) => {
     const beforePost = (stage: KeyStage) => {
-      const locked = status(423, { retryAfter: { seconds: 15 } });
-      stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: locked });
+      stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: retryAfter(423, 15) });
       stage.after(2 * second, () => addStray(stage));
     };
     const job = await runJob(context, { ...killed, beforePost });
@@ -386,89 +345,71 @@ describe('after an ambiguous create', () => {
   });
 
   test('a rejected minted key tries again if the parent key is missing', async (context) => {
-    const inPost = [onDelete(status(403))];
-    expectRevoked(await runJob(context, { inMain: [ambiguous('never')], post: noParent, inPost }));
+    expectRevoked(await runJob(context, { ...orphaned, inPost: [onDelete(status(403))] }));
   });
 
   test('a revoked parent key does not end the search', async (context) => {
-    const job = await runJob(context, {
-      inMain: [ambiguous('never')],
-      beforePost: (stage) => {
-        stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
-        stage.after(1_000, () => addStray(stage));
-      },
-    });
+    const beforePost = (stage: KeyStage) => {
+      stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
+      stage.after(1_000, () => addStray(stage));
+    };
+    const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
     expect(job.made()).toHaveLength(2);
     expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
   });
 
   test('a stray whose id has another name by now is not touched again', async (context) => {
     let stray = '';
-    const job = await runJob(context, {
-      inMain: [ambiguous('never')],
-      post: noParent,
-      beforePost: (stage) => {
-        stray = addStray(stage).id;
-        stage.service.faults.add({ path: `/api_keys/${stray}`, nth: 1, fault: status(503) });
-        stage.after(100, () => stage.service.plane.reuseId(stray, 'of another tool'));
-      },
-    });
+    const beforePost = (stage: KeyStage) => {
+      stray = addStray(stage).id;
+      stage.service.faults.add({ path: `/api_keys/${stray}`, nth: 1, fault: status(503) });
+      stage.after(100, () => stage.service.plane.reuseId(stray, 'of another tool'));
+    };
+    const job = await runJob(context, { ...orphaned, beforePost });
     expect(job.post.annotations).toEqual([]);
     expect(job.paths().filter((path) => path.endsWith(`/${stray}`))).toHaveLength(1);
     expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
   });
 
   test('a key that reads the list is alive, although the list shows it under another name', async (context) => {
-    const job = await runJob(context, {
-      inMain: [ambiguous('never')],
-      post: noParent,
-      beforePost: (stage) => Object.assign(mintedOf(stage), { name: 'renamed' }),
-    });
+    const beforePost = (stage: KeyStage) => Object.assign(mintedOf(stage), { name: 'renamed' });
+    const job = await runJob(context, { ...orphaned, beforePost });
     expect(job.post.annotations).toEqual([]);
     expect(job.left.alive).toEqual([]);
   });
 
   test('an incomplete list leads to the keys that it shows, and is a warning', async (context) => {
     let stray = '';
-    const job = await runJob(context, {
-      inMain: [ambiguous('never')],
-      post: noParent,
-      beforePost: (stage) => {
-        const { id, name } = addStray(stage);
-        stray = id;
-        const body = `[{"id":${id},"name":"${name}"}]`;
-        stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
-      },
-    });
+    const beforePost = (stage: KeyStage) => {
+      const { id, name } = addStray(stage);
+      stray = id;
+      const body = `[{"id":${id},"name":"${name}"}]`;
+      stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
+    };
+    const job = await runJob(context, { ...orphaned, beforePost });
     expect(job.service.plane.isAlive(stray)).toBe(false);
     expectFailed(job, /reports more keys than it contains/);
     expect(job.left.alive).toEqual([]);
   });
 
-  test.for([
-    [423, 9, 404],
-    [429, 0, 503],
-  ] as const)(
-    'a list that gets %i delays all requests, a Retry-After of %i s included',
-    async ([code, seconds, ofDelete], context) => {
-      const job = await runJob(context, {
-        inMain: [ambiguous('never')],
-        post: noParent,
-        inPost: [
-          onDelete(status(ofDelete)),
-          onList(status(code, seconds > 0 ? { retryAfter: { seconds } } : {}), { nth: 2 }),
-        ],
-        beforePost: (stage) => void addStray(stage),
-      });
-      expectRevoked(job);
-      const at = job.service.requests.findIndex(({ status: sent }) => sent === code) - job.service.requests.length;
-      expect(job.sentAt.at(at + 1)).toBeGreaterThanOrEqual((job.sentAt.at(at) ?? 0) + Math.max(250, seconds * second));
-    },
-  );
+  test.for<[fault: Fault, seconds: number, ofDelete: number]>([
+    [retryAfter(423, 9), 9, 404],
+    [status(429), 0.25, 503],
+  ])('a list that gets %o delays all requests by %d s', async ([fault, seconds, ofDelete], context) => {
+    const inPost = [onDelete(status(ofDelete)), onList(fault, { nth: 2 })];
+    const job = await runJob(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
+    expectRevoked(job);
+    const at = job.service.requests
+      .slice(-job.requests.length)
+      .findIndex((sent) => sent.fault === 'status' && sent.endpoint === 'list-keys');
+    expect(at).toBeGreaterThan(0);
+    expect(job.sentAt[at + 1]).toBeGreaterThanOrEqual((job.sentAt[at] ?? 0) + seconds * second);
+  });
 });
 
 describe('in a nested composite, where post gets inputs of another step', () => {
   const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
+  const others = { 'api-key': key, 'base-url': baseUrl };
   const left: Readonly<Record<string, JobPlan>> = {
     'a key': {},
     'a key after an ambiguous create': { inMain: [ambiguous({ msAfterGivenUp: 2_000 })] },
@@ -479,7 +420,7 @@ describe('in a nested composite, where post gets inputs of another step', () => 
     'no inputs': { inputs: {} },
     'another api-key': { inputs: { mode: 'create-key', 'api-key': key } },
     'all inputs of a revoke-key': {
-      inputs: { mode: 'revoke-key', 'api-key': key, 'base-url': baseUrl, 'key-id': '1', timeout: '1ms', summary: 'no' },
+      inputs: { mode: 'revoke-key', ...others, 'key-id': '1', timeout: '1ms', summary: 'no' },
     },
     'another environment': { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } },
     'the parent key and another base-url': { inputs: { 'api-key': parentKey, 'base-url': baseUrl } },

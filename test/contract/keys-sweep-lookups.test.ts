@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeKeyName } from '../../src/keys/key-name.js';
-import type { Fault } from '../control-plane/index.js';
+import { onDelete } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import {
   addOldAndYoung,
@@ -47,14 +47,13 @@ describe('lookups of runs', () => {
     expect(stage.runs.lookups).toEqual([ownRun, '11']);
   });
 
-  const second: readonly [outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined][] = [
+  test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined]>([
     ['shows the run', '11', running, undefined],
     ['of the run fails', '11', failing(403), /status 403/],
     ['of the run gets no response', '11', 'hangs', /did not respond within request-timeout/],
     ['of the current run finds none', ownRun, 'gone', /cannot read the current run/],
     ['of the current run fails', ownRun, failing(403), /status 403/],
-  ];
-  test.for(second)('that find no run do not count if the second lookup %s', async ([, id, run, why], context) => {
+  ])('that find no run do not count if the second lookup %s', async ([, id, run, why], context) => {
     const stage = await setSweep(context);
     stage.runs.set('11', 'gone');
     stage.runs.set('12', completed);
@@ -107,8 +106,7 @@ describe('lookups of runs', () => {
     expect(new Set(stage.runs.lookups).size).toBe(runs);
   });
   test('take at most half of the timeout: the rest is for revoking', async (context) => {
-    const fault: Fault = { kind: 'delay', ms: 20_000 };
-    const stage = await setSweep(context, { faults: [{ endpoint: 'revoke-key', fault }] });
+    const stage = await setSweep(context, { faults: [onDelete({ kind: 'delay', ms: 20_000 }, {})] });
     stage.runs.set(ownRun, 'hangs');
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.sweep({ timeout: '2m', 'request-timeout': '5m' });
@@ -122,45 +120,32 @@ describe('lookups of runs', () => {
     for (const id of ids) stage.runs.set(id, ['101', '105'].includes(id) ? 'hangs' : completed);
     const keys = ids.map((id) => stage.addKey(id));
     const kept = keys.filter((_, n) => n === 1 || n === 5);
+    const revoked = keys.filter((id) => !kept.includes(id));
     const result = await stage.sweep({ 'request-timeout': '6m' });
-    expectWarned(
-      result,
-      keys.filter((id) => !kept.includes(id)),
-      kept,
-      /half of the timeout/,
-    );
+    expectWarned(result, revoked, kept, /half of the timeout/);
     expect(result.outputs['duration-ms']).toBe(String(5 * 60_000));
   });
 
-  test.for([ownRun, '11'])('of run %s end with a cancel, and nothing is revoked', async (id, context) => {
-    const stage = await setSweep(context);
-    stage.runs.set(id, 'hangs');
-    stage.addKey('11', { ageMs: 300 * day });
-    const step = stage.startSweep();
-    stage.after(7_000, () => void step.cancel());
-    const result = await step.done;
-    expect(result.outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '7000' });
-
-    expect(stage.deletes()).toEqual([]);
-  });
-
-  test.for([ownRun, '11'])(
-    'of run %s that end in an unexpected error end the step, and nothing is revoked',
-    async (id, context) => {
+  for (const id of [ownRun, '11'])
+    test.for([
+      ['a cancel', 'hangs'],
+      ['an unexpected error', new TypeError('undefined is not a function')],
+    ] as const)(`of run ${id} end with %s, and nothing is revoked`, async ([, run], context) => {
       const stage = await setSweep(context);
-      stage.runs.set(id, new TypeError('undefined is not a function'));
+      stage.runs.set(id, run);
       stage.addKey('11', { ageMs: 300 * day });
-      const result = await stage.sweep();
-      expect(result.outputs).toMatchObject({ status: 'error' });
-      expect(errorOf(result)).toContain('undefined is not a function');
+      const step = stage.startSweep();
+      if (run === 'hangs') stage.after(7_000, () => void step.cancel());
+      const result = await step.done;
       expect(stage.deletes()).toEqual([]);
-    },
-  );
+      if (run === 'hangs') expect(result.outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '7000' });
+      else expect(errorOf(result)).toContain('undefined is not a function');
+    });
 });
 
 describe('while the current run cannot be read', () => {
   const minute = 60_000;
-  const unreadable: readonly [string, KnownRun, why: RegExp, attempts: number, from: number, to: number][] = [
+  test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number]>([
     ['not found', 'gone', /github-token cannot read the current run/, 1, 40, 40],
     ['forbidden', failing(403), /status 403/, 1, 40, 40],
     ['unavailable', failing(503), /status 503/, 5, 200, 200 + 15_000],
@@ -168,39 +153,33 @@ describe('while the current run cannot be read', () => {
     ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
     ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
     ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
-  ];
-  test.for(unreadable)(
-    'only keys older than older-than are revoked: %s',
-    async ([, run, why, n, from, to], context) => {
-      const stage = await setSweep(context);
-      stage.runs.set(ownRun, run);
-      stage.runs.set('12', completed);
-      const [old, young] = addOldAndYoung(stage);
-      const [old12, young12] = addOldAndYoung(stage, '12');
-      const result = await stage.sweep({ 'request-timeout': '10s' });
-      expectWarned(result, [old, old12], [young, young12], why);
-      expect(stage.runs.lookups).toEqual(Array.from({ length: n }, () => ownRun));
-      for (const key of fileOf(result).keys) expect(key['why']).toMatch(/is unknown; the key is (not )?older than 35d/);
-      expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(from);
-      expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
-    },
-  );
+  ])('only keys older than older-than are revoked: %s', async ([, run, why, n, from, to], context) => {
+    const stage = await setSweep(context);
+    stage.runs.set(ownRun, run);
+    stage.runs.set('12', completed);
+    const [old, young] = addOldAndYoung(stage);
+    const [old12, young12] = addOldAndYoung(stage, '12');
+    const result = await stage.sweep({ 'request-timeout': '10s' });
+    expectWarned(result, [old, old12], [young, young12], why);
+    expect(stage.runs.lookups).toEqual(Array.from({ length: n }, () => ownRun));
+    for (const key of fileOf(result).keys) expect(key['why']).toMatch(/is unknown; the key is (not )?older than 35d/);
+    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(from);
+    expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
+  });
 
   test.for([
     ['9d', true],
     ['240h', true],
     ['11d', false],
     ['366d', false],
-  ] as const)(
-    'a key of 10 days and an hour with older-than %s is revoked: %s',
-    async ([olderThan, isRevoked], context) => {
-      const stage = await setSweep(context);
-      stage.runs.set(ownRun, failing(403));
-      const id = stage.addKey('11', { ageMs: 10 * day + hour });
-      const result = await stage.sweep({ 'older-than': olderThan });
-      expectWarned(result, isRevoked ? [id] : [], isRevoked ? [] : [id], /403/);
-    },
-  );
+  ] as const)('a key of 10 days and an hour with older-than %s is revoked: %s', async (row, context) => {
+    const [olderThan, isRevoked] = row;
+    const stage = await setSweep(context);
+    stage.runs.set(ownRun, failing(403));
+    const id = stage.addKey('11', { ageMs: 10 * day + hour });
+    const result = await stage.sweep({ 'older-than': olderThan });
+    expectWarned(result, isRevoked ? [id] : [], isRevoked ? [] : [id], /403/);
+  });
 
   const unknownTimes = ['', 'yesterday', 'about 5', 0, 1700, false, {}, [], null, undefined];
   const longAgo = ['2023-11-20T00:00:00Z', '2023-11-20T00:00:00.123456Z', '2023-11-20T02:00:00+02:00'];

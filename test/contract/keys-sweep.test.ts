@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { Fault } from '../control-plane/index.js';
+import { onDelete, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import {
   addOldAndYoung,
@@ -63,26 +64,23 @@ describe('the run of a key', () => {
     'if older than 1h': hour,
     'if older than 35d': 35 * day,
   };
-  const shown: readonly [shown: string, limit: keyof typeof limits, attempt: number, run: KnownRun, why: RegExp][] = [
-    ['is completed', 'at any age', 1, completed, /completed/],
-    ['is completed, shown without an attempt', 'at any age', 2, { attempt: undefined, isCompleted: true }, /completed/],
-    ['goes on', 'at no age', 1, running, /not completed/],
-    ['goes on, shown without an attempt', 'at no age', 2, { attempt: undefined, isCompleted: false }, /not completed/],
-    ['goes on at a later attempt', 'at any age', 2, { attempt: 3, isCompleted: false }, /re-run \(now attempt 3\)/],
-    ['is completed at a later attempt', 'at any age', 2, { attempt: 3, isCompleted: true }, /re-run/],
-    ['is shown at an earlier attempt', 'if older than 35d', 2, running, /GitHub still reports an earlier attempt/],
-    [
-      'is shown as completed at an earlier attempt',
-      'if older than 35d',
-      2,
-      completed,
-      /GitHub still reports an earlier attempt/,
-    ],
+  const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
+  const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
+  const earlier = /GitHub still reports an earlier attempt/;
+  type Row = [shown: string, limit: keyof typeof limits, attempt: number, run: KnownRun, why: RegExp];
+  test.for<Row>([
+    ['is completed', 'at any age', 1, isOver(1), /completed/],
+    ['is completed, shown without an attempt', 'at any age', 2, isOver(), /completed/],
+    ['goes on', 'at no age', 1, goesOn(1), /not completed/],
+    ['goes on, shown without an attempt', 'at no age', 2, goesOn(), /not completed/],
+    ['goes on at a later attempt', 'at any age', 2, goesOn(3), /re-run \(now attempt 3\)/],
+    ['is completed at a later attempt', 'at any age', 2, isOver(3), /re-run/],
+    ['is shown at an earlier attempt', 'if older than 35d', 2, goesOn(1), earlier],
+    ['is shown as completed at an earlier attempt', 'if older than 35d', 2, isOver(1), earlier],
     ['is not found', 'if older than 1h', 1, 'gone', /not found/],
     ['cannot be read', 'if older than 35d', 1, failing(403), /unknown/],
     ['gets no response', 'if older than 35d', 1, 'hangs', /unknown/],
-  ];
-  test.for(shown)('keys of a run that %s are revoked %s', async ([, limit, attempt, known, why], context) => {
+  ])('keys of a run that %s are revoked %s', async ([, limit, attempt, known, why], context) => {
     const { runs, addKey, sweep } = await setSweep(context);
     runs.set('11', known);
     const keys = ages.map((ageMs) => ({ ageMs, id: addKey('11', { attempt, ageMs }) }));
@@ -146,30 +144,27 @@ describe('the name of a key', () => {
     expect(stage.runs.lookups).toEqual([ownRun, '12', '12', ownRun]);
   });
 
+  // `test/unit/keys/key-name.test.ts` changes names at every place.
   const alphabet = fc.constantFrom(...'abcxyz0189-_ARUN.:/*?%\n\t \u00e9\u0131\u2010\u{1f511}');
-  const change: fc.Arbitrary<(name: string) => string> = fc.oneof(
-    fc.tuple(fc.nat(63), fc.integer({ min: 1, max: 12 })).map(
-      ([at, length]) =>
-        (name: string) =>
-          name.slice(0, at) + name.slice(at + length),
-    ),
-    fc.tuple(fc.nat(64), fc.nat(1), alphabet).map(
-      ([at, length, text]) =>
-        (name: string) =>
-          name.slice(0, at) + text + name.slice(at + length),
-    ),
-    fc.nat(63).map((at) => (name: string) => name.slice(0, at) + name.slice(at).toUpperCase()),
-    fc.constantFrom('copy of ', 'x'.repeat(20), 'old-', '\n').map((start) => (name: string) => start + name),
-    fc.constantFrom(' (2)', '-old', '\n', '\r', '\u0000', '-x').map((end) => (name: string) => name + end),
-    fc.constantFrom<(name: string) => string>(
-      (name) => name.replace(/-[a-z0-9]{10}-([a-z0-9]+)$/, `-${ours}-$1`),
-      (name) => name.replaceAll('-', '_'),
-      (name) => name.replace(/-run(\d+)-(\d+)-/, '-run$2-$1-'),
-      (name) => name.replace(/-run(\d+)/, '-run0$1'),
-      (name) => name.split('-').reverse().join('-'),
-      () => `shop-run11-1-${ours}-abcdefghijkl`,
-    ),
-    fc.string().map((text) => () => text),
+  const similarTo: readonly ((name: string, at: number, letter: string) => string)[] = [
+    (name, at) => name.slice(0, at) + name.slice(at + 1),
+    (name, at, letter) => name.slice(0, at) + letter + name.slice(at),
+    (name, at, letter) => name.slice(0, at) + letter + name.slice(at + 1),
+    (name, at) => name.slice(0, at) + name.slice(at).toUpperCase(),
+    ...['copy of ', 'x'.repeat(20), 'old-', '\n'].map((start) => (name: string) => start + name),
+    ...[' (2)', '-old', '\n', '\r', '\u0000', '-x'].map((end) => (name: string) => name + end),
+    (name) => name.replace(/-[a-z0-9]{10}-([a-z0-9]+)$/, `-${ours}-$1`),
+    (name) => name.replaceAll('-', '_'),
+    (name) => name.replace(/-run(\d+)-(\d+)-/, '-run$2-$1-'),
+    (name) => name.replace(/-run(\d+)/, '-run0$1'),
+    (name) => name.split('-').reverse().join('-'),
+    () => `shop-run11-1-${ours}-abcdefghijkl`,
+    (_, __, letter) => letter,
+  ];
+  const change = fc.tuple(fc.constantFrom(...similarTo), fc.nat(63), alphabet).map(
+    ([edit, at, letter]) =>
+      (name: string) =>
+        edit(name, at, letter),
   );
 
   test('keys whose name differs from those of this action are not touched, however little it differs', async (context) => {
@@ -189,21 +184,14 @@ describe('the name of a key', () => {
     expect(stage.deletes()).toHaveLength(1);
   });
 
-  const repositories: readonly [what: string, env: Record<string, string | undefined>, fingerprint: string][] = [
-    ['a repository that was renamed', { GITHUB_REPOSITORY: 'acme/store' }, ours],
-    ['a repository on github.com, which the runner need not name', { GITHUB_SERVER_URL: undefined }, ours],
-    [
-      'a repository without an id, whatever the case of its name',
-      { GITHUB_REPOSITORY: 'Acme/Shop', GITHUB_REPOSITORY_ID: undefined },
-      repositoryFingerprint('https://github.com', 'acme/shop'),
-    ],
-    [
-      'a repository on GitHub Enterprise',
-      { GITHUB_SERVER_URL: 'https://GHE.example/' },
-      repositoryFingerprint('https://ghe.example', repositoryId),
-    ],
-  ];
-  test.for(repositories)('keys of %s are found', async ([, env, fingerprint], context) => {
+  type Env = Record<string, string | undefined>;
+  const noId = { GITHUB_REPOSITORY: 'Acme/Shop', GITHUB_REPOSITORY_ID: undefined };
+  const byName = repositoryFingerprint('https://github.com', 'acme/shop');
+  const onEnterprise = repositoryFingerprint('https://ghe.example', repositoryId);
+  test.for<[what: string, env: Env, fingerprint: string]>([
+    ['a repository without an id, whatever the case of its name', noId, byName],
+    ['a repository on GitHub Enterprise', { GITHUB_SERVER_URL: 'https://GHE.example/' }, onEnterprise],
+  ])('keys of %s are found', async ([, env, fingerprint], context) => {
     const stage = await setSweep(context);
     const revoked = [stage.addKey('11', { fingerprint })];
     const other = stage.addKey('11', { fingerprint: repositoryFingerprint('https://github.com', '5') });
@@ -275,14 +263,7 @@ describe('a dry run', () => {
 
 describe('a sweep', () => {
   test('revokes the other keys if one revocation fails; then the step fails and names each key', async (context) => {
-    const faults = (
-      [
-        [3, 403],
-        [5, 503],
-      ] as const
-    ).map(([id, status]) => {
-      return { path: `/api_keys/${id}`, fault: { kind: 'status', status } as const };
-    });
+    const faults = [403, 503].map((code, n) => ({ path: `/api_keys/${3 + 2 * n}`, fault: status(code) }));
     const stage = await setSweep(context, { faults });
     for (let n = 0; n < 6; n++) stage.addKey(String(11 + n));
     const own = stage.addKey(ownRun);
@@ -297,8 +278,8 @@ describe('a sweep', () => {
   });
 
   test('takes a key that another sweep revoked meanwhile as already gone: it is in no output', async (context) => {
-    const fault: Fault = { kind: 'status', status: 404, done: 'now' };
-    const stage = await setSweep(context, { faults: [{ path: '/api_keys/3', fault }] });
+    const faults = [{ path: '/api_keys/3', fault: status(404, { done: 'now' }) }];
+    const stage = await setSweep(context, { faults });
     const [first = '', , third = ''] = ['11', '12', '13'].map((id) => stage.addKey(id));
     const result = await stage.sweep();
     expectSwept(result, 'ok', { revoked: [first, third] });
@@ -306,8 +287,7 @@ describe('a sweep', () => {
   });
 
   test('takes an id that now has another name as already gone, and does not touch that key', async (context) => {
-    const fault: Fault = { kind: 'status', status: 404 };
-    const stage = await setSweep(context, { faults: [{ path: '/api_keys/2', fault }] });
+    const stage = await setSweep(context, { faults: [{ path: '/api_keys/2', fault: status(404) }] });
     const id = stage.addKey('11');
     stage.after(10, () => void stage.service.plane.reuseId(id, 'of another tool'));
     expectSwept(await stage.sweep(), 'ok', {});
@@ -327,8 +307,7 @@ describe('a sweep', () => {
   });
 
   test('of many keys sends six requests at a time, and shows fifty keys in the summary', async (context) => {
-    const fault: Fault = { kind: 'delay', ms: 20 };
-    const stage = await setSweep(context, { faults: [{ endpoint: 'revoke-key', fault }] });
+    const stage = await setSweep(context, { faults: [onDelete({ kind: 'delay', ms: 20 }, {})] });
     const revoked = Array.from({ length: 130 }, () => stage.addKey('11'));
     const result = await stage.sweep();
     expectSwept(result, 'ok', { revoked });
@@ -350,87 +329,44 @@ describe('a sweep', () => {
     expect(result.summary).toContain('2026-01-31 09:30:00Z');
   });
 
-  test('that reaches its deadline while it revokes shows what was done until then', async (context) => {
+  test.for([
+    ['reaches its deadline', 'error', 8_000],
+    ['is cancelled', 'cancelled', 7_000],
+  ] as const)('that %s while it revokes shows what was done until then', async ([, end, ms], context) => {
     const fault: Fault = { kind: 'hang-before-headers', done: 'never' };
-    const stage = await setSweep(context, { faults: [{ endpoint: 'revoke-key', from: 3, fault }] });
+    const stage = await setSweep(context, { faults: [onDelete(fault, { from: 3 })] });
     const [first = '', second = '', ...others] = Array.from({ length: 8 }, () => stage.addKey('11'));
     const own = stage.addKey(ownRun);
-    const result = await stage.sweep({ timeout: '8s' });
-    expectSwept(result, 'error', { revoked: [first, second], kept: [...others, own] });
-    expect(errorOf(result)).toMatch(/timeout/);
-    expect(result.outputs['duration-ms']).toBe('8000');
-  });
-  test('that is cancelled while it revokes shows what was done until then', async (context) => {
-    const fault: Fault = { kind: 'hang-before-headers', done: 'never' };
-    const stage = await setSweep(context, { faults: [{ endpoint: 'revoke-key', from: 2, fault }] });
-    stage.runs.set('11', completed);
-    const [revoked = '', kept = ''] = [stage.addKey('11'), stage.addKey('11')];
-    const step = stage.startSweep();
-    stage.after(7_000, () => void step.cancel());
+    const step = stage.startSweep({ timeout: '8s' });
+    if (end === 'cancelled') stage.after(ms, () => void step.cancel());
     const result = await step.done;
-    expectSwept(result, 'cancelled', { revoked: [revoked], kept: [kept] });
-    expect(result.outputs['duration-ms']).toBe('7000');
+    expectSwept(result, end, { revoked: [first, second], kept: [...others, own] });
+    expect(result.outputs['duration-ms']).toBe(String(ms));
+    if (end === 'error') return expect(errorOf(result)).toMatch(/timeout/);
     expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
-    expect(result.summary).toMatch(/^### 🚫 .*Cancelled: 1 revoked, 1 kept/);
+    expect(result.summary).toMatch(/^### 🚫 .*Cancelled: 2 revoked, 7 kept/);
   });
 
-  test.for([2 * hour, -2 * hour])(
-    'measures ages on the clock of the service (runner ahead: %i ms)',
-    async (clockAheadMs, context) => {
-      const stage = await setSweep(context, { clockAheadMs });
-      const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
-      const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
-      expectSwept(await stage.sweep(), 'ok', { revoked, kept });
-    },
-  );
+  test.for([2, -2])('measures ages on the clock of the service (runner ahead: %i h)', async (hours, context) => {
+    const stage = await setSweep(context, { clockAheadMs: hours * hour });
+    const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
+    const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
+    expectSwept(await stage.sweep(), 'ok', { revoked, kept });
+  });
 });
 
 describe('nothing is revoked', () => {
-  const lists: Readonly<Record<string, Fault>> = {
-    forbidden: { kind: 'status', status: 403 },
-    'not found': { kind: 'status', status: 404 },
-    'not an array': { kind: 'status', status: 200, body: '{"api_keys":[]}' },
-    'without ids': { kind: 'status', status: 200, body: '[{"name":"shop"}]' },
-    'an HTML page': { kind: 'html' },
-  };
-  test.for(Object.entries(lists))('if the list of keys is %s, which is an error', async ([, fault], context) => {
-    const stage = await setSweep(context, { faults: [{ endpoint: 'list-keys', fault }] });
-    stage.addKey('11');
-    const result = await stage.sweep();
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toContain('GET /v2/api_keys');
-    expect(stage.deletes()).toEqual([]);
-  });
-
-  const variables = [
+  test.for([
     ['GITHUB_RUN_ID', undefined],
-    ['GITHUB_RUN_ID', '0'],
-    ['GITHUB_RUN_ATTEMPT', 'first'],
     ['GITHUB_REPOSITORY', undefined],
-    ['GITHUB_REPOSITORY', 'acme'],
     ['GITHUB_API_URL', 'api.github.test'],
     ['GITHUB_API_URL', 'ftp://api.github.test'],
-  ] as const;
-  test.for(variables)(
-    'if %s is %j: the error names the variable, and nothing is sent',
-    async ([name, value], context) => {
-      const stage = await setSweep(context);
-      const result = await stage.sweep({}, { env: { [name]: value } });
-      expect(result.outputs).toMatchObject({ status: 'error' });
-      expect(errorOf(result)).toContain(`${name}: `);
-      expect(errorOf(result)).not.toContain('defect');
-      expect([stage.paths(), stage.runs.lookups]).toEqual([[], []]);
-    },
-  );
-
-  test('if inputs are bad: one error names them, and nothing is sent', async (context) => {
+  ] as const)('if %s is %j: the error names the variable, and nothing is sent', async ([name, value], context) => {
     const stage = await setSweep(context);
-    const result = await stage.sweep({ 'older-than': '367d', 'dry-run': 'maybe', timeout: '0' });
+    const result = await stage.sweep({}, { env: { [name]: value } });
     expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toMatch(/^3 bad inputs:/);
-    for (const text of ['older-than: “367d”', 'dry-run: “maybe”', 'timeout: “0”'])
-      expect(errorOf(result)).toContain(text);
-    expect(errorOf(await stage.sweep({ 'older-than': '0' }))).toMatch(/older-than: “0” .*above 0/);
-    expect(stage.paths()).toEqual([]);
+    expect(errorOf(result)).toContain(`${name}: `);
+    expect(errorOf(result)).not.toContain('defect');
+    expect([stage.paths(), stage.runs.lookups]).toEqual([[], []]);
   });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Fault, OperationPlan } from '../control-plane/index.js';
+import type { HttpResponse } from '../../src/http/exchange.js';
+import type { NotShown, OperationPlan } from '../control-plane/index.js';
+import { hang } from '../kit/fault.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { minute } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,17 +16,22 @@ interface List {
   readonly noun: string;
   /** Path after `/v2/`. */
   readonly path: string;
-  readonly fields: string;
+  /** A record that has every documented field. */
+  readonly full: Json;
   record(n: number, more?: Json): Json;
   body(records: readonly unknown[], cursor?: string): string;
 }
 
+const times = { created_at: '2026-01-31T09:30:00Z', updated_at: '2026-02-01T00:00:00Z' };
 const operations: List = {
   mode: 'list-operations',
   inputs: { 'project-id': 'p' },
   noun: 'operation',
   path: 'projects/p/operations?limit=100',
-  fields: 'id, project_id, branch_id, endpoint_id, action, status, failures_count, created_at, updated_at',
+  full: {
+    ...{ id: uuid(7), project_id: 'p', branch_id: 'br-main', endpoint_id: 'ep-1', action: 'start_compute' },
+    ...{ status: 'failed', failures_count: 2, ...times },
+  },
   record: (n, more) => ({ id: uuid(n), status: 'finished', ...more }),
   body: (records, cursor) => page('operations', records, cursor),
 };
@@ -32,7 +40,10 @@ const projects: List = {
   inputs: {},
   noun: 'project',
   path: 'projects',
-  fields: 'id, name, platform_id, region_id, provisioner, pg_version, locked, cpu_used_sec',
+  full: {
+    ...{ id: 'shop-1', name: 'shop', platform_id: 'aws', region_id: 'aws-eu-1', provisioner: 'pod', pg_version: 15 },
+    ...{ locked: false, cpu_used_sec: 0, proxy_host: 'eu.db.example', branch_logical_size_limit: 204_800, ...times },
+  },
   record: (n, more) => ({ id: `p-${n}`, ...more }),
   body: (records, cursor) => page('projects', records, cursor),
 };
@@ -41,7 +52,10 @@ const keys: List = {
   inputs: {},
   noun: 'key',
   path: 'api_keys',
-  fields: 'id, name, created_at, last_used_at, last_used_from_addr',
+  full: {
+    ...{ id: 7, name: 'shop', created_at: '2026-01-31T09:30:00Z' },
+    ...{ last_used_at: '2026-03-01T00:00:00Z', last_used_from_addr: '203.0.113.77' },
+  },
   record: (n, more) => ({ id: n, ...more }),
   body: (records) => JSON.stringify(records),
 };
@@ -149,43 +163,44 @@ describe.each(lists)('$mode', (list) => {
   });
 
   test.for(['', '0', '1', '5', '6', '7'])(
-    'limit “%s” of six gives the first of them, and a warning if it cut the list',
+    'limit “%s” counts what the filter admits, with a warning if it truncated the list',
     async (limit, context) => {
-      const records = numbered(list, 6);
-      const { result } = await read(context, list, body(records), { limit });
+      const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
+      const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
       const count = Math.min(6, Number(limit) || 6);
-      expect(recordsOf(result, list)).toEqual(records.slice(0, count));
-      expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: records.slice(0, count) });
+      const listed = records.filter((_, n) => n % 2 === 1).slice(0, count);
+      expect(recordsOf(result, list)).toEqual(listed);
+      expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: listed });
       const warning = `limit: ${limit} truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
       expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
     },
   );
 
-  test('limit counts what the filter admits', async (context) => {
-    const records = numbered(list, 8).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
-    const { result } = await read(context, list, body(records), { limit: '2', filter: 'created_at=2025' });
-    expect(recordsOf(result, list)).toEqual([records[1], records[3]]);
+  test('a filter compares each field as text; one that is missing or null is no value', async (context) => {
+    const { id, ...others } = list.full;
+    const bare = record(1);
+    const empty = { ...Object.fromEntries(Object.keys(others).map((field) => [field, null])), ...record(2) };
+    const { runMode } = await setStage(context, { oneJob: true, respond: () => body([list.full, bare, empty]) });
+    const listed = async (filter: string) => recordsOf(await runMode(mode, { ...list.inputs, filter }), list);
+    expect(await listed(`id=${id}`)).toEqual([list.full]);
+    for (const [field, value] of Object.entries(others).filter(([name]) => !(name in bare))) {
+      expect(await listed(`${field}=${value}`), field).toEqual([list.full]);
+      expect(await listed(`${field}=${value}x`), field).toEqual([]);
+      expect(await listed(`${field}!=${value}`), field).toEqual([bare, empty]);
+      expect(await listed(`${field}=*\nid!=${id}`), field).toEqual([]);
+    }
   });
 
   test('a filter with a field that the record does not have is rejected with the list of fields', async (context) => {
     for (const filter of ['di=x', 'key=x', 'id', 'id=']) {
       const { result, paths } = await read(context, list, body([]), { filter, limit: '-1', 'fail-on': 'mtach' });
       expect(errorOf(result)).toMatch(/filter: line 1/);
-      if (!filter.startsWith('id')) expect(errorOf(result)).toContain(list.fields);
+      if (!filter.startsWith('id'))
+        expect(errorOf(result)).toContain(`the fields are ${Object.keys(list.full).join(', ')}`);
       expect(errorOf(result)).toContain('limit: “-1”');
       expect(errorOf(result)).toContain('did you mean match?');
       expect(paths).toEqual([]);
     }
-  });
-
-  test('records of 100 KiB and more are left to result-file, with one warning; the ids are set', async (context) => {
-    const records = numbered(list, 800, { note: 'x'.repeat(150) });
-    const { result } = await read(context, list, body(records), { limit: '0' });
-    expect(result.outputs['count']).toBe('800');
-    expect(result.outputs[`${noun}s`]?.length).toBe(0);
-    expect(idsOf(result, list)).toHaveLength(800);
-    expect(JSON.parse(fileOf(result))[`${noun}s`]).toHaveLength(800);
-    expect(warningsOf(result)).toEqual([expect.stringMatching(new RegExp(`: ${noun}s\\..*result-file`))]);
   });
 
   test('the summary shows fifty of 120 records, and counts the others', async (context) => {
@@ -229,67 +244,27 @@ describe.each(lists)('$mode', (list) => {
   });
 
   const place = list === keys ? '' : `${noun}s`;
+  const noList = list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`;
   const oddIds = [undefined, null, '', ['a'], {}, ...(list === keys ? ['shop', 1.5, -5] : [])];
-  const unusable: readonly [what: string, body: string, place: string][] = [
-    ...oddIds.map(
-      (id) =>
-        [`the id ${JSON.stringify(id)}`, body([record(1), { ...record(2), id }]), `\`${place}[1].id\``] as [
-          string,
-          string,
-          string,
-        ],
-    ),
+  test.for<readonly [what: string, body: string, place: string]>([
+    ...oddIds.map((id): [string, string, string] => {
+      return [`the id ${JSON.stringify(id)}`, body([record(1), { ...record(2), id }]), `\`${place}[1].id\``];
+    }),
     ['a record that is a text', body(['a']), `\`${place}[0]\` should be an object`],
     ['a record that is null', body([record(1), null]), `\`${place}[1]\` should be an object`],
     ['a record that is an array', body([[]]), `\`${place}[0]\` should be an object`],
-    ['null', 'null', list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`],
-    ['a text', '"[]"', list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`],
+    ['null', 'null', noList],
+    ['a text', '"[]"', noList],
     ['an object', '{"api_keys":[{"id":5}]}', list === keys ? 'an array' : `\`${place}\` should be an array`],
-  ];
-  test.for(unusable)('%s is an error that names the place', async ([, text, where], context) => {
+  ])('%s is an error that names the place', async ([, text, where], context) => {
     const { result, paths } = await read(context, list, text);
     expectError(result, list, where);
     expect(errorOf(result)).toContain(`GET /v2/${list.path.replace(/\?.*/, '')}`);
     expect(paths).toHaveLength(1);
   });
 
-  const faults: readonly Fault[] = [
-    { kind: 'status', status: 503 },
-    { kind: 'cut-mid-body' },
-    { kind: 'html' },
-    { kind: 'status', status: 429, retryAfter: { seconds: 1 } },
-  ];
-  test.for(faults)(
-    'one failure is retried; without end it is an error and never an empty list: %o',
-    async (fault, context) => {
-      const stage = await setStage(context, { operations: 3 });
-      const inputs = {
-        ...list.inputs,
-        ...(list === operations ? { 'project-id': stage.projectId } : {}),
-        timeout: '1m',
-      };
-      const remove = stage.service.faults.add({ nth: 1, fault });
-      const once = await stage.runMode(mode, inputs);
-      remove();
-      stage.service.faults.add({ fault });
-      const always = await stage.runMode(mode, inputs);
-      expect(once.outputs['status']).toBe('ok');
-      expect(once.outputs['count']).not.toBe('0');
-      expect(once.log).toMatch(/Retrying in/);
-      expectError(always, list, 'GET /v2/');
-    },
-  );
-
-  test.for(list === keys ? [201, 204, 206] : [204, 206])(
-    'a list with status %i may be incomplete, so it is an error',
-    async (status, context) => {
-      const { result } = await read(context, list, () => ({ status, body: status === 204 ? '' : body([]) }));
-      expectError(result, list, String(status));
-    },
-  );
-
   test('a cancel ends the step at once, without an error and without a list', async (context) => {
-    const stage = await setStage(context, { faults: [{ fault: { kind: 'hang-before-headers' } }] });
+    const stage = await setStage(context, { faults: [{ fault: hang }] });
     const step = stage.startMode(mode, list.inputs);
     stage.after(1_234, () => void step.cancel());
     const result = await step.done;
@@ -307,183 +282,24 @@ describe.each(lists)('$mode', (list) => {
   });
 });
 
-describe('filters', () => {
-  const known = {
-    operations: [
-      {
-        id: uuid(4),
-        project_id: 'p',
-        action: 'suspend_compute',
-        status: 'finished',
-        branch_id: 'br-main',
-        endpoint_id: 'ep-1',
-        failures_count: 0,
-        created_at: '2026-01-31T09:30:00Z',
-      },
-      {
-        id: uuid(3),
-        action: 'start_compute',
-        status: 'failed',
-        branch_id: 'br-dev',
-        endpoint_id: 'ep-2',
-        failures_count: 2,
-        created_at: '2025-01-31T09:30:00Z',
-      },
-      { id: uuid(2), action: 'create_branch', status: 'finished', branch_id: 'br-main' },
-    ],
-    projects: [
-      {
-        id: 'shop-1',
-        name: 'shop',
-        platform_id: 'aws',
-        region_id: 'aws-eu-1',
-        provisioner: 'pod',
-        pg_version: 15,
-        locked: false,
-        cpu_used_sec: 0,
-        proxy_host: 'eu.db.example',
-        branch_logical_size_limit: 204800,
-        created_at: '2026-01-31T09:30:00Z',
-        updated_at: '2026-02-01T00:00:00Z',
-      },
-      {
-        id: 'docs-1',
-        name: 'Docs',
-        platform_id: 'azure',
-        region_id: 'az-us-1',
-        provisioner: 'vm',
-        pg_version: 16,
-        locked: true,
-        cpu_used_sec: 1500,
-        proxy_host: 'us.db.example',
-        branch_logical_size_limit: 0,
-        created_at: '2025-01-31T09:30:00Z',
-      },
-      { id: 'null-1', name: null, pg_version: null, locked: null, cpu_used_sec: null, region_id: null },
-    ],
-    keys: [
-      {
-        id: 1,
-        name: 'console',
-        created_at: '2025-01-31T09:30:00Z',
-        last_used_at: '2026-03-01T00:00:00Z',
-        last_used_from_addr: '127.0.0.1',
-      },
-      { id: 2, name: 'shop-1', created_at: '2026-01-31T09:30:00Z', last_used_at: null, last_used_from_addr: null },
-      { id: 3, name: 'Shop-2' },
-    ],
-  };
-  const cases: readonly [list: List, filters: Readonly<Record<string, string>>][] = [
-    [
-      operations,
-      {
-        'id=*': '1 2 3',
-        'status=failed': '2',
-        'status!=failed': '1 3',
-        'action=start_*': '2',
-        'action!=*_compute': '3',
-        'branch_id=br-main': '1 3',
-        'branch_id!=br-main': '2',
-        'endpoint_id=*': '1 2',
-        'endpoint_id!=*': '3',
-        'endpoint_id!=ep-1': '2 3',
-        'failures_count=2': '2',
-        'failures_count!=0': '2 3',
-        'project_id=p': '1',
-        'created_at=2026-*': '1',
-        'updated_at=*': '',
-        'action=*_compute\nstatus=finished': '1',
-      },
-    ],
-    [
-      projects,
-      {
-        'id!=*-1': '',
-        'name=shop': '1',
-        'name=docs': '',
-        'name!=shop': '2 3',
-        'name=null': '',
-        'platform_id=a*': '1 2',
-        'region_id=*-eu-?': '1',
-        'region_id!=*': '3',
-        'provisioner=vm': '2',
-        'pg_version=15': '1',
-        'pg_version=1?': '1 2',
-        'pg_version!=15': '2 3',
-        'locked=true': '2',
-        'locked=false': '1',
-        'locked!=true': '1 3',
-        'cpu_used_sec=0': '1',
-        'cpu_used_sec=15*': '2',
-        'proxy_host=us.*': '2',
-        'branch_logical_size_limit!=204800': '2 3',
-        'updated_at!=2026-*': '2 3',
-        'pg_version=1*\nlocked!=true': '1',
-      },
-    ],
-    [
-      keys,
-      {
-        'id=3': '3',
-        'id!=3': '1 2',
-        'id=?': '1 2 3',
-        'name=shop': '',
-        'name=shop-*': '2',
-        'name!=shop-*': '1 3',
-        'created_at!=2026-01-*': '1 3',
-        'last_used_at=*': '1',
-        'last_used_at!=*': '2 3',
-        'last_used_from_addr=127.*': '1',
-      },
-    ],
-  ];
-  for (const [list, filters] of cases) {
-    test.for(Object.entries(filters))(
-      `${list.mode} with the filter %j lists the records %s`,
-      async ([filter, numbers], context) => {
-        const records: readonly Json[] = known[`${list.noun}s` as keyof typeof known];
-        const expected = numbers.split(' ').flatMap((n) => records.slice(Number(n) - 1, Number(n)));
-        const { result } = await read(context, list, list.body(records), { filter });
-        expect(result.conclusion).toBe('success');
-        expect(recordsOf(result, list)).toEqual(expected);
-        expect(idsOf(result, list)).toEqual(expected.map(({ id }) => String(id)));
-        expect(result.outputs['count']).toBe(String(expected.length));
-      },
-    );
-  }
-
-  test('one that can never match is rejected, and an unknown status gets a warning', async (context) => {
-    for (const filter of ['status=failed action=create_branch', 'status=Failed']) {
-      const { result, paths } = await read(context, operations, operations.body([]), { filter });
-      expect(errorOf(result)).toContain('filter: line 1');
-      expect(paths).toEqual([]);
-    }
-    const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused' });
-    expect(result.conclusion).toBe('success');
-    expect(warningsOf(result)).toEqual([expect.stringMatching(/^filter: line 1: “paused” is not a known status/)]);
-  });
+test('a filter with an unknown status gets a warning', async (context) => {
+  const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused' });
+  expect(result.conclusion).toBe('success');
+  expect(warningsOf(result)).toEqual([expect.stringMatching(/^filter: line 1: “paused” is not a known status/)]);
 });
 
 describe.each(pagedLists)('pages of $mode', (list) => {
   const { mode, noun, body, record } = list;
 
-  function cursorOf(path: string): string | null {
-    return new URLSearchParams(path.split('?')[1]).get('cursor');
-  }
-
-  test('cursors of any text are sent back as they came', async (context) => {
+  test('a cursor of any text, or a long integer, is sent back as it came', async (context) => {
     const cursors = ['a b+c&d=e%25/?#', '2026-01-31T09:30:00.123456+00:00', '🙂"\n', '9007199254740993'];
-    const { result, paths } = await read(context, list, (_, n) => body([record(n)], cursors[n - 1]));
-    expect(idsOf(result, list)).toEqual(numbered(list, 5).map(({ id }) => id));
-    expect(paths.map(cursorOf)).toEqual([null, ...cursors]);
+    const { result, paths } = await read(context, list, (_, n) =>
+      body([record(n)], cursors[n - 1]).replace('"9007199254740993"', '9007199254740993'),
+    );
+    expect(idsOf(result, list)).toEqual(numbered(list, 5).map(({ id }) => String(id)));
+    expect(paths.map((path) => new URLSearchParams(path.split('?')[1]).get('cursor'))).toEqual([null, ...cursors]);
     expect(paths[0]).toBe(list.path);
     for (const path of paths.slice(1)) expect(path).toContain('?limit=100&cursor=');
-  });
-
-  test('a cursor that is a long integer is sent back with its digits', async (context) => {
-    const first = body([record(1)], 'C').replace('"C"', '9007199254740993');
-    const { paths } = await read(context, list, (_, n) => (n === 1 ? first : body([record(2)])));
-    expect(paths.map(cursorOf)).toEqual([null, '9007199254740993']);
   });
 
   test('a cursor seen before ends the list, and so does an empty page', async (context) => {
@@ -525,63 +341,44 @@ describe.each(pagedLists)('pages of $mode', (list) => {
     expectError(result, list, '`pagination.cursor`');
   });
 
-  test('an unusable record on a later page is an error, not the end of the list', async (context) => {
-    const { result } = await read(context, list, (_, n) => body([n < 3 ? record(n) : { name: 'x' }], `c-${n}`));
-    expectError(result, list, `\`${noun}s[0].id\``);
-  });
-
-  test.for([204, 401, 403, 404, 410])(
-    '%i for a later page is an error, not the end of the list',
-    async (status, context) => {
-      const { result } = await read(context, list, (_, n) =>
-        n === 1 ? body([record(1)], 'more') : { status, body: '' },
-      );
-      expectError(result, list, String(status));
-    },
-  );
-
-  test('a redirect of a later page is not followed', async (context) => {
-    const headers = { location: 'https://elsewhere.example/login?token=x' };
-    const { result, paths } = await read(context, list, (_, n) =>
-      n === 1 ? body([record(1)], 'more') : { status: 302, headers },
-    );
-    expectError(result, list, 'https://elsewhere.example/login');
+  test.for<[what: string, response: Partial<HttpResponse>, error: string | RegExp]>([
+    ['an unusable record', { body: body([{ name: 'x' }]) }, `\`${noun}s[0].id\``],
+    ...[204, 401, 403, 404, 410].map((code): [string, object, string] => [
+      String(code),
+      { status: code },
+      String(code),
+    ]),
+    [
+      'a redirect',
+      { status: 302, headers: { location: 'https://elsewhere.example/x?token=x' } },
+      'elsewhere.example/x',
+    ],
+    ['a long Retry-After', { status: 429, headers: { 'retry-after': '600' } }, /429.*asks to wait 10m/s],
+  ])('%s as second page is an error, not the end of the list', async ([, response, error], context) => {
+    const respond = (_: string, n: number) => (n === 1 ? body([record(1)], 'more') : response);
+    const { result, paths } = await read(context, list, respond, { timeout: '1m' });
+    expectError(result, list, error);
     expect(errorOf(result)).not.toContain('token');
-    expect(paths).toHaveLength(2);
+    // An empty body can be a truncated one, so it is requested 5 times.
+    expect(paths).toHaveLength(response.status === 204 ? 6 : 2);
+    if (response.status !== 204) expect(result.outputs['duration-ms']).toBe('0');
   });
 
-  test('a Retry-After beyond the deadline ends the step at once', async (context) => {
-    const headers = { 'retry-after': '600' };
-    const { result, paths } = await read(
-      context,
-      list,
-      (_, n) => (n === 1 ? body([record(1)], 'more') : { status: 429, headers }),
-      { timeout: '1m' },
-    );
-    expectError(result, list, /429.*asks to wait 10m/s);
-    expect(result.outputs['duration-ms']).toBe('0');
-    expect(paths).toHaveLength(2);
-  });
-
-  const services = [
-    ...(['given', 'absent', 'null', 'empty', 'repeated'] as const).map((lastPageCursor) => ({
-      lastPageCursor,
-      cursorZone: '+00:00' as const,
-    })),
-    { maximumPageSize: 40, overMaximum: 'clamp' as const },
+  const isProjects = list === projects;
+  const services: readonly Partial<NotShown>[] = [
+    ...(['given', 'absent', 'null', 'empty', 'repeated'] as const).map((lastPageCursor): Partial<NotShown> => {
+      return { lastPageCursor, cursorZone: '+00:00' };
+    }),
+    { maximumPageSize: 40, overMaximum: 'clamp' },
   ];
   test.for(services)('all records are listed by a service with %o', async (notShown, context) => {
     for (const count of [0, 1, 99, 100, 101, 200, 250]) {
-      const isProjects = list === projects;
       const stage = await setStage(context, {
-        projects: isProjects ? count : 1,
-        operations: isProjects ? 0 : count,
+        ...(isProjects ? { projects: count, operations: 0 } : { operations: count }),
         notShown: { ...notShown, ...(isProjects ? { projectsPageSize: 100 } : {}) },
       });
-      const result = await stage.runMode(mode, {
-        ...(isProjects ? {} : { 'project-id': stage.projectId }),
-        limit: '0',
-      });
+      const inputs = isProjects ? { limit: '0' } : { 'project-id': stage.projectId, limit: '0' };
+      const result = await stage.runMode(mode, inputs);
       expect(idsOf(result, list)).toHaveLength(count);
       if (isProjects) expect(idsOf(result, list)).toEqual(stage.service.projectIds);
       expect(stage.paths()[0]).toBe(isProjects ? 'projects' : `projects/${stage.projectId}/operations?limit=100`);
@@ -593,7 +390,6 @@ describe.each(pagedLists)('pages of $mode', (list) => {
   test('a list that changes while it is read loses and repeats nothing that was there throughout', async (context) => {
     const gone: string[] = [];
     let ids: string[] = [];
-    const isProjects = list === projects;
     const stage: Stage = await setStage(context, {
       projects: isProjects ? 330 : 1,
       operations: 0,
@@ -611,15 +407,14 @@ describe.each(pagedLists)('pages of $mode', (list) => {
       },
     });
     ids = isProjects ? [...stage.service.projectIds] : past(stage, 330);
-    const result = await stage.runMode(mode, { ...(isProjects ? {} : { 'project-id': stage.projectId }), limit: '0' });
+    const inputs = isProjects ? { limit: '0' } : { 'project-id': stage.projectId, limit: '0' };
+    const result = await stage.runMode(mode, inputs);
     const found = idsOf(result, list);
     expect(new Set(found).size).toBe(found.length);
     expect(found).toEqual(expect.arrayContaining(ids.filter((id) => !gone.includes(id))));
     expect(new Set(gone).size).toBeGreaterThan(6);
   });
 });
-
-const minute = 60_000;
 
 /** Ended operations, one a minute; their ids, newest first. */
 function past(stage: Stage, count: number, plan: OperationPlan = {}): string[] {
@@ -666,13 +461,12 @@ describe('list-operations by limit and since', () => {
     past(stage, 230);
     const newer = stage.operation({ lengthMs: 0, ageMs: 1_000, outcome: 'failed' }).id;
     const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
-    expect(idsOf(await stage.runMode('list-operations', { ...inputs, limit: '1' }), operations)).toEqual([newer]);
+    const found = async (more: Inputs) =>
+      idsOf(await stage.runMode('list-operations', { ...inputs, ...more }), operations);
+    expect(await found({ limit: '1' })).toEqual([newer]);
     expect(stage.paths()).toHaveLength(1);
-    expect(idsOf(await stage.runMode('list-operations', { ...inputs, limit: '2' }), operations)).toEqual([
-      newer,
-      older,
-    ]);
-    expect(idsOf(await stage.runMode('list-operations', { ...inputs, since: '9h' }), operations)).toEqual([newer]);
+    expect(await found({ limit: '2' })).toEqual([newer, older]);
+    expect(await found({ since: '9h' })).toEqual([newer]);
   });
 
   test.for([120, 0, -120])(
@@ -714,22 +508,15 @@ describe('list-operations by limit and since', () => {
 
 describe('batches and shards of list-projects', () => {
   test.for([
-    [10, '1', [10]],
-    [10, '3', [3, 3, 4]],
-    [10, '4', [2, 3, 2, 3]],
-    [10, '256', Array(10).fill(1)],
-    [256, '', Array(256).fill(1)],
-  ] as const)(
-    '%i projects in at most “%s” batches differ in size by at most one',
-    async ([count, maxBatches, sizes], context) => {
-      const { result } = await read(context, projects, projects.body(numbered(projects, count)), {
-        'max-batches': maxBatches,
-      });
-      const batches = JSON.parse(result.outputs['batches'] ?? '') as string[][];
-      expect(batches.flat()).toEqual(idsOf(result, projects));
-      expect(batches.map(({ length }) => length)).toEqual(sizes);
-    },
-  );
+    ['3', [3, 3, 4]],
+    ['', Array(10).fill(1)],
+  ] as const)('ten projects in at most “%s” batches', async ([maxBatches, sizes], context) => {
+    const text = projects.body(numbered(projects, 10));
+    const { result } = await read(context, projects, text, { 'max-batches': maxBatches });
+    const batches = JSON.parse(result.outputs['batches'] ?? '') as string[][];
+    expect(batches.flat()).toEqual(idsOf(result, projects));
+    expect(batches.map(({ length }) => length)).toEqual(sizes);
+  });
 
   test('shards are disjoint, cover all projects, and stay when other projects come and go', async (context) => {
     const stage = await setStage(context, { projects: 60, notShown: { projectsPageSize: 25 } });
@@ -799,14 +586,8 @@ describe('batches and shards of list-projects', () => {
     expect(summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
   });
 
-  test.for([
-    'x'.repeat(500),
-    '"'.repeat(500),
-    '<>'.repeat(250),
-    '漢'.repeat(500),
-    '"漢漢'.repeat(150),
-    '🙂'.repeat(250),
-  ])('the summary of 200 projects with names like %.6s stays under 64 KiB', async (text, context) => {
+  const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'].map((name) => name.repeat(84));
+  test.for(names)('the summary of 200 projects with names like %.6s stays under 64 KiB', async (text, context) => {
     // Regions and versions are many, and differ only at their end.
     const records = Array.from({ length: 200 }, (_, n) => {
       const own = text + (n % 100);
@@ -855,18 +636,11 @@ describe('list-keys', () => {
 
   const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
   test.for([
-    [
-      'ok',
-      [
-        { id: 5, name: 'shop', key: secret },
-        { key: `${secret}"`, id: 6 },
-      ],
-    ],
-    ['error', [{ name: 'shop', key: secret }]],
-    ['error', { id: 5, key: secret }],
-    ['error', 'cut'],
-  ] as const)('a secret in a list of keys is shown nowhere (%s)', async ([status, list], context) => {
-    const text = list === 'cut' ? `[{"id":5,"key":"${secret}"},]` : JSON.stringify(list);
+    ['ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
+    ['error', `[{"name":"shop","key":"${secret}"}]`],
+    ['error', `{"id":5,"key":"${secret}"}`],
+    ['error', `[{"id":5,"key":"${secret}"},]`],
+  ] as const)('a secret in a list of keys is shown nowhere: %s, %s', async ([status, text], context) => {
     const { result } = await read(context, keys, text, {}, { debug: true });
     expect(result.outputs['status']).toBe(status);
     if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
@@ -880,24 +654,11 @@ test.for([
   [projects, 'proxy_host', 'eu.db.example'],
   [keys, 'last_used_from_addr', '203.0.113.77'],
 ] as const)('addresses go to outputs and result-file only', async ([list, field, address], context) => {
+  const text = list.body([list.record(1, { [field]: address })]);
   for (const inputs of [{}, { 'fail-on': 'match' }, { filter: `${field}=*` }]) {
-    const { result } = await read(context, list, list.body([list.record(1, { [field]: address })]), inputs, {
-      debug: true,
-    });
+    const { result } = await read(context, list, text, inputs, { debug: true });
     expect(result.outputs[`${list.noun}s`]).toContain(address);
     expect(fileOf(result)).toContain(address);
     expect(result.output + result.summary).not.toContain(address);
   }
-});
-
-test('the parent key in a record is redacted everywhere, and the JSON stays valid', async (context) => {
-  const stage = await setStage(context, {
-    respond: () => projects.body([{ id: 'a', name: `x${stage.service.apiKey}"` }, { id: `b-${stage.service.apiKey}` }]),
-  });
-  const key = stage.service.apiKey;
-  const result = await stage.runMode('list-projects', {}, { debug: true });
-  expect(recordsOf(result, projects)).toEqual([{ id: 'a', name: 'x***"' }, { id: 'b-***' }]);
-  expect(JSON.parse(fileOf(result)).projects).toHaveLength(2);
-  const lines = result.lines.map(({ text }) => text).filter((line) => !line.startsWith('::add-mask::'));
-  expect([...lines, result.summary, fileOf(result), ...Object.values(result.outputs)].join('\n')).not.toContain(key);
 });

@@ -2,7 +2,9 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { status } from '../kit/fault.js';
 import { setStage, warningsOf } from '../kit/stage.js';
+import { forever, waitFor } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,11 +29,7 @@ async function run(
   inputs: StepOptions['inputs'] = {},
 ): Promise<StepResult> {
   const stage = await setStage(context, { respond: () => body });
-  return stage.runMode(
-    mode,
-    { 'project-id': mode.endsWith('operation') ? 'p' : undefined, ...inputs },
-    { debug: true },
-  );
+  return stage.runMode(mode, inputs, { debug: true });
 }
 
 describe('outputs of a wait', () => {
@@ -41,24 +39,13 @@ describe('outputs of a wait', () => {
     const ids = [older, newer, oldest];
     const result = await stage.run({ 'operation-id': ids.join(',') });
 
-    expect(result.outputs).toEqual({
-      status: 'finished',
-      count: '3',
-      'operation-id': newer,
-      'operation-ids': JSON.stringify(ids),
-      operations: expect.any(String),
-      'result-file': expect.any(String),
-      'duration-ms': '0',
-    });
+    const shown = { operations: expect.any(String), 'result-file': expect.any(String), 'duration-ms': '0' };
+    const decided = { status: 'finished', count: '3', 'operation-id': newer, 'operation-ids': JSON.stringify(ids) };
+    expect(result.outputs).toEqual({ ...decided, ...shown });
     const operations = ids.map((id) => expect.objectContaining({ id, status: 'finished' }));
     expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
-    expect(JSON.parse(fileOf(result))).toEqual({
-      mode: 'wait-operation',
-      status: 'finished',
-      project_ids: [stage.projectId],
-      operation_ids: ids,
-      operations,
-    });
+    const head = { mode: 'wait-operation', status: 'finished', project_ids: [stage.projectId] };
+    expect(JSON.parse(fileOf(result))).toEqual({ ...head, operation_ids: ids, operations });
     expect(result.masks).toEqual([stage.service.apiKey]);
     expect(result.state).toEqual({ key: 'nothing-to-revoke' });
     expect(result.env).toEqual({});
@@ -72,19 +59,16 @@ describe('outputs of a wait', () => {
   });
 
   test('a failure sets them too', async (context) => {
-    const stage = await setStage(context);
-    const { id } = stage.operation({ lengthMs: Number.POSITIVE_INFINITY });
-    const result = await stage.run({ 'operation-id': id, timeout: '700ms' });
-
+    const { result, ids } = await waitFor(context, [forever], { timeout: '700ms' });
     expect(result.conclusion).toBe('failure');
-    const outputs = { status: 'timeout', count: '1', 'operation-id': id, 'operation-ids': JSON.stringify([id]) };
+    const outputs = { status: 'timeout', count: '1', 'operation-id': ids[0], 'operation-ids': JSON.stringify(ids) };
     expect(result.outputs).toMatchObject({ ...outputs, 'duration-ms': '700' });
-    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id }]);
+    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[0] }]);
     expect(JSON.parse(fileOf(result))).toMatchObject({ status: 'timeout' });
   });
 
   test('an operation that no response showed has an id, but no record, and does not count', async (context) => {
-    const stage = await setStage(context, { faults: [{ fault: { kind: 'status', status: 403 } }] });
+    const stage = await setStage(context, { faults: [{ fault: status(403) }] });
     const result = await stage.run({ 'operation-id': uuid(1) });
     const outputs = { 'operation-id': uuid(1), 'operation-ids': JSON.stringify([uuid(1)]), operations: '[]' };
     expect(result.outputs).toMatchObject({ status: 'error', count: '0', ...outputs });
@@ -98,11 +82,8 @@ describe('outputs of a wait', () => {
     expect(result.outputs['operations']).toBe(`[${record}]`);
     expect(fileOf(result)).toContain(record);
     expect(result.summary).toContain('90071992547409931234');
-    const rounded = await run(context, 'wait-operation', `{"operation":${record}}`, {
-      ...inputs,
-      'project-id': '9007199254740992',
-    });
-    expect(rounded.outputs['status']).toBe('error');
+    const other = { ...inputs, 'project-id': '9007199254740992' };
+    expect((await run(context, 'wait-operation', `{"operation":${record}}`, other)).outputs['status']).toBe('error');
   });
 });
 
@@ -118,7 +99,7 @@ const modes: readonly Mode[] = [
   {
     mode: 'wait-operation',
     noun: 'operation',
-    inputs: { 'operation-id': uuid(0) },
+    inputs: { 'project-id': 'p', 'operation-id': uuid(0) },
     record: (n, name) => ({ id: uuid(n), status: 'finished', name }),
     body: (records) => `{"operation":${records.slice(1, -1)}}`,
   },
@@ -187,14 +168,12 @@ describe('result-file', () => {
   test.for([0, 1, 999, 1_000, 1_001, 2_000, 2_001])(
     '%i projects are written with all digits, and without the parent key in any of them',
     async (count, context) => {
+      const numbers = Array.from({ length: count }, (_, n) => n);
       const print = (secret: string) =>
-        Array.from(
-          { length: count },
-          (_, n) => `{"id":"p-${n}","name":"]},{[${secret}","size":${9007199254740993n + BigInt(n)}}`,
-        );
+        numbers.map((n) => `{"id":"p-${n}","name":"]},{[${secret}","size":${9007199254740993n + BigInt(n)}}`);
       const key = 'parent-key-0123456789abcdef';
       const result = await run(context, 'list-projects', `{"projects":[${print(key)}]}`, { 'api-key': key });
-      const ids = Array.from({ length: count }, (_, n) => `"p-${n}"`);
+      const ids = numbers.map((n) => `"p-${n}"`);
       const head = `{"mode":"list-projects","status":"ok","count":${count},"project_ids":[${ids}]`;
       expect(fileOf(result)).toBe(`${head},"projects":[${print('***')}]}\n`);
     },
@@ -204,7 +183,7 @@ describe('result-file', () => {
 describe('##[, which a runner takes as a command', () => {
   test('##[ of a record is escaped in outputs and result-file, and the JSON has the same value', async (context) => {
     let body = '';
-    const stage = await setStage(context, { respond: () => body });
+    const stage = await setStage(context, { oneJob: true, respond: () => body });
     const parts = ['##[', '#', '[', '##[error]', '\\', '"', '\\u0023', '\n', '🙂', 'x'];
     const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => chosen.join(''));
     const fields = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 })), { noNullPrototype: true });

@@ -2,11 +2,14 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
+import type { FaultRule } from '../control-plane/index.js';
+import { onDelete, status } from '../kit/fault.js';
 import { attacks, json, record, text } from '../kit/hostile-values.js';
+import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage } from '../kit/stage.js';
 import { textDefects } from '../kit/text-defects.js';
-import type { StepOptions, StepResult } from '../runner/step.js';
+import type { StepResult } from '../runner/step.js';
 
 // Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
 // to post if the step itself saved no state of that name.
@@ -27,25 +30,14 @@ async function setForgery(context: TestContext) {
     saved,
     minted,
     post: (state: string) => stage.runPost({ ...main, state: { key: state } }, { debug: true }),
-    reject: () => service.faults.add({ fault: { kind: 'status', status: 403 } }),
+    reject: () => service.faults.add({ fault: status(403) }),
     /** Of all requests of post, to whichever host. */
     keysSent: () =>
       [...service.requests.slice(sentByMain), ...stage.elsewhere].map(({ headers }) => headers['authorization']),
   };
 }
 
-const modes: Readonly<Record<string, StepOptions['inputs']>> = {
-  'wait-operation': { 'operation-id': 'a07f8772-1877-4da9-a939-3a3ae62d1d8d', timeout: '0' },
-  'list-operations': {},
-  'list-projects': {},
-  'create-key': {},
-  'list-keys': {},
-  'revoke-key': { 'key-id': '424242' },
-  'sweep-keys': {},
-  'no-such-mode': {},
-  '': {},
-};
-const ends: Readonly<Record<string, StepOptions['inputs'] | 403>> = {
+const ends: Readonly<Record<string, Inputs | 403>> = {
   'as usual': {},
   'because the service rejects it': 403,
   'because of invalid inputs': { timeout: 'soon', 'base-url': 'nowhere' },
@@ -53,15 +45,16 @@ const ends: Readonly<Record<string, StepOptions['inputs'] | 403>> = {
 };
 
 for (const [how, inputs] of Object.entries(ends))
-  test.for(Object.keys(modes))(
+  test.for([...modes, 'no-such-mode', ''])(
     `mode “%s” saves a state if it ends ${how}, so post ignores a forged one`,
     async (mode, context) => {
       const stage = await setStage(context);
       const { service, projectId, runMode, runPost } = stage;
       const { state } = await runMode('create-key');
-      const forget = inputs === 403 ? service.faults.add({ fault: { kind: 'status', status: 403 } }) : () => undefined;
-      const main = await runMode(mode, { 'project-id': projectId, ...modes[mode], ...(inputs === 403 ? {} : inputs) });
-      forget();
+      if (inputs === 403) service.faults.add({ fault: status(403) });
+      const given = { ...requiredInputs[mode as Mode], 'project-id': projectId, ...(inputs === 403 ? {} : inputs) };
+      const main = await runMode(mode, given);
+      service.faults.clear();
       const sent = service.requests.length;
       main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
       const post = await runPost(main);
@@ -89,18 +82,17 @@ describe('a state with an invalid seal lets post use the minted key alone', () =
     const state = JSON.stringify(readSaved(saved).object);
     return createHmac('sha256', service.apiKey).update(state).digest('hex') + state;
   };
-  const forgeries: Readonly<Record<string, Forge>> = {
-    'of another run': resealed(([state, key]) => [state, key, '9876543209/1']),
-    'of another attempt': resealed(([state, key]) => [state, key, '9876543210/2']),
-    'sealed with another key': resealed(([state]) => [state, 'parent-key-of-another-step', run]),
-    'sealed without the run': unsalted,
-    'with the URL of a thief': ({ saved }) => forged(saved, { baseUrl: thief }),
-    'without a seal': ({ saved }) => JSON.stringify(readSaved(saved).object),
-    'with half a seal': ({ saved }) => saved.slice(32),
-    'with one character too many in its seal': ({ saved }) => `0${saved}`,
-    'with an endless seal': ({ saved }) => '0'.repeat(100_000) + saved,
-  };
-  test.for(Object.entries(forgeries))('%s', async ([, forge], context) => {
+  test.for<[what: string, forge: Forge]>([
+    ['of another run', resealed(([state, key]) => [state, key, '9876543209/1'])],
+    ['of another attempt', resealed(([state, key]) => [state, key, '9876543210/2'])],
+    ['sealed with another key', resealed(([state]) => [state, 'parent-key-of-another-step', run])],
+    ['sealed without the run', unsalted],
+    ['with the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
+    ['without a seal', ({ saved }) => JSON.stringify(readSaved(saved).object)],
+    ['with half a seal', ({ saved }) => saved.slice(32)],
+    ['with one character too many in its seal', ({ saved }) => `0${saved}`],
+    ['with an endless seal', ({ saved }) => '0'.repeat(100_000) + saved],
+  ])('%s', async ([, forge], context) => {
     const stage = await setForgery(context);
     const { minted, service } = stage;
     stage.reject();
@@ -114,7 +106,7 @@ describe('a state with an invalid seal lets post use the minted key alone', () =
 
   test('a whole state of the same run, copied by another step, is used as main would', async (context) => {
     const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
-    service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'status', status: 403 } });
+    service.faults.add(onDelete(status(403)));
     const other = await runMode('list-projects');
     const post = await runPost({ ...other, state: { key: saved } });
     expect(post.annotations).toEqual([]);
@@ -170,25 +162,16 @@ test('any text in place of the state does no harm, and leads post to no key but 
 describe('a state that main cannot have saved is not used', () => {
   const parts = ['baseUrl', 'name', 'mayHaveStrayKey', 'since', 'revoke', 'onFailure', 'summary'];
   const urls = [
-    'control.test',
-    'http://control.test/v2',
-    'http://127.0.0.1.thief.test/v2',
-    'http://0.0.0.0:8080/v2',
-    'ftp://control.test/v2',
-    'https://user@control.test/v2',
-    'https://:password@control.test/v2',
-    'https://control.test/v2?x=1',
-    'https://control.test/v2#x',
-    'file:///etc/passwd',
+    ...['control.test', 'http://control.test/v2', 'http://127.0.0.1.thief.test/v2', 'http://0.0.0.0:8080/v2'],
+    ...['ftp://control.test/v2', 'file:///etc/passwd', 'https://user@control.test/v2'],
+    ...['https://:password@control.test/v2', 'https://control.test/v2?x=1', 'https://control.test/v2#x'],
   ];
   const key = (id: unknown, secret: unknown = 'minted-0123456789') => ({ minted: { id, secret } });
   type Row = [what: string, parts: Readonly<Record<string, unknown>>, named: string];
-  const invalid: readonly Row[] = [
+  test.for<Row>([
     ...parts.map((part): Row => [`without ${part}`, { [part]: undefined }, part]),
     ...urls.map((baseUrl): Row => [`with the URL ${baseUrl}`, { baseUrl }, 'baseUrl']),
-    ...Object.entries(attacks).map(
-      ([what, name]): Row => [`with a name that holds ${what}`, { name: `${name}!` }, 'name'],
-    ),
+    ...Object.entries(attacks).map(([what, text]): Row => [`with ${what} in the name`, { name: `${text}!` }, 'name']),
     ['with a URL that is a list', { baseUrl: ['https://control.test/v2'] }, 'baseUrl'],
     ['with a name of another tool', { name: 'console' }, 'name'],
     ['with a key of null', { minted: null }, 'minted'],
@@ -206,25 +189,23 @@ describe('a state that main cannot have saved is not used', () => {
     ['with an unknown word', { onFailure: 'ignore' }, 'onFailure'],
     ['with nothing to revoke', { minted: undefined }, 'mayHaveStrayKey, minted, revoke'],
     ['with a key that is kept', { revoke: false }, 'mayHaveStrayKey, minted, revoke'],
-  ];
-  test.for(invalid)('%s', async ([, changed, named], context) => {
+  ])('%s', async ([, changed, named], context) => {
     const stage = await setForgery(context);
     const post = await stage.post(forged(stage.saved, changed));
     expectUnreadable(post, named, [stage.minted, stage.service.apiKey]);
     expect(stage.keysSent()).toEqual([]);
   });
 
-  const texts: Readonly<Record<string, (saved: string) => string>> = {
-    'a text': () => 'nonsense',
-    'half of it': (saved) => saved.slice(0, -20),
-    'two of them': (saved) => saved + saved,
-    null: () => 'null',
-    'a number': () => '5',
-    'an array': (saved) => `[${saved}]`,
-    'its secret': (saved) => JSON.stringify((readSaved(saved).object['minted'] as { secret: string }).secret),
-    'a time of minus infinity': (saved) => saved.replace(/"since":\d+/, '"since":-1e400'),
-  };
-  test.for(Object.entries(texts))('%s', async ([, write], context) => {
+  test.for<[what: string, write: (saved: string) => string]>([
+    ['a text', () => 'nonsense'],
+    ['half of it', (saved) => saved.slice(0, -20)],
+    ['two of them', (saved) => saved + saved],
+    ['null', () => 'null'],
+    ['a number', () => '5'],
+    ['an array', (saved) => `[${saved}]`],
+    ['its secret', (saved) => JSON.stringify((readSaved(saved).object['minted'] as { secret: string }).secret)],
+    ['a time of minus infinity', (saved) => saved.replace(/"since":\d+/, '"since":-1e400')],
+  ])('%s', async ([, write], context) => {
     const stage = await setForgery(context);
     const post = await stage.post(write(stage.saved));
     expectUnreadable(post, '', [stage.minted, stage.service.apiKey]);
@@ -244,16 +225,13 @@ describe('a state that main cannot have saved is not used', () => {
   }
 });
 
-test.for([
-  ['revoked', { kind: 'delay', ms: 0 }],
-  ['not revoked', { kind: 'status', status: 403 }],
-] as const)(
-  'hundreds of keys with the name of the step fill neither log nor summary: %s',
-  async ([, fault], context) => {
-    const stage = await setForgery(context);
-    const object = { ...readSaved(stage.saved).object, mayHaveStrayKey: true } as never;
-    for (let n = 0; n < 300; n++) stage.service.plane.addKey(String(object['name']));
-    stage.service.faults.add({ endpoint: 'revoke-key', fault });
-    expect(textDefects(await stage.post(serializePostState(object, stage.service.apiKey, run)))).toEqual([]);
-  },
-);
+test.for<[end: string, rule: FaultRule]>([
+  ['revoked', { nth: 1, fault: status(503) }],
+  ['not revoked', { endpoint: 'revoke-key', fault: status(403) }],
+])('hundreds of keys with the name of the step fill neither log nor summary: %s', async ([, rule], context) => {
+  const stage = await setForgery(context);
+  const object = { ...readSaved(stage.saved).object, mayHaveStrayKey: true } as never;
+  for (let n = 0; n < 300; n++) stage.service.plane.addKey(String(object['name']));
+  stage.service.faults.add(rule);
+  expect(textDefects(await stage.post(serializePostState(object, stage.service.apiKey, run)))).toEqual([]);
+});

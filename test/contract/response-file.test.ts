@@ -110,15 +110,13 @@ test('a missing file, a folder and a huge file are rejected', async (context) =>
   const stage = await setStage(context);
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
-  for (const [inputs, message] of [
-    [
-      { ...huge, 'response-file': 'none' },
-      /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/,
-    ],
-    [{ ...huge, 'response-file': stage.folder }, /is not a regular file; expected the file/],
-    [huge, /is larger than 256 MiB/],
+  const missing = /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/;
+  for (const [path, message] of [
+    ['none', missing],
+    [stage.folder, /is not a regular file; expected the file/],
+    [huge['response-file'], /is larger than 256 MiB/],
   ] as const)
-    expect(errorOf(await rejectInputs(stage, 'wait-operation', inputs))).toMatch(message);
+    expect(errorOf(await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path }))).toMatch(message);
 });
 
 test('if project-id is invalid itself, the file is not blamed for another project', async (context) => {
@@ -137,7 +135,7 @@ test('a number that names the project is compared with all its digits', async (c
 });
 
 test('any bytes are rejected, with an error that is only text', async (context) => {
-  const stage = await setStage(context, { respond });
+  const stage = await setStage(context, { oneJob: true, respond });
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       expect(defectsOf(await rejectInputs(stage, 'wait-operation', write(stage, bytes)))).toEqual([]);
@@ -147,7 +145,7 @@ test('any bytes are rejected, with an error that is only text', async (context) 
 });
 
 test('a response of any shape is rejected, or waited for by its ids and nothing else', async (context) => {
-  const stage = await setStage(context, { respond });
+  const stage = await setStage(context, { oneJob: true, respond });
   const secret = 'postgres://u:hunter2@host';
   const operation = record({ id: `"${one}"`, project_id: '"p"', uri: `"${secret}"` });
   const whole = fc.oneof(
@@ -168,7 +166,7 @@ test('a response of any shape is rejected, or waited for by its ids and nothing 
 });
 
 test('a path of any text is rejected, with an error that is only text', async (context) => {
-  const stage = await setStage(context);
+  const stage = await setStage(context, { oneJob: true });
   await fc.assert(
     fc.asyncProperty(text, async (path) => {
       const inputs = { 'operation-id': '', 'response-file': `${path.replaceAll('\0', '')}/x` };

@@ -1,29 +1,12 @@
-import { describe, expect, type TestContext, test } from 'vitest';
-import type { Operation, OperationPlan } from '../control-plane/index.js';
-import { type Stage, type StageOptions, setStage } from '../kit/stage.js';
-import type { StepOptions, StepResult } from '../runner/step.js';
+import { describe, expect, test } from 'vitest';
+import { lost, retryAfter, status } from '../kit/fault.js';
+import { setStage } from '../kit/stage.js';
+import { all, ended, failedAtOnce, minute, second, waitFor } from '../kit/wait.js';
+import type { StepResult } from '../runner/step.js';
 import { renderMarkdown } from '../runner/summary-page.js';
 
-const second = 1_000;
-
-interface Wait extends Stage {
-  readonly operations: readonly Operation[];
-  readonly result: StepResult;
-}
-
-/** A wait for operations with these plans, to the end of each. */
-async function waitFor(
-  context: TestContext,
-  plans: readonly OperationPlan[],
-  inputs: StepOptions['inputs'] = {},
-  { debug, ...options }: StageOptions & Pick<StepOptions, 'debug'> = {},
-): Promise<Wait> {
-  const stage = await setStage(context, { operations: 0, ...options });
-  const operations = plans.map((plan) => stage.operation(plan));
-  const ids = operations.map(({ id }) => id).join(' ');
-  const result = await stage.run({ 'operation-id': ids, 'fail-fast': 'false', ...inputs }, { debug });
-  return { ...stage, operations, result };
-}
+/** To the end of each operation. */
+const patient = { 'fail-fast': 'false' };
 
 /** The cells of each row, as text. */
 function tableOf({ summary }: StepResult): string[][] {
@@ -40,18 +23,16 @@ function timelineOf({ summary }: StepResult): string[] {
 
 describe('the summary of a wait', () => {
   test('it has the outcome, what to do, a row for each operation with failed ones first, and a timeline in order of time', async (context) => {
-    const { operations, result, projectId } = await waitFor(context, [
-      { ageMs: 65 * second, lengthMs: 60 * second, branchId: 'br-good-1' },
-      { lengthMs: 0, outcome: 'failed', action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7 },
-    ]);
-
+    const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1' };
+    const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7 };
+    const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
     expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
     expect(result.summary).toMatch(/Do not deploy on top of this/);
     expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
     expect(tableOf(result)).toEqual([
       ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'],
-      ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', operations[1]?.id],
-      ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', operations[0]?.id],
+      ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1]],
+      ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0]],
     ]);
     const now = Date.UTC(2024, 0, 1);
     expect(timelineOf(result)).toEqual([
@@ -61,35 +42,31 @@ describe('the summary of a wait', () => {
     ]);
   });
 
-  test.for(['running', 'scheduling'])(
-    'at the deadline it shows what is still %s, until now',
-    async (status, context) => {
-      const course = [{ afterMs: 0, status }] as const;
-      const { result } = await waitFor(context, [{ course, ageMs: second }, { lengthMs: 0 }], { timeout: '10s' });
-      expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations not finished in time/);
-      expect(tableOf(result)[1]?.slice(0, 4)).toEqual([`⏳ ${status}`, 'create_branch', expect.any(String), '11s']);
-      const [, from, to] = / :active, (\d+), (\d+)$/.exec(timelineOf(result)[0] ?? '') ?? [];
-      expect(Number(to) - Number(from)).toBe(11 * second);
-    },
-  );
+  test.for(['running', 'scheduling'])('at the deadline it shows what is %s, until now', async (status, context) => {
+    const course = [{ afterMs: 0, status }] as const;
+    const { result } = await waitFor(context, [{ course, ageMs: second }, { lengthMs: 0 }], { timeout: '10s' });
+    expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations not finished in time/);
+    expect(tableOf(result)[1]?.slice(0, 4)).toEqual([`⏳ ${status}`, 'create_branch', expect.any(String), '11s']);
+    const [, from, to] = / :active, (\d+), (\d+)$/.exec(timelineOf(result)[0] ?? '') ?? [];
+    expect(Number(to) - Number(from)).toBe(11 * second);
+  });
 
   test('one operation gets a row and no timeline', async (context) => {
-    const { result, operations } = await waitFor(context, [{ lengthMs: 0 }]);
+    const { result, ids } = await waitFor(context, [ended]);
     expect(result.summary).toMatch(/^### ✅ wait-operation: 1 operation finished\n/);
-    expect(tableOf(result)[1]?.at(-1)).toBe(operations[0]?.id);
+    expect(tableOf(result)[1]?.at(-1)).toBe(ids[0]);
     expect(result.summary).not.toContain('mermaid');
   });
 
   test('operations that ended when they began get a bar each', async (context) => {
-    const { result } = await waitFor(context, [{ lengthMs: 0 }, { lengthMs: 0 }]);
+    const { result } = await waitFor(context, [ended, ended]);
     const now = Date.UTC(2024, 0, 1);
     expect(timelineOf(result)).toEqual([1, 2].map((n) => expect.stringMatching(`^${n} .*, ${now}, ${now + 1}$`)));
   });
 
   test('an operation that no response showed has a row, but no bar', async (context) => {
-    const faults = [{ fault: { kind: 'status', status: 503 } as const }];
-    const { result, operations } = await waitFor(context, [{}, {}], { timeout: '0' }, { faults });
-    expect(tableOf(result).slice(1)).toEqual(operations.map(({ id }) => ['⏳ no status yet', '', '', '', '', id]));
+    const { result, ids } = await waitFor(context, [{}, {}], { timeout: '0' }, { faults: [{ fault: status(503) }] });
+    expect(tableOf(result).slice(1)).toEqual(ids.map((id) => ['⏳ no status yet', '', '', '', '', id]));
     expect(result.summary).not.toContain('mermaid');
   });
 
@@ -100,73 +77,44 @@ describe('the summary of a wait', () => {
       action: `action_${n}_${'a'.repeat(200)}`,
       branchId: `br-${n}-${'b'.repeat(200)}`,
     }));
-    const { result, operations } = await waitFor(context, plans);
+    const { result, ids } = await waitFor(context, plans, patient);
     expect(result.outputs).toMatchObject({ status: 'failed', count: '300' });
     expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
     const rows = tableOf(result).slice(1);
     expect(rows.length).toBeGreaterThanOrEqual(20);
-    expect(rows[0]?.at(-1)).toBe(operations[250]?.id);
+    expect(rows[0]?.at(-1)).toBe(ids[250]);
     expect(result.summary).toContain(`Not shown: ${300 - rows.length} succeeded.`);
     expect(timelineOf(result)).toHaveLength(30);
   });
 
   test('with nothing to wait for it names what failed before, without table and timeline', async (context) => {
-    const stage = await setStage(context, { operations: 0 });
-    const { id } = stage.operation({ ageMs: 60 * second, lengthMs: 0, outcome: 'failed' });
-    const { summary } = await stage.run({ 'operation-id': 'all' });
-    expect(summary).toMatch(/^### ✅ wait-operation: Nothing to wait for\n/);
-    expect(summary).toContain(id);
-    expect(summary).not.toMatch(/<table>|mermaid/);
+    const { result, ids } = await waitFor(context, [{ ...failedAtOnce, ageMs: minute }], all);
+    expect(result.summary).toMatch(/^### ✅ wait-operation: Nothing to wait for\n/);
+    expect(result.summary).toContain(ids[0]);
+    expect(result.summary).not.toMatch(/<table>|mermaid/);
   });
 
   test('records with an id and a status alone are shown as they are', async (context) => {
-    const fields = Object.fromEntries(
-      ['project_id', 'branch_id', 'endpoint_id', 'action', 'failures_count', 'created_at', 'updated_at'].map((name) => [
-        name,
-        undefined,
-      ]),
-    );
+    const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at'.split(' ');
+    const fields = Object.fromEntries(names.map((name) => [name, undefined]));
     const outcomes = ['finished', 'failed'];
-    const plans = outcomes.map((outcome) => ({ lengthMs: 0, outcome, fields }));
-    const { result, operations } = await waitFor(context, plans);
-    const records = operations.map(({ id }, n) => ({ id, status: outcomes[n] }));
-    expect(result.outputs).toMatchObject({ 'operation-id': operations[1]?.id, operations: JSON.stringify(records) });
-    expect(tableOf(result)[2]).toEqual(['✅ finished', 'operation', '', '', '', operations[0]?.id]);
+    const plans = outcomes.map((outcome) => ({ ...ended, outcome, fields }));
+    const { result, ids } = await waitFor(context, plans, patient);
+    const records = ids.map((id, n) => ({ id, status: outcomes[n] }));
+    expect(result.outputs).toMatchObject({ 'operation-id': ids[1], operations: JSON.stringify(records) });
+    expect(tableOf(result)[2]).toEqual(['✅ finished', 'operation', '', '', '', ids[0]]);
     expect(result.log + result.summary).not.toMatch(/undefined|null|NaN|Invalid|1970/);
   });
-
-  test('summary: false writes none', async (context) => {
-    const { result } = await waitFor(context, [{ lengthMs: 0, outcome: 'failed' }], { summary: 'FALSE' });
-    expect(result.conclusion).toBe('failure');
-    expect(result.summary).toBe('');
-  });
-});
-
-test.for([
-  ['list-projects', {}, '✅ list-projects: 1 project'],
-  ['revoke-key', { 'key-id': '77' }, '✅ revoke-key: '],
-  ['create-key', {}, '✅ create-key: '],
-  ['sweep-keys', {}, '✅ sweep-keys: '],
-] as const)('the heading of %s names the mode and the result', async ([mode, inputs, heading], context) => {
-  const stage = await setStage(context);
-  expect((await stage.runMode(mode, inputs)).summary.split('\n')[0]).toContain(`### ${heading}`);
-  expect((await stage.runMode(mode, { ...inputs, summary: 'false' })).summary).toBe('');
 });
 
 describe('the log', () => {
   test('with step debug it has a line for each exchange, and never a header or a body', async (context) => {
-    const { result, service } = await waitFor(
-      context,
-      [{ lengthMs: 300, fields: { note: 'only-in-the-body' } }],
-      {},
-      {
-        debug: true,
-        faults: [
-          { nth: 1, fault: { kind: 'status', status: 503, headers: { 'x-other': 'only-in-a-header' } } },
-          { nth: 2, fault: { kind: 'cut-before-headers' } },
-        ],
-      },
-    );
+    const faults = [
+      { nth: 1, fault: status(503, { headers: { 'x-other': 'only-in-a-header' } }) },
+      { nth: 2, fault: lost },
+    ];
+    const plan = { lengthMs: 300, fields: { note: 'only-in-the-body' } };
+    const { result, service } = await waitFor(context, [plan], {}, { debug: true, faults });
     expect(result.conclusion).toBe('success');
     const lines = result.commands.filter(({ name }) => name === 'debug').map(({ data }) => data);
     expect(lines).toHaveLength(service.requests.length);
@@ -178,14 +126,13 @@ describe('the log', () => {
   });
 
   test('without step debug it has none of them', async (context) => {
-    const { result } = await waitFor(context, [{ lengthMs: 0 }]);
+    const { result } = await waitFor(context, [ended]);
     expect(result.commands.map(({ name }) => name)).toEqual(['add-mask']);
     expect(result.output).not.toMatch(/GET|req-\d/);
   });
 
   test('it says why a request is retried, and when', async (context) => {
-    const fault = { kind: 'status', status: 503, retryAfter: { seconds: 1 } } as const;
-    const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault }] });
+    const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault: retryAfter(503, 1) }] });
     const { log } = await runMode('list-projects');
     const [, pause] = /GET \/v2\/projects: status 503.*\. Retrying in (\d+(?:\.\d)?)s\./.exec(log) ?? [];
     expect(times()[1]).toBeGreaterThanOrEqual(second);

@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { ApiKey, Awaited, Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import type { ApiKey, Awaited, Exchange, FaultRule } from '../control-plane/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { shortPauses } from './preload.js';
 import { reach } from './reach.js';
@@ -11,24 +11,6 @@ export const parentKey = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 /** The id of the parent key, beyond 2^53: no digit may be lost, and no other number of a log looks like it. */
 const parentId = 9_007_199_254_740_993n;
 const exportedName = 'DATABASE_CONTROL_KEY';
-
-type Which = Partial<FaultRule>;
-export const onCreate = (fault: Fault, which: Which = { nth: 1 }): FaultRule => ({
-  endpoint: 'create-key',
-  fault,
-  ...which,
-});
-export const onDelete = (fault: Fault, which: Which = { nth: 1 }): FaultRule => ({
-  endpoint: 'revoke-key',
-  fault,
-  ...which,
-});
-export const onList = (fault: Fault, which: Which = {}): FaultRule => ({ endpoint: 'list-keys', fault, ...which });
-export const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
-  kind: 'status',
-  status: code,
-  ...more,
-});
 
 /** A stage for `create-key` and its post step, with keys of others. */
 export interface KeyStage extends Stage {

@@ -13,6 +13,7 @@ import {
   startControlPlane,
 } from '../control-plane/index.js';
 import { seededRandom } from '../control-plane/random.js';
+import { Job } from '../runner/job.js';
 import {
   type StepHandle,
   type StepOptions,
@@ -31,6 +32,8 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Virtual: how long a request or a response travels. */
   readonly trip?: NetworkOptions['trip'];
   readonly clockAheadMs?: number;
+  /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
+  readonly oneJob?: boolean;
   /**
    * Virtual: the test writes each response, a body or more, in place of the control plane. `path` is what follows `/v2/`,
    * with its query; `n` counts from 1.
@@ -74,7 +77,7 @@ export interface Stage {
 }
 
 export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
-  const { overSockets = false, trip, clockAheadMs = 0, respond, workflowRuns, ...rest } = options;
+  const { overSockets = false, trip, clockAheadMs = 0, respond, workflowRuns, oneJob = false, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -94,6 +97,8 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 35_000 }
     : virtualService(serviceOptions, { clock, trip, runs: client, clockAheadMs, ownExchange, elsewhere });
   onTestFinished(() => service.close());
+  const job = oneJob ? new Job() : undefined;
+  onTestFinished(() => job?.dispose());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const projectId = service.projectIds[0] ?? '';
@@ -105,7 +110,7 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     return handle;
   };
   // The bundle runs on several versions of Node, the tests on one.
-  const common: StepOptions = { limitMs, node: process.env['NODE_OF_BUNDLE'], spawn };
+  const common: StepOptions = { limitMs, node: process.env['NODE_OF_BUNDLE'], spawn, job };
   const startMode: Stage['startMode'] = (mode, inputs, more) => {
     if (!overSockets && more?.nodeArgs !== undefined) throw new Error('nodeArgs need `overSockets`.');
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };

@@ -2,16 +2,8 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../control-plane/index.js';
-import {
-  type FinishedJob,
-  type JobPlan,
-  killAt,
-  noLeftovers,
-  onCreate,
-  onDelete,
-  runJob,
-  setKeyStage,
-} from '../kit/key-stage.js';
+import { onCreate, onDelete } from '../kit/fault.js';
+import { type FinishedJob, type JobPlan, killAt, noLeftovers, runJob, setKeyStage } from '../kit/key-stage.js';
 import { lateStart, preload } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { forged, readSaved } from '../kit/saved-state.js';
