@@ -83,7 +83,7 @@ export function fieldText({ record }: ApiRecord, name: string): string | undefin
 export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
   const text = fieldText(recorded, name) ?? '';
   // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
-  const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)$/.exec(text) ?? [];
+  const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)/.exec(text) ?? [];
   const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : time;
 }

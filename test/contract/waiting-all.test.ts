@@ -352,6 +352,7 @@ describe('several projects', () => {
     const result = await wait();
     expect(result.outputs).toMatchObject({ status: 'finished', count: '4' });
     expect(tookOf(result)).toBeGreaterThanOrEqual(minute);
+    expect(result.summary).toContain('<th>Project</th>');
     for (const id of ids) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
   });
 

@@ -51,6 +51,18 @@ export const equivalents: readonly Equivalent[] = [
     why: 'The reader has reported the problem of an undefined value, and then no settings are used.',
   },
   {
+    file: 'src/action/inputs/inputs.ts',
+    source: 'if (id === undefined || attempt === undefined || repository === undefined) return undefined;',
+    change: 'id === undefined || attempt === undefined → id === undefined && attempt === undefined',
+    why: 'The reader has reported the problem of an undefined value, and then the step does not start.',
+  },
+  {
+    file: 'src/http/retry.ts',
+    source: 'if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);',
+    change: 'lastError !== undefined → true',
+    why: 'Without an earlier error, the new error equals the caught one.',
+  },
+  {
     file: 'src/text/encodings.ts',
     source: "const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');",
     change: '/=+$/ → /=+/',
