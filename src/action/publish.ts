@@ -136,7 +136,7 @@ function renderSummary(report: StepReport, mode: string): string {
 
 /** An environment variable holds 128 KiB on Linux. The other 28 KiB are for text that a script adds to the records. */
 export const maxRecordsBytes = 100 * 1024;
-/** GitHub limits the outputs of a job to 1 MB, counted in UTF-16 units. One step may use less than half of 1 MB. */
+/** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. The action writes less than half of that in one step. */
 const maxStepUnits = 400 * 1024;
 
 /** Empties the outputs that exceed a limit. `dropped` are the names of these outputs. */

@@ -6,7 +6,7 @@ export class Secrets {
 
   constructor(private readonly mask: (secret: string) => void) {}
 
-  /** Makes the runner mask the secret in the log, and `redact` replace the secret in all other text. */
+  /** Registers the secret: the runner masks it in the log, and `redact` replaces it in all other text. */
   add(secret: string): void {
     if (secret === '') return;
     this.mask(secret);

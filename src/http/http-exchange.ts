@@ -17,7 +17,7 @@ interface TunnelAgent {
   request(options: ConnectOptions): ClientRequest;
 }
 
-/** Sends requests over sockets. The environment can name proxies and certificate authorities. */
+/** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */
 export function httpExchange(names = lookupInProcess): { exchange: Exchange; close(): void } {
   const keptAgents = new Map<string, Agent>();
 
@@ -101,7 +101,10 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   };
 }
 
-/** Returns the proxy's login header. The `tunnel` package would use `new Buffer`, which makes Node print a warning. */
+/**
+ * Returns the proxy's login header. The `tunnel` package would build it with the deprecated `new Buffer`, and Node would
+ * print a warning.
+ */
 function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
   const { proxyAuth } = proxy;
   proxy.proxyAuth = undefined;

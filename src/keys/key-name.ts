@@ -8,7 +8,7 @@ export interface WorkflowRun {
   readonly attempt: number;
 }
 
-/** The facts about a key that its name encodes. */
+/** The content of a key's name. */
 export interface KeyOrigin {
   readonly run: WorkflowRun;
   /** True if the key is kept on purpose (`revoke-in-post: false`). No sweep revokes such a key. */

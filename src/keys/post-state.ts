@@ -9,7 +9,7 @@ export interface PostState {
   readonly name: string;
   /** True if the service may have created a key that main does not know. */
   readonly mayHaveStrayKey: boolean;
-  /** Undefined if main received no key. */
+  /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
   /** Time at which main began to create the key, in milliseconds since 1970. */
   readonly since: number;
@@ -63,7 +63,7 @@ const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
   mayHaveStrayKey: isBoolean,
   minted: (value) =>
     value === undefined ||
-    // The id becomes part of a URL path. The secret becomes a header and a mask.
+    // Both are checked, because the id goes into a URL path, and the secret into a header.
     (isTextThat(isKeyId)(getProperty(value, 'id')) && isTextThat(isKeySecret)(getProperty(value, 'secret'))),
   since: (value) => typeof value === 'number' && Math.abs(value) <= maxEpochMs,
   revoke: isBoolean,

@@ -49,7 +49,7 @@ export class Revocation {
       this.#wasNotFound = true;
       return this.#outcomeUnlessListed(await isListed(this.key), error.message, error);
     }
-    const said = `DELETE of key ${this.key.id}: the response does not say “revoked”`;
+    const said = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
     return this.#outcomeUnlessListed(await isListed(this.key), said);
   }
 
@@ -70,7 +70,7 @@ export class Revocation {
   }
 }
 
-/** True after a lost response or a 5xx. False after an HTML page from a proxy, or a 2xx response about another key. */
+/** True if the request may have revoked the key: the response was lost, or is a 5xx and not the HTML page of a proxy. */
 function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): boolean {
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
@@ -125,7 +125,7 @@ export function revokeEach(
 function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
   const { deadline } = policy;
   let list: Promise<KeyList> | undefined;
-  // Every check needs the list, so a 423 for the list delays all checks.
+  // Every check reads the list of keys, so a 423 for that list delays all checks.
   const cooldown = new Cooldown();
 
   async function readList(): Promise<KeyList> {

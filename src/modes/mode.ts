@@ -39,7 +39,7 @@ export interface Mode<Settings, Result> {
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
 }
 
-/** Runs a mode whose inputs are valid. `timeout` is the timeout of the step, in milliseconds. */
+/** Runs a mode after its inputs were read. `timeout` is the timeout of the step, in milliseconds. */
 export type RunMode = (
   collaborators: Collaborators,
   services: Services,

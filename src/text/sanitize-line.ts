@@ -7,7 +7,7 @@ export function blankInvisible(text: string): string {
 
 /**
  * Makes text from the service safe to print: one line, at most `max` characters, without terminal escapes. Invisible
- * characters become spaces. If they were removed, a secret that contains one would become whole again.
+ * characters become spaces: if they were removed, a secret that they split would become whole again.
  */
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;

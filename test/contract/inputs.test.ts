@@ -30,13 +30,13 @@ test('one error names all invalid inputs, with value, expectation and nearest wo
     '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
-    '- project-id: “a/b” is not a project id; expected text other than “.” and “..”, without “/” or control characters.',
+    '- project-id: “a/b” is not a project id: it must not be “.” or “..”, or contain “/” or control characters.',
     '- filter: line 1, column 1: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at',
     '  acton=x',
     '  ^',
     '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
     '- fail-on: “match” is not a valid value; valid values: empty.',
-    '- poll-interval: “1.5s” is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m.',
+    '- poll-interval: “1.5s” is neither auto nor a duration; expected auto, or whole numbers with units, such as 500ms, 5s or 1m.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
     'No request was sent.',
   ]);
@@ -49,7 +49,7 @@ type Row = readonly [mode: Mode, name: string, values: readonly string[], messag
 const noBoolean = 'is not a boolean; expected true or false';
 const leftover = 'looks like the output of a failed jq command or template';
 const badBatches = 'is not a valid number of batches; expected 1 to 256';
-const noProject = 'is not a project id; expected text other than “.” and “..”, without “/”';
+const noProject = 'is not a project id: it must not be “.” or “..”, or contain “/”';
 
 test.for<Row>([
   ['wait-operation', 'timeout', ['soon', '1.5h', '-5s', '1h 30m'], 'is not a duration; expected whole numbers'],
@@ -141,7 +141,7 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   [
     'list-operations',
     { 'project-id': 'a,b' },
-    /lists 2 projects; expected one\. Only wait-operation with .*all accepts/,
+    /lists 2 projects; expected one\. Several are allowed only in wait-operation with “operation-id: all”/,
   ],
   ['wait-operation', { 'project-id': '["a","b"]' }, /lists 2 projects; expected one/],
   ['wait-operation', { 'operation-id': '' }, emptyOperations],

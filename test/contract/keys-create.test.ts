@@ -116,7 +116,7 @@ describe('export-env', () => {
     const { service, runMode } = await setStage(context, { oneJob: true });
     for (const name of controlling) {
       const result = await runMode('create-key', { 'export-env': name });
-      expect(errorOf(result)).toMatch(new RegExp(`export-env: “${name}” .*later steps.*DB_API_KEY`));
+      expect(errorOf(result)).toMatch(new RegExp(`export-env: “${name}” .*later steps.*CONTROL_API_KEY`));
       expect(result.env).toEqual({});
     }
     expect(service.requests).toEqual([]);

@@ -49,7 +49,7 @@ export function parseProjectId(text: string): string {
   const [id = '', ...others] = parseNonEmptyList(text);
   if (others.length > 0)
     throw new BadValue(
-      `lists ${others.length + 1} projects; expected one. Only wait-operation with operation-id: all accepts several`,
+      `lists ${others.length + 1} projects; expected one. Several are allowed only in wait-operation with “operation-id: all”`,
     );
   return id;
 }
@@ -82,6 +82,6 @@ function parseNonEmptyList(text: string): string[] {
 function parseListedProjectId(text: string): string {
   rejectLeftover(text);
   if (text === '' || text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
-    throw new BadValue('is not a project id; expected text other than “.” and “..”, without “/” or control characters');
+    throw new BadValue('is not a project id: it must not be “.” or “..”, or contain “/” or control characters');
   return text;
 }

@@ -93,7 +93,7 @@ export class InputReader {
     return areSet;
   }
 
-  /** Reads an environment variable that the runner sets. For an invalid value, `complete()` throws. */
+  /** Reads an environment variable that the runner sets. For an invalid value, returns undefined, and `complete()` throws later. */
   variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
     return this.#parse(name, parse, this.environment[name] || fallback);
   }

@@ -92,7 +92,7 @@ export const parseVariableName: Parse<string> = (text) => {
       'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY',
     );
   if (steering.test(text))
-    throw new BadValue('is a variable that controls later steps of the job; expected another name, such as DB_API_KEY');
+    throw new BadValue('controls how later steps run; expected another name, such as CONTROL_API_KEY');
   return text;
 };
 

@@ -68,7 +68,7 @@ export function readInputs<Name extends string, Run>(
   const unused = reader.unused();
   if (unused.length > 0)
     warnings.push(
-      `Inputs that ${complete.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check mode.`,
+      `Inputs that ${complete.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the input mode.`,
     );
   if (!/\/v2\/*$/.test(complete.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');

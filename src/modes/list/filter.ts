@@ -36,7 +36,7 @@ const maxPatternLength = 256;
 
 export class BadFilter extends Error {}
 
-/** `unsupported` has the fields that this mode rejects, each with the reason. */
+/** `unsupported` maps each field that this mode rejects to the reason. */
 export function parseFilter(
   text: string,
   fields: readonly string[],

@@ -111,7 +111,7 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
   return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
 }
 
-/** Number of records in a piece of JSON. Pieces take less memory than the JSON of a whole list. */
+/** Number of records in one piece of the JSON. Pieces take less memory than one string with the whole list. */
 const recordsAtOnce = 1_000;
 
 /** Prints a JSON array in pieces. No record is split between pieces, so that redaction finds every secret. */

@@ -59,7 +59,7 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** `old`: ids of runs with a key that is old enough to be revoked after a confirmed 404. */
+  /** `old`: ids of the runs whose key is old enough to be revoked if GitHub confirms that the run does not exist. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
     const own = { attempt: this.own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.own.id);

@@ -14,12 +14,12 @@ interface OctokitError {
 }
 
 /**
- * octokit uses the API in GITHUB_API_URL, so GitHub Enterprise works. This file is a separate bundle, with its own copy of
+ * octokit reads GITHUB_API_URL, so GitHub Enterprise works. This file is a separate bundle, with its own copy of
  * each class. `instanceof` fails across bundles, so failures are returned as plain values.
  */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
-    return { find: async () => lookupFailure('got no request, because github-token is empty', { transient: false }) };
+    return { find: async () => lookupFailure('was not asked, because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
   // By default, octokit prints its own messages to the console.
   const discard = () => undefined;

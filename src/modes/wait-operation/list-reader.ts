@@ -131,7 +131,7 @@ export class ListReader {
     const { id, record } = operation;
     const createdAt = creationTime(operation);
     const isFirst = this.#firstReadAt === undefined;
-    // If the first read failed after one page, operations newer than that page were created later.
+    // If the first read failed after one page, operations newer than that page were created after that read.
     const isNewer = createdAt > (isFirst ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
     const appeared = isNewer && !this.#shown.has(id);
     this.#shown.add(id);

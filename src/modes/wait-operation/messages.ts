@@ -42,7 +42,7 @@ export function waitMessages(
           'The step fails because of fail-on: empty',
           'ids' in context.target
             ? 'Check the step that produced the list of ids'
-            : 'Check project-id and filter, and whether the change was made before this step',
+            : 'Check project-id and filter, and that the request that starts the operation is sent before this step',
         ),
       };
     case 'failed':
@@ -91,7 +91,8 @@ function nothingToWaitFor({ failedBefore, excludedCount, automaticCount }: WaitR
     excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
     automaticCount > 0 &&
       `Ignored ${plural(automaticCount, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
-    failed.length > 0 && `Failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
+    failed.length > 0 &&
+      `Operations that failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
   );
 }
 

@@ -20,9 +20,9 @@ const maxThrottledInterval = 60_000;
 /** Clients with the same `Retry-After` must not return together, so each client waits up to a quarter longer, at random. */
 const retryAfterSpread = 1.25;
 /**
- * Each pause is shortened at random by up to this fraction, so that clients that started together spread out. After half a
- * minute, at most 17 of 100 clients poll within the same 100 ms; with 0.015, as many as 72 do. A larger fraction costs more
- * requests: a wait of 60 s sends up to 31, and with 0.015 up to 28. bench/waits.ts measures both.
+ * Each pause is shortened at random by up to this fraction, so that clients that started together spread out: after half a
+ * minute, at most 17 of 100 clients poll within the same 100 ms. With a tenth of this fraction, as many as 72 do. A larger
+ * fraction costs more requests: a wait of 60 s sends up to 31, and with a tenth up to 28. bench/waits.ts measures both.
  */
 const jitter = 0.15;
 /**
@@ -120,7 +120,7 @@ export class Pace {
     this.#successesSince = 0;
   }
 
-  /** Starts the attempt as soon as a request may start. */
+  /** Waits until the pace allows another request, then runs `attempt`. */
   async start<T>(attempt: () => Promise<T>): Promise<T> {
     let waitedUntil = 0;
     // During the sleep, another 429 may extend the pause.

@@ -51,7 +51,7 @@ function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects
   return truncatedTable([...operationHeadings, 'Project'], rows, cells, describeRest);
 }
 
-/** The table has the rows in this order, so that operations that need attention come first. */
+/** The order of the rows: operations that need attention come first. */
 const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
 
 function describeRest(rows: readonly OperationRow[]): string {

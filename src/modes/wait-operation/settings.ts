@@ -36,7 +36,9 @@ export function readWaitSettings(reader: InputReader): WaitSettings | undefined 
 function parsePollInterval(text: string): number | 'auto' {
   if (text === 'auto') return text;
   if (parseDuration(text) === undefined)
-    throw new BadValue('is neither auto nor a duration; expected whole numbers with units, such as 500ms, 5s or 1m');
+    throw new BadValue(
+      'is neither auto nor a duration; expected auto, or whole numbers with units, such as 500ms, 5s or 1m',
+    );
   return durationParser()(text);
 }
 
