@@ -256,6 +256,11 @@ describe('bodies', () => {
     expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
   });
 
+  test('an error response that is not JSON is shown as it came', async (context) => {
+    const stage = await setStage(context, { respond: () => ({ status: 400, body: 'neither \\/ nor' }) });
+    expectError(await stage.runMode('list-projects'), /status 400: neither \\\/ nor\./);
+  });
+
   test('an error response that is only a long number adds nothing to its status', async (context) => {
     const stage = await setStage(context, { respond: () => ({ status: 400, body: '12345678901234567890' }) });
     expectError(await stage.runMode('list-projects'), /^GET \/v2\/projects: status 400\. The service rejected/);

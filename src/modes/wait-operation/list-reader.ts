@@ -99,8 +99,8 @@ export class ListReader {
     const since = forAll?.since;
     const isFirstForAll = forAll !== undefined && this.#firstReadAt === undefined;
     const maxRecords = isFirstForAll ? maxRecordsAtFirst : maxRecordsLater;
-    // With `since`, the first poll must read all operations created since then.
-    const max = isFirstForAll && since !== undefined ? Number.POSITIVE_INFINITY : maxRecords;
+    // The first poll must read back to `since`, so only the loop below ends it.
+    const max = isFirstForAll ? Number.POSITIVE_INFINITY : maxRecords;
     let read = 0;
     this.excludedCount = 0;
     this.automaticCount = 0;

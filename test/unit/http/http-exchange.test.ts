@@ -224,3 +224,9 @@ test('a cancel closes the connection to a proxy that accepts CONNECT and stays s
   await expect(pending).rejects.toThrow(/abort/);
   await proxy.firstClosed;
 });
+
+test('an invalid proxy variable is an error that no retry changes, and no request is sent', async (context) => {
+  useProxy(context, 'proxy.test:3128');
+  const rejected = { transient: false, mayHaveTakenEffect: false };
+  await expect(client(context, 'https://control.test/v2')('GET')).rejects.toMatchObject(rejected);
+});
