@@ -107,9 +107,10 @@ export class PollFailures {
       return undefined;
     }
     if (error.isThrottled || error.isPermanent) return { error, endsAtOnce: true };
+    // An unusable list can ask for the operation again before the wait ends.
+    this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
     if (isLastPoll || !this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
     this.progress.requestFailed(error);
-    this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
     return undefined;
   }
 }
