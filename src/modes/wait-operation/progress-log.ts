@@ -22,22 +22,21 @@ const maxNamed = 3;
 export class ProgressLog {
   #warnedOfStatus = false;
   #hasReportedEmptyList = false;
-  #projects = 1;
   #lastFailure: string | undefined;
   #cancelHeartbeat = (): void => undefined;
 
   constructor(
     private readonly log: Log,
     private readonly deadline: Deadline,
+    private readonly projectIds: readonly string[],
     private readonly pending: () => readonly TrackedOperation[],
   ) {}
 
-  start(projectIds: readonly string[]): void {
+  start(): void {
     const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
-    const [id = ''] = projectIds;
-    this.#projects = projectIds.length;
-    const where = projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${projectIds.length} projects`;
+    const [id = ''] = this.projectIds;
+    const where = this.projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${this.projectIds.length} projects`;
     if (this.deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
     else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.deadline.expiresAt)}).`);
   }
@@ -60,7 +59,7 @@ export class ProgressLog {
   listIsEmpty(): void {
     if (this.#hasReportedEmptyList) return;
     this.#hasReportedEmptyList = true;
-    const project = this.#projects === 1 ? 'The project' : 'At least one project';
+    const project = this.projectIds.length === 1 ? 'The project' : 'At least one project';
     this.#write(
       `${project} has no unfinished operation yet. Polling for ${formatDuration(graceForUnlisted)} more, because a new operation may not be listed immediately.`,
     );

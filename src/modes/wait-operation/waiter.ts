@@ -58,7 +58,7 @@ class Waiter {
     { api, deadline, log, random }: Collaborators,
   ) {
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
-    this.#progress = new ProgressLog(log, this.#deadline, () =>
+    this.#progress = new ProgressLog(log, this.#deadline, settings.projectIds, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
     this.#pace = new Pace(this.#deadline, random, settings.pollInterval);
@@ -87,7 +87,7 @@ class Waiter {
     try {
       // An empty list of ids decides the wait without a request.
       this.#check();
-      if (this.#settledVerdict === undefined) this.#progress.start(this.settings.projectIds);
+      if (this.#settledVerdict === undefined) this.#progress.start();
       const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
       const end = await Promise.race([this.#decision, polling]);
       if (!(end instanceof Error)) return this.#result(end);

@@ -11,7 +11,7 @@ test('a failure that ends the wait still delays requests for its operation until
   const clock = new VirtualClock();
   const deadline = new Deadline(clock, 60_000, new Cancellation());
   const random = () => 0.5;
-  const progress = new ProgressLog(silent, deadline, () => []);
+  const progress = new ProgressLog(silent, deadline, ['p'], () => []);
   const failures = new PollFailures(deadline, progress, new Pace(deadline, random, 'auto'), random);
   const error = new RequestError('status 520', { status: 520, transient: true, retryAfterMs: 2_000 });
   const target = { projectId: 'p', operationId: 'o', wasSeen: false };
