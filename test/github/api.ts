@@ -6,7 +6,7 @@ export type Fault =
   | Exclude<PlaneFault, { kind: 'redirect' }>
   /** The token lacks `actions: read`. */
   | { readonly kind: 'no-permission' }
-  | { readonly kind: 'rate-limit'; readonly status?: 403 | 429; readonly resetInSeconds?: number }
+  | { readonly kind: 'rate-limit'; readonly status?: 403 | 429 }
   | { readonly kind: 'secondary-rate-limit'; readonly status?: 403 | 429; readonly retryAfterSeconds?: number }
   /** Default: to the same run by the repository's id, as for a renamed repository. */
   | { readonly kind: 'redirect'; readonly location?: string };
@@ -72,7 +72,7 @@ export class GitHubApi {
       case 'no-permission':
         return replacing(problem(403, 'Resource not accessible by integration'));
       case 'rate-limit': {
-        const reset = Math.floor(this.clock.now() / 1_000) + (fault.resetInSeconds ?? 3_600);
+        const reset = Math.floor(this.clock.now() / 1_000) + 3_600;
         const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
         return replacing(problem(fault.status ?? 403, 'API rate limit exceeded for installation ID 1.', headers));
       }
