@@ -31,7 +31,7 @@ export async function runStep(world: World, loadWorkflowRuns: LoadWorkflowRuns):
   const running = inputs.run(collaborators, services, inputs.timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
-    report: failureReport(error, inputs.timeout, inputs.mode === 'list-operations'),
+    report: failureReport(error, inputs.timeout, inputs.namesProject),
     stateAfterOutputs: undefined,
   }));
   if (world.isReported()) return false;

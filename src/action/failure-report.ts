@@ -7,12 +7,7 @@ import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
 import { ResultFileError, type StepReport } from './publish.js';
 
-/** The report of a mode that failed without a result. */
-export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
-  return { ...describeFailure(error, timeout, namesProject), succeeded: false };
-}
-
-/** The report of a step that ended because of invalid inputs, an unwritable result file, or a bug in the action. */
+/** Reports invalid inputs, an unwritable result file, or a bug in the action. */
 export function errorReport(error: unknown): StepReport {
   const report = { status: 'error', succeeded: false };
   const message = errorMessage(error);
@@ -30,23 +25,21 @@ export function errorReport(error: unknown): StepReport {
   };
 }
 
-export type FailureMessages = Pick<StepReport, 'status' | 'headline' | 'error'>;
-
 /**
- * Describes an error that ended a mode without a result. Rethrows an unexpected error, because it is a bug in the
- * action. `timeout` is in milliseconds. `namesProject` is true if the mode has the input `project-id`.
+ * Reports an error that ended a mode without a result. Rethrows an unexpected error, because that is a bug in the action.
+ * `timeout` is in milliseconds. `namesProject` is true if the mode has the input `project-id`.
  */
-export function describeFailure(error: unknown, timeout: number, namesProject = false): FailureMessages {
+export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
+  const report = { status: 'error', succeeded: false, headline: 'Failed' };
   // The contract promises that a cancelled step has no error annotation.
-  if (error instanceof CancelledError) return { status: 'cancelled', headline: 'Cancelled', error: undefined };
+  if (error instanceof CancelledError) return { ...report, status: 'cancelled', headline: 'Cancelled' };
   if (error instanceof DeadlineExceeded) {
     const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
-    return { status: 'error', headline: 'Timed out', error: `${reason}. ${adviceAfter(error, namesProject)}` };
+    return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error, namesProject)}` };
   }
-  if (error instanceof RequestError) {
-    return { status: 'error', headline: 'Failed', error: sentences(error.message, adviceFor(error, namesProject)) };
-  }
-  if (error instanceof UserError) return { status: 'error', headline: 'Failed', error: error.message };
+  if (error instanceof RequestError)
+    return { ...report, error: sentences(error.message, adviceFor(error, namesProject)) };
+  if (error instanceof UserError) return { ...report, error: error.message };
   throw error;
 }
 

@@ -19,6 +19,8 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
+  /** The end of the sentence that tells what to do if outputs are too large. */
+  readonly insteadOfLargeOutputs?: string;
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
   /**
@@ -74,7 +76,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${context.mode === 'list-projects' ? ', or set shard to split the list across matrix jobs' : ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${report.insteadOfLargeOutputs ?? ''}.`,
     );
   return warnings;
 }

@@ -1,5 +1,5 @@
-import { adviceAfter, describeFailure, type FailureMessages } from '../action/failure-report.js';
-import type { Output } from '../action/publish.js';
+import { adviceAfter, failureReport } from '../action/failure-report.js';
+import type { Output, StepReport } from '../action/publish.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
@@ -15,16 +15,16 @@ export function groupByOutcome(results: readonly RevocationResult[]) {
   return { revoked: idsWith('revoked'), gone: idsWith('already-gone'), failed: idsWith('failed') };
 }
 
-export function revocationFailure(results: readonly RevocationResult[], timeout: number): FailureMessages | undefined {
+export function revocationFailure(results: readonly RevocationResult[], timeout: number): StepReport | undefined {
   const failed = results.filter((result) => result.outcome === 'failed');
   const [first] = failed;
   if (first === undefined) return undefined;
   const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;
-  const described = describeFailure(decisive.failure, timeout);
-  if (described.error === undefined) return described;
+  const report = failureReport(decisive.failure, timeout);
+  if (report.error === undefined) return report;
   const reasons = failed.map(({ id, failure }) => `${id} (${failureReason(failure, timeout)})`);
   return {
-    ...described,
+    ...report,
     error: `Could not revoke ${failed.length} of ${plural(results.length, 'key')}: ${joinFirst(reasons, messageBounds)}. ${adviceAfter(first.failure)} A key has full access to the account until it is revoked.`,
   };
 }

@@ -17,7 +17,12 @@ import { waitOperation } from './wait-operation/waiter.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({ readSettings: readWaitSettings, run: waitOperation, report: waitReport }),
+  'wait-operation': define({
+    readSettings: readWaitSettings,
+    run: waitOperation,
+    report: waitReport,
+    acceptsZeroTimeout: true,
+  }),
   'list-operations': define({
     readSettings: readListOperationsSettings,
     run: listOperations,
@@ -26,7 +31,7 @@ export const modes = {
   'list-projects': define({ readSettings: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
   'create-key': define({
     readSettings: readCreateKeySettings,
-    run: (settings, collaborators, { postState }) => createKey(settings, collaborators, postState),
+    run: createKey,
     report: createKeyReport,
     stateAfterOutputs,
   }),

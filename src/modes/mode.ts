@@ -1,4 +1,5 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
+import type { ModeInputs } from '../action/inputs/inputs.js';
 import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
@@ -31,12 +32,14 @@ export interface ReportFacts {
 }
 
 export interface Mode<Settings, Result> {
-  /** Returns undefined if an input is invalid. A default must not replace an invalid input. */
-  readonly readSettings: (reader: InputReader) => Settings | undefined;
+  /** Throws if an input is invalid. */
+  readonly readSettings: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
   /** Returns the post state to save after the outputs are written. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
+  /** True if `timeout: 0` is valid. */
+  readonly acceptsZeroTimeout?: boolean;
 }
 
 /** Runs a mode after its inputs were read. `timeout` is the timeout of the step, in milliseconds. */
@@ -47,17 +50,19 @@ export type RunMode = (
 ) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: KeyState | undefined }>;
 
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
-export function define<Settings, Result>(mode: Mode<Settings, Result>): (reader: InputReader) => RunMode | undefined {
-  return (reader) => {
-    const settings = mode.readSettings(reader);
-    if (settings === undefined) return undefined;
-    return async (collaborators, services, timeout) => {
-      const result = await mode.run(settings, collaborators, services);
-      const nowMs = collaborators.api.serviceEpochMs(collaborators.deadline.clock);
-      return {
-        report: mode.report(result, settings, { timeout, nowMs }),
-        stateAfterOutputs: mode.stateAfterOutputs?.(result, settings),
+export function define<Settings, Result>(mode: Mode<Settings, Result>): ModeInputs<RunMode> {
+  return {
+    acceptsZeroTimeout: mode.acceptsZeroTimeout ?? false,
+    read: (reader) => {
+      const settings = mode.readSettings(reader);
+      return async (collaborators, services, timeout) => {
+        const result = await mode.run(settings, collaborators, services);
+        const nowMs = collaborators.api.serviceEpochMs(collaborators.deadline.clock);
+        return {
+          report: mode.report(result, settings, { timeout, nowMs }),
+          stateAfterOutputs: mode.stateAfterOutputs?.(result, settings),
+        };
       };
-    };
+    },
   };
 }

@@ -13,10 +13,14 @@ import {
 
 export type OperationRow = ReturnType<typeof operationRow>;
 
-/** The texts about an operation in the summary. They are sanitized, but not yet escaped. */
-export function operationRow(operation: Operation, nowMs: number) {
+/**
+ * The texts about an operation in the summary. They are sanitized, but not yet escaped. `projectId` is set only if the table
+ * shows operations of several projects.
+ */
+export function operationRow(operation: Operation, nowMs: number, projectId?: string) {
   return {
     id: sanitizeId(operation.id),
+    project: projectId === undefined ? undefined : sanitizeId(projectId),
     phase: phaseForStatus(operation.status),
     action: operationAction(operation),
     branch: operationBranch(operation) ?? '',
@@ -29,9 +33,12 @@ export function operationRow(operation: Operation, nowMs: number) {
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
-export const operationHeadings = ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'];
+export function operationHeadings(hasProjects: boolean): string[] {
+  return ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', ...(hasProjects ? ['Project'] : [])];
+}
 
-export function operationCells({ phase, action, branch, status, duration, failures, id }: OperationRow): string[] {
+export function operationCells(row: OperationRow): string[] {
+  const { phase, action, branch, status, duration, failures, id, project } = row;
   return [
     `${signs[phase]}&nbsp;${codeHtml(status)}`,
     codeHtml(action),
@@ -39,5 +46,6 @@ export function operationCells({ phase, action, branch, status, duration, failur
     duration,
     /^\d*$/.test(failures) ? failures : codeHtml(failures),
     codeHtml(id),
+    ...(project === undefined ? [] : [codeHtml(project)]),
   ];
 }

@@ -39,18 +39,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'An interval of 0 stays 0, and the next pause sets the count of successes back.',
   },
   {
-    file: 'src/modes/list/settings.ts',
-    source: 'if (settings === undefined || maxBatches === undefined) return undefined;',
-    change: 'maxBatches === undefined → false',
-    why: 'The reader has reported the problem of an undefined value, and then no settings are used.',
-  },
-  {
-    file: 'src/modes/list/settings.ts',
-    source: 'if (project === undefined || settings === undefined) return undefined;',
-    change: 'project === undefined || settings === undefined → false',
-    why: 'The reader has reported the problem of an undefined value, and then no settings are used.',
-  },
-  {
     file: 'src/action/inputs/inputs.ts',
     source: 'if (id === undefined || attempt === undefined || repository === undefined) return undefined;',
     change: 'id === undefined || attempt === undefined → id === undefined && attempt === undefined',

@@ -48,8 +48,8 @@ export class InputReader {
   readonly warnings: string[] = [];
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
-  /** Inputs that contain a secret by mistake. Their values are neither parsed nor printed. */
-  readonly #withheld = new Set<string>();
+  /** Inputs that already have a problem. Their values are neither parsed nor printed. */
+  readonly #rejected = new Set<string>();
 
   constructor(
     private readonly input: (name: string) => string,
@@ -69,31 +69,31 @@ export class InputReader {
 
   #withholdKey(name: InputName): void {
     if (!this.secrets.appearIn(this.input(name))) return;
-    this.#withheld.add(name);
+    this.#rejected.add(name);
     this.#problem(
       name,
       'contains the API key; expected the key only in api-key, because other inputs are printed and sent',
     );
   }
 
-  /** Returns undefined for an invalid value. Later, `complete()` throws an error that names the input. */
+  /** Returns undefined for an invalid value. `complete()` later throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name), show?: (text: string) => string): T | undefined {
-    return this.#withheld.has(name) ? undefined : this.#parse(name, parse, text, show);
+    return this.#rejected.has(name) ? undefined : this.#parse(name, parse, text, show);
   }
 
-  /** Like `parse`, but also returns undefined for an empty value, which is valid. */
+  /** Like `parse`, but an empty value is valid and gives undefined. */
   optional<T>(name: InputName, parse: Parse<T>): T | undefined {
     return this.text(name) === '' ? undefined : this.parse(name, parse);
   }
 
-  /** For two inputs that exclude each other. If both are set, returns true, and later `complete()` throws. */
-  areBothSet(name: InputName, other: InputName): boolean {
-    const areSet = this.text(name) !== '' && this.text(other) !== '';
-    if (areSet) this.#problem(name, `is set together with ${other}; expected only one of them`);
-    return areSet;
+  /** Rejects two inputs that exclude each other, if both are set. */
+  rejectBoth(name: InputName, other: InputName): void {
+    if (this.text(name) === '' || this.text(other) === '') return;
+    this.#rejected.add(name).add(other);
+    this.#problem(name, `is set together with ${other}; expected only one of them`);
   }
 
-  /** Reads an environment variable that the runner sets. For an invalid value, returns undefined, and `complete()` throws later. */
+  /** Like `parse`, but for an environment variable that the runner sets. */
   variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
     return this.#parse(name, parse, this.environment[name] || fallback);
   }
@@ -114,27 +114,27 @@ export class InputReader {
     this.#problems.push(`${name}: ${this.secrets.redact(message)}`);
   }
 
-  /** Warns about a value that is unusual but valid. */
   warn(name: InputName, message: string): void {
     this.warnings.push(`${name}: ${sentence(this.secrets.redact(message))}`);
   }
 
-  /** Inputs that the step does not use, although the workflow sets them to something other than the default. */
+  uses(name: InputName): boolean {
+    return this.#used.has(name);
+  }
+
+  /** Names the inputs that the workflow sets to a value other than the default, but that the step does not use. */
   unused(): string[] {
     return inputNames
-      .filter((name) => !this.#used.has(name) && name !== tokenInput)
+      .filter((name) => !this.uses(name) && name !== tokenInput)
       .filter((name) => !['', defaults[name]].includes(this.input(name)));
   }
 
-  /** Returns the values if every input is valid, and throws otherwise. */
+  /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
     const problems = this.#problems.map(sentence);
     if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
     if (problems.length > 1)
       throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
-    // If a value is missing but no problem was reported, that is a bug in the action, so the step must not continue.
-    const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    if (missing.length > 0) throw new Error(`the inputs have no value for ${missing.join(', ')}`);
     return values as T;
   }
 }

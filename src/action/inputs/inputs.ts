@@ -12,7 +12,13 @@ import {
   urlWithoutSecrets,
 } from './input-values.js';
 
-/** `Run`: the type that a mode's reader returns. */
+/** Reads the inputs of one mode. `Run` is the type of the function that runs the mode. */
+export interface ModeInputs<Run> {
+  readonly acceptsZeroTimeout: boolean;
+  /** Throws if an input is invalid. */
+  readonly read: (reader: InputReader) => Run;
+}
+
 export interface Inputs<Name extends string, Run> {
   readonly mode: Name;
   readonly baseUrl: URL;
@@ -22,6 +28,8 @@ export interface Inputs<Name extends string, Run> {
   readonly requestTimeout: number;
   readonly summary: boolean;
   readonly run: Run;
+  /** True if the mode has the input `project-id`. */
+  readonly namesProject: boolean;
   /** Warnings about inputs that are unusual but valid. */
   readonly warnings: readonly string[];
 }
@@ -37,18 +45,16 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
   if (key.length >= minSecretLength) secrets.add(key);
 }
 
-/**
- * Reads and checks all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the
- * parent key. `modes` maps each mode to its reader, which returns undefined if an input is invalid.
- */
+/** Reads all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
 export function readInputs<Name extends string, Run>(
-  modes: Readonly<Record<Name, (reader: InputReader) => Run | undefined>>,
+  modes: Readonly<Record<Name, ModeInputs<Run>>>,
   input: (name: string) => string,
   environment: Environment,
   secrets: Secrets,
 ): Inputs<Name, Run> {
   const reader = new InputReader(input, environment, secrets);
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
+  const modeInputs = mode === undefined ? undefined : modes[mode];
   const values = {
     mode,
     apiKey: reader.parse('api-key', parseApiKey, reader.text('api-key') || environment['CTL_API_KEY']?.trim() || ''),
@@ -58,12 +64,13 @@ export function readInputs<Name extends string, Run>(
       reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '',
       urlWithoutSecrets,
     ),
-    timeout: reader.parse('timeout', durationParser({ zero: mode === undefined || mode === 'wait-operation' })),
+    timeout: reader.parse('timeout', durationParser({ zero: modeInputs?.acceptsZeroTimeout ?? true })),
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
-    run: mode === undefined ? undefined : modes[mode](reader),
+    // The mode's inputs come last, because an invalid input makes this call throw.
+    run: modeInputs?.read(reader),
   };
-  const complete = reader.complete<Omit<Inputs<Name, Run>, 'warnings'>>(values);
+  const complete = reader.complete<Omit<Inputs<Name, Run>, 'warnings' | 'namesProject'>>(values);
   const warnings = [...reader.warnings];
   const unused = reader.unused();
   if (unused.length > 0)
@@ -72,7 +79,7 @@ export function readInputs<Name extends string, Run>(
     );
   if (!/\/v2\/*$/.test(complete.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
-  return { ...complete, warnings };
+  return { ...complete, namesProject: reader.uses('project-id'), warnings };
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -6,7 +6,7 @@ import type { OnFailure, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators } from '../mode.js';
+import type { Collaborators, Services } from '../mode.js';
 
 export interface CreateKeySettings {
   readonly label: string;
@@ -37,7 +37,7 @@ const maxAmbiguousCreates = 5;
 export async function createKey(
   { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
   collaborators: Collaborators,
-  store: PostStateStore,
+  { postState: store }: Pick<Services, 'postState'>,
 ): Promise<CreateKeyResult> {
   const { api, deadline, random } = collaborators;
   const policy = defaultPolicy(collaborators);

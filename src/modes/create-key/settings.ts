@@ -11,18 +11,18 @@ import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import type { CreateKeySettings } from './create-key.js';
 
-export function readCreateKeySettings(reader: InputReader): CreateKeySettings | undefined {
+export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
   const run = readRun(reader);
   // Without files for state, outputs and variables, the toolkit prints them as log commands, which would reveal the key.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
-  const files = needed.map((name) => reader.variable(name, parsePresent));
-  const label = reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader));
-  const revokeInPost = reader.parse('revoke-in-post', parseBoolean);
-  const onRevokeFailure = reader.parse('on-revoke-failure', oneOfParser(onFailureValues));
-  const exportTo = reader.optional('export-env', parseVariableName);
-  if (run === undefined || files.includes(undefined) || label === undefined) return undefined;
-  if (revokeInPost === undefined || onRevokeFailure === undefined) return undefined;
-  return { run, label, revokeInPost, onRevokeFailure, exportTo };
+  for (const name of needed) reader.variable(name, parsePresent);
+  return reader.complete<CreateKeySettings>({
+    run,
+    label: reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader)),
+    revokeInPost: reader.parse('revoke-in-post', parseBoolean),
+    onRevokeFailure: reader.parse('on-revoke-failure', oneOfParser(onFailureValues)),
+    exportTo: reader.optional('export-env', parseVariableName),
+  });
 }
 
 const parsePresent = patternParser(/./s, `is empty; ${notARunner}`);

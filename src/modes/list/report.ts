@@ -43,7 +43,7 @@ export function listOperationsReport(
       { name: 'operation-ids', value: printJson(ids), rank: 2 },
       { name: 'operations', value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],
-    details: truncatedTable(operationHeadings, records, (operation) => operationCells(operationRow(operation, nowMs))),
+    details: truncatedTable(operationHeadings(false), records, (one) => operationCells(operationRow(one, nowMs))),
   };
 }
 
@@ -59,6 +59,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
   });
   return {
     ...commonReport('project', result),
+    insteadOfLargeOutputs: ', or set shard to split the list across matrix jobs',
     outputs: [
       { name: 'count', value: String(ids.length) },
       { name: 'project-ids', value: printJson(ids), rank: 2 },

@@ -17,39 +17,37 @@ export function filterParser(...fields: [readonly string[], Readonly<Record<stri
   };
 }
 
-export function readListKeysSettings(reader: InputReader): ListSettings | undefined {
-  return readListSettings(reader, keyFields);
+export function readListKeysSettings(reader: InputReader): ListSettings {
+  return reader.complete<ListSettings>(readCommonInputs(reader, keyFields));
 }
 
-export function readListProjectsSettings(reader: InputReader): ListProjectsSettings | undefined {
-  const settings = readListSettings(reader, projectFields);
-  const maxBatches = reader.parse('max-batches', parseMaxBatches);
-  const shard = reader.optional('shard', parseShard);
-  if (settings === undefined || maxBatches === undefined) return undefined;
-  return { ...settings, maxBatches, shard };
+export function readListProjectsSettings(reader: InputReader): ListProjectsSettings {
+  return reader.complete<ListProjectsSettings>({
+    ...readCommonInputs(reader, projectFields),
+    maxBatches: reader.parse('max-batches', parseMaxBatches),
+    shard: reader.optional('shard', parseShard),
+  });
 }
 
-export function readListOperationsSettings(reader: InputReader): ListOperationsSettings | undefined {
-  const project = reader.parse('project-id', parseProjectId);
-  const settings = readListSettings(reader, operationFields, '100');
-  const since = reader.optional('since', durationParser({ maxDays: 366 }));
-  if (project === undefined || settings === undefined) return undefined;
-  return { ...settings, projectId: project, since };
+export function readListOperationsSettings(reader: InputReader): ListOperationsSettings {
+  return reader.complete<ListOperationsSettings>({
+    projectId: reader.parse('project-id', parseProjectId),
+    ...readCommonInputs(reader, operationFields, '100'),
+    since: reader.optional('since', durationParser({ maxDays: 366 })),
+  });
 }
 
-/** By default there is no limit. */
-function readListSettings(
-  reader: InputReader,
-  fields: readonly string[],
-  defaultLimit = '0',
-): ListSettings | undefined {
+/** The limit 0 means no limit. */
+function readCommonInputs(reader: InputReader, fields: readonly string[], defaultLimit = '0') {
   const filter = reader.parse('filter', filterParser(fields));
   const limitText = reader.text('limit');
-  const limit = reader.parse('limit', parseCount, limitText || defaultLimit);
-  const failOn = reader.optional('fail-on', oneOfParser(['empty', 'match'] as const));
-  if (filter === undefined || limit === undefined) return undefined;
-  for (const warning of filter.warnings) reader.warn('filter', warning);
-  return { filter, limit, isLimitSet: limitText !== '', failOn };
+  for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
+  return {
+    filter,
+    limit: reader.parse('limit', parseCount, limitText || defaultLimit),
+    isLimitSet: limitText !== '',
+    failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
+  };
 }
 
 /** GitHub limits a matrix to 256 jobs per workflow run. */

@@ -3,14 +3,11 @@ import type { InputReader } from '../../action/inputs/input-reader.js';
 import { type Parse, parseKeyId, rejectLeftover } from '../../action/inputs/input-values.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 
-export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings | undefined {
-  if (reader.areBothSet('key-id', 'key-name')) return undefined;
-  if (reader.text('key-name') !== '') {
-    const name = reader.parse('key-name', parseExactName);
-    return name === undefined ? undefined : { name };
-  }
-  const ids = reader.parse('key-id', parseKeyIds);
-  return ids === undefined ? undefined : { ids };
+export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
+  reader.rejectBoth('key-id', 'key-name');
+  return reader.text('key-name') === ''
+    ? reader.complete({ ids: reader.parse('key-id', parseKeyIds) })
+    : reader.complete({ name: reader.parse('key-name', parseExactName) });
 }
 
 function parseKeyIds(text: string): string[] {

@@ -16,7 +16,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const { projectIds } = settings;
   const ids = result.operations.map(({ id }) => id);
   const records = result.operations.flatMap(({ operation }) => operation?.record ?? []);
-  const rows = operationRows(result, facts.nowMs);
+  const hasProjects = projectIds.length > 1;
+  const rows = operationRows(result, facts.nowMs, hasProjects);
+  const table = truncatedTable(operationHeadings(hasProjects), rows, operationCells, describeRest);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     status: result.verdict,
@@ -36,19 +38,13 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
         operations: records,
       }),
     ],
-    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${operationTable(rows, projectIds.length > 1)}\n${timeline(rows)}`,
+    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${table}\n${timeline(rows)}`,
   };
 }
 
 function projectsHtml(ids: readonly string[]): string {
   const shown = joinFirst(ids.map((id) => codeHtml(sanitizeId(id))));
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
-}
-
-function operationTable(rows: readonly TrackedOperationRow[], hasSeveralProjects: boolean): string {
-  if (!hasSeveralProjects) return truncatedTable(operationHeadings, rows, operationCells, describeRest);
-  const cells = (row: TrackedOperationRow) => [...operationCells(row), codeHtml(row.project)];
-  return truncatedTable([...operationHeadings, 'Project'], rows, cells, describeRest);
 }
 
 /** The order of the rows: operations that need attention come first. */
@@ -62,15 +58,13 @@ function describeRest(rows: readonly OperationRow[]): string {
   return `Not shown: ${parts.join(', ')}.`;
 }
 
-type TrackedOperationRow = OperationRow & { readonly project: string };
-
-function operationRows({ operations }: WaitResult, nowMs: number): TrackedOperationRow[] {
+function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: boolean): OperationRow[] {
   const order = Object.keys(phaseNames);
   return operations
-    .map(({ id, projectId, operation }) => ({
-      ...operationRow(operation ?? { id, status: 'no status yet', record: { action: '' } }, nowMs),
-      project: sanitizeId(projectId),
-    }))
+    .map(({ id, projectId, operation }) => {
+      const shown = operation ?? { id, status: 'no status yet', record: { action: '' } };
+      return operationRow(shown, nowMs, hasProjects ? projectId : undefined);
+    })
     .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
 }
 

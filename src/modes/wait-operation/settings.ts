@@ -21,16 +21,16 @@ export const changingFields = { status: reason, failures_count: reason, updated_
 /** In a wait for `all`, `filter` may name only these fields. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
-export function readWaitSettings(reader: InputReader): WaitSettings | undefined {
+export function readWaitSettings(reader: InputReader): WaitSettings {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
-  const projects = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
-  const target = readTarget(reader, projects?.[0]);
-  const failOn = reader.optional('fail-on', oneOfParser(['empty']));
-  const interval = reader.parse('poll-interval', parsePollInterval);
-  const failFast = reader.parse('fail-fast', parseBoolean);
-  if (projects === undefined || target === undefined || interval === undefined || failFast === undefined)
-    return undefined;
-  return { projectIds: projects, target, failOnEmpty: failOn === 'empty', pollInterval: interval, failFast };
+  const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
+  return reader.complete<WaitSettings>({
+    projectIds,
+    target: readTarget(reader, projectIds?.[0]),
+    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
+    pollInterval: reader.parse('poll-interval', parsePollInterval),
+    failFast: reader.parse('fail-fast', parseBoolean),
+  });
 }
 
 function parsePollInterval(text: string): number | 'auto' {
@@ -43,7 +43,7 @@ function parsePollInterval(text: string): number | 'auto' {
 }
 
 function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
-  if (reader.areBothSet('operation-id', 'response-file')) return undefined;
+  reader.rejectBoth('operation-id', 'response-file');
   if (reader.text('response-file') !== '') {
     const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
     const ids = reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project));
