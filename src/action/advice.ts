@@ -1,7 +1,7 @@
 import type { RequestError } from '../http/errors.js';
 
-/** Says how to fix an error of the control API. `namesProject` is true if the mode has the input `project-id`. */
-export function adviceFor(error: RequestError, namesProject: boolean): string {
+/** Says how to fix an error of the control API. `hasProjectId` is true if the mode has the input `project-id`. */
+export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const { status } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
   if (status === 401)
@@ -9,7 +9,7 @@ export function adviceFor(error: RequestError, namesProject: boolean): string {
   if (status === 403)
     return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
   if (status === 404)
-    return `Check ${namesProject ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
+    return `Check ${hasProjectId ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';

@@ -9,44 +9,42 @@ import { ResultFileError, type StepReport } from './publish.js';
 
 /** Reports invalid inputs, an unwritable result file, or a bug in the action. */
 export function errorReport(error: unknown): StepReport {
-  const report = { status: 'error', succeeded: false };
+  const report = (headline: string, text: string) => ({ status: 'error', succeeded: false, headline, error: text });
   const message = errorMessage(error);
-  if (error instanceof BadInputs) return { ...report, headline: 'Bad input', error: message };
+  if (error instanceof BadInputs) return report('Bad input', message);
   if (error instanceof ResultFileError)
-    return {
-      ...report,
-      headline: 'Could not write the result file',
-      error: `${message}. The step completed, but later steps cannot read its result. Check the runner's disk, then re-run the job.`,
-    };
-  return {
-    ...report,
-    headline: 'No result',
-    error: `The step ended without a result: ${message}. The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.`,
-  };
+    return report(
+      'Could not write the result file',
+      `${message}. The step completed, but later steps cannot read its result. Check the runner's disk, then re-run the job.`,
+    );
+  return report(
+    'No result',
+    `The step ended without a result: ${message}. The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.`,
+  );
 }
 
 /**
  * Reports an error that ended a mode without a result. Rethrows an unexpected error, because that is a bug in the action.
- * `timeout` is in milliseconds. `namesProject` is true if the mode has the input `project-id`.
+ * `timeout` is in milliseconds. `hasProjectId` is true if the mode has the input `project-id`.
  */
-export function failureReport(error: unknown, timeout: number, namesProject = false): StepReport {
+export function failureReport(error: unknown, timeout: number, hasProjectId = false): StepReport {
   const report = { status: 'error', succeeded: false, headline: 'Failed' };
   // The contract promises that a cancelled step has no error annotation.
   if (error instanceof CancelledError) return { ...report, status: 'cancelled', headline: 'Cancelled' };
   if (error instanceof DeadlineExceeded) {
     const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
-    return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error, namesProject)}` };
+    return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error, hasProjectId)}` };
   }
   if (error instanceof RequestError)
-    return { ...report, error: sentences(error.message, adviceFor(error, namesProject)) };
+    return { ...report, error: sentences(error.message, adviceFor(error, hasProjectId)) };
   if (error instanceof UserError) return { ...report, error: error.message };
   throw error;
 }
 
-/** Says how to fix a failure. After a timeout, the advice is about the last error before the deadline, if any. */
-export function adviceAfter(failure: unknown, namesProject = false): string {
+/** After a timeout, the advice is about the last error before the deadline, if there was one. */
+export function adviceAfter(failure: unknown, hasProjectId = false): string {
   const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
   return error instanceof RequestError
-    ? adviceFor(error, namesProject)
+    ? adviceFor(error, hasProjectId)
     : 'Raise timeout, or check why the service is slow.';
 }

@@ -8,7 +8,7 @@ export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/** Headings and cells must be HTML: the function does not escape them. */
+/** Headings and cells must be HTML, because they are not escaped. */
 export function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
@@ -16,10 +16,10 @@ export function tableHtml(headings: readonly string[], rows: readonly (readonly 
 }
 
 const maxRows = 50;
-/** With 44 KiB of rows, the whole summary stays under 64 KiB, which is enough for a reader. A test checks the total. */
+/** With this size of rows, the whole summary stays under 64 KiB. */
 const maxBytes = 44 * 1024;
 
-/** A table of the first rows, and a line about the omitted rows. */
+/** Renders the first rows, and a line about the omitted rows. */
 export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],

@@ -8,10 +8,9 @@ import { codeHtml } from './markdown.js';
 import type { Secrets } from './secrets.js';
 import { escapeCommandsInJson, type Toolkit } from './toolkit.js';
 
-/** The result of a step, ready to be published. */
 export interface StepReport {
   readonly status: string;
-  /** True only if the result was confirmed. Otherwise the step fails. */
+  /** True only if the result was confirmed. If false, the step fails. */
   readonly succeeded: boolean;
   /** A few words for the summary and the log, without a full stop. */
   readonly headline: string;
@@ -19,30 +18,28 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
-  /** The end of the sentence that tells what to do if outputs are too large. */
-  readonly insteadOfLargeOutputs?: string;
+  /** An alternative to reading the result file, if outputs are too large. Starts with a comma. */
+  readonly alternativeToResultFile?: string;
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
-  /**
-   * The whole result as JSON, in pieces, because one string can take too much memory. The type excludes a plain string,
-   * whose pieces would be single characters: redaction finds no secret in a single character.
-   */
+  /** The whole result as JSON. It comes in pieces, because one string can take too much memory. */
   readonly result?: Pieces;
   /** Markdown below the headline. */
   readonly details?: string;
 }
 
-export type Pieces = readonly string[] | Generator<string>;
+/** The type excludes a string, because its pieces are single characters, and redaction finds no secret in them. */
+type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {
   readonly name: string;
   /** JSON, or text without `##[`. Undefined if the value is too large for any output. */
   readonly value: string | undefined;
-  /** If all outputs together are too large, outputs with a rank are left empty, the lowest rank first. */
+  /** If all outputs together are too large, those with a rank are left empty, the lowest rank first. */
   readonly rank?: number;
   /** True for an array of records, which must fit into one environment variable. */
   readonly holdsRecords?: boolean;
-  /** True for an output that passes a secret to later steps on purpose. All other outputs are redacted. */
+  /** True if the output passes a secret to later steps on purpose. All other outputs are redacted. */
   readonly isSecret?: boolean;
 }
 
@@ -56,7 +53,7 @@ interface PublishContext {
 
 export class ResultFileError extends Error {}
 
-/** Writes the result file and the outputs, redacted except for a secret that later steps need. Returns warnings. */
+/** Writes the result file and the outputs. Redacts all but secret outputs. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets } = context;
   const all: Output[] = [
@@ -76,12 +73,11 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${report.insteadOfLargeOutputs ?? ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${report.alternativeToResultFile ?? ''}.`,
     );
   return warnings;
 }
 
-/** Writes the log and the summary, redacted. */
 export async function publishLogAndSummary(
   report: StepReport,
   { toolkit, secrets, mode, wantsSummary }: PublishContext,
@@ -96,15 +92,12 @@ export async function publishLogAndSummary(
   try {
     await toolkit.summary(markdown);
   } catch (error) {
-    // A missing summary does not change the step's result.
+    // A step without a summary can still succeed.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
-/**
- * Returns the path. If the file cannot be written, the step fails, because later steps cannot read the result. A step that
- * has already failed only warns.
- */
+/** Returns the path. A success without a result file is an error, because later steps cannot read the result. */
 function writeResultFile(
   pieces: Pieces,
   succeeded: boolean,
@@ -130,18 +123,18 @@ function writeResultFile(
 function renderSummary(report: StepReport, mode: string): string {
   const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
-  const said = [error, ...warnings, notice].flatMap((text) =>
+  const paragraphs = [error, ...warnings, notice].flatMap((text) =>
     text === undefined ? [] : [`<p>${text.split('\n').map(codeHtml).join('<br>')}</p>\n`],
   );
-  return `### ${sign} ${mode}: ${headline}\n\n${said.join('')}${details}\n`;
+  return `### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`;
 }
 
-/** An environment variable holds 128 KiB on Linux. The other 28 KiB are for text that a script adds to the records. */
+/** On Linux an environment variable holds 128 KiB. A script may add 28 KiB of text to the records. */
 export const maxRecordsBytes = 100 * 1024;
-/** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. The action writes less than half of that in one step. */
+/** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. One step writes less than half of that. */
 const maxStepUnits = 400 * 1024;
 
-/** Empties the outputs that exceed a limit. `dropped` are the names of these outputs. */
+/** Empties the outputs that exceed a limit. `dropped`: the names of these outputs. */
 export function fitOutputs(outputs: readonly Output[]) {
   const dropped = new Set(
     outputs.filter(
@@ -149,13 +142,9 @@ export function fitOutputs(outputs: readonly Output[]) {
     ),
   );
   const units = () => outputs.reduce((sum, output) => sum + (dropped.has(output) ? 0 : (output.value?.length ?? 0)), 0);
-  const byRank = outputs
-    .filter(({ rank }) => rank !== undefined)
-    .sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
-  for (const output of byRank) {
-    if (units() < maxStepUnits) break;
-    dropped.add(output);
-  }
+  const ranked = outputs.filter(({ rank }) => rank !== undefined);
+  for (const output of ranked.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0)))
+    if (units() >= maxStepUnits) dropped.add(output);
   return {
     outputs: outputs.map((output) => ({ name: output.name, value: dropped.has(output) ? '' : (output.value ?? '') })),
     dropped: [...dropped].map(({ name }) => name),

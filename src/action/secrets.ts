@@ -1,19 +1,19 @@
 import { minSecretLength, secretEncodings } from '../text/encodings.js';
 
-/** The secrets of the step. The runner masks them in the log, but not in outputs and summaries. */
+/** The runner masks secrets in the log, but not in outputs and summaries. */
 export class Secrets {
   readonly #known: string[] = [];
 
   constructor(private readonly mask: (secret: string) => void) {}
 
-  /** Registers the secret: the runner masks it in the log, and `redact` replaces it in all other text. */
+  /** The runner then masks the secret in the log, and `redact` replaces the secret in other text. */
   add(secret: string): void {
     if (secret === '') return;
     this.mask(secret);
     this.#known.push(...secretEncodings(secret));
   }
 
-  /** Also masks the hex and base64url forms, because a later step may print them, and the runner does not derive them. */
+  /** Also masks the hex and base64url forms. A later step may print these forms, and the runner does not derive them. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
     for (const encoding of ['hex', 'base64url'] as const) this.mask(Buffer.from(secret).toString(encoding));

@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
 
-/** Everything a step reads from the runner or sends to it. */
+/** All that a step reads from the runner or sends to the runner. */
 export interface Toolkit {
   input(name: string): string;
   mask(secret: string): void;
@@ -35,12 +35,12 @@ export const toolkit: Toolkit = {
   },
 };
 
-/** Escapes each line that begins with `::` or contains `##[`. The runner would execute such a line as a command. */
+/** The runner would execute a line that begins with `::` or contains `##[` as a command. */
 export function escapeCommands(text: string): string {
   return text.replaceAll('##[', '# #[').replace(/(?:^|[\r\n])(?:[^\S\r\n]|\u0085)*:(?=:)/g, '$& ');
 }
 
-/** Escapes `##[`, which the runner would execute as a command. In JSON, the escape does not change the parsed value. */
+/** Escapes `##[` as above. In JSON, the escape does not change the parsed value. */
 export function escapeCommandsInJson(json: string): string {
   return json.replaceAll('##[', '#\\u0023[');
 }

@@ -1,10 +1,9 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
-import type { ModeInputs } from '../action/inputs/inputs.js';
 import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
 import type { Deadline } from '../time/deadline.js';
-import type { KeyState, PostStateStore } from './create-key/create-key.js';
+import type { KeyState } from './create-key/create-key.js';
 import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
 export interface Collaborators {
@@ -17,17 +16,18 @@ export interface Collaborators {
 
 /** Services that only some modes need. */
 export interface Services {
-  readonly postState: PostStateStore;
+  /** The mode masks a new key and saves the state for post before any other use of the key. */
+  readonly postState: { mask(secret: string): void; save(state: KeyState): void };
   /** Masks the token, and returns a client that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
-  /** The timeout of one request to GitHub, in milliseconds. */
+  /** Timeout of one request to GitHub, in milliseconds. */
   readonly requestTimeout: number;
 }
 
 export interface ReportFacts {
-  /** The timeout of the step, in milliseconds. */
+  /** Timeout of the step, in milliseconds. */
   readonly timeout: number;
-  /** The time at the end of the run, in milliseconds since 1970, on the service's clock. */
+  /** Time on the service's clock when the mode ended, in milliseconds since 1970. */
   readonly nowMs: number;
 }
 
@@ -36,26 +36,19 @@ export interface Mode<Settings, Result> {
   readonly readSettings: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
-  /** Returns the post state to save after the outputs are written. */
+  /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
   /** True if `timeout: 0` is valid. */
   readonly acceptsZeroTimeout?: boolean;
 }
 
-/** Runs a mode after its inputs were read. `timeout` is the timeout of the step, in milliseconds. */
-export type RunMode = (
-  collaborators: Collaborators,
-  services: Services,
-  timeout: number,
-) => Promise<{ readonly report: StepReport; readonly stateAfterOutputs?: KeyState | undefined }>;
-
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
-export function define<Settings, Result>(mode: Mode<Settings, Result>): ModeInputs<RunMode> {
+export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
     acceptsZeroTimeout: mode.acceptsZeroTimeout ?? false,
-    read: (reader) => {
+    read: (reader: InputReader) => {
       const settings = mode.readSettings(reader);
-      return async (collaborators, services, timeout) => {
+      return async (collaborators: Collaborators, services: Services, timeout: number) => {
         const result = await mode.run(settings, collaborators, services);
         const nowMs = collaborators.api.serviceEpochMs(collaborators.deadline.clock);
         return {

@@ -34,7 +34,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'src/modes/wait-operation/pace.ts',
-    source: 'if (this.#throttledInterval === 0 || this.#deadline.clock.now() < this.#slowedUntil) return;',
+    source: 'if (this.#throttledInterval === 0 || this.deadline.clock.now() < this.#slowedUntil) return;',
     change: 'this.#throttledInterval === 0 → false',
     why: 'An interval of 0 stays 0, and the next pause sets the count of successes back.',
   },

@@ -2,13 +2,13 @@ import { type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { BadValue, type Parse, rejectLeftover } from './input-values.js';
 
-/** Describes the ids of an input. `jq` is the filter that extracts the ids from an API response. */
 interface IdListOptions {
   readonly id: Parse<string>;
   readonly whyEmpty: string;
   /** Advice for a user who passes a whole API response, which can contain a secret. */
   readonly insteadOfObject: string;
   readonly example: string;
+  /** The jq filter that extracts the ids from an API response. */
   readonly jq: string;
   /** True if a JSON array of the ids may contain integers. */
   readonly areNumbers: boolean;
@@ -28,7 +28,7 @@ export function parseIdList(text: string, options: IdListOptions): string[] {
 function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
     throw new BadValue(`item ${index + 1} is not an id; expected only ids (jq: ${jq})`, true);
-  // `parseJson` keeps all digits of an integer, but rounds a large number in another notation (1e20) to another id.
+  // A large number in another notation, such as 1e20, is rounded and may be another id.
   if (Number.isInteger(word) && !Number.isSafeInteger(word))
     throw new BadValue(`item ${index + 1} is a number that is not written as an integer; expected only digits`, true);
   const written = toText(word);
@@ -44,7 +44,6 @@ function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOpti
 
 const maxProjects = 100;
 
-/** Accepts exactly one id. */
 export function parseProjectId(text: string): string {
   const [id = '', ...others] = parseNonEmptyList(text);
   if (others.length > 0)
@@ -54,7 +53,6 @@ export function parseProjectId(text: string): string {
   return id;
 }
 
-/** Accepts 1 to 100 ids, and removes duplicates. */
 export function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text);
   if (ids.length > maxProjects)

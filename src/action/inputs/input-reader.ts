@@ -3,7 +3,7 @@ import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
 import { BadValue, type Parse } from './input-values.js';
 
-/** Every input of action.yml with its default. A test compares this table with action.yml. */
+/** The inputs of action.yml. A test compares this table with action.yml. */
 export const defaults = {
   mode: '',
   'api-key': '',
@@ -40,10 +40,10 @@ const tokenInput = 'github-token';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One error that names every invalid input of the step. */
+/** The message names every invalid input of the step. */
 export class BadInputs extends Error {}
 
-/** Reads inputs and collects their problems, so that a user can fix all of them at once. */
+/** Reads inputs and collects all problems, because a user wants to fix them at once. */
 export class InputReader {
   readonly warnings: string[] = [];
   readonly #problems: string[] = [];
@@ -62,7 +62,7 @@ export class InputReader {
   text(name: InputName): string {
     this.#used.add(name);
     if (name !== tokenInput) return this.input(name) || defaults[name];
-    // Modes that do not need the job token must never read it.
+    // Only a mode that needs the job token may read the token.
     this.#withholdKey(name);
     return this.input(name);
   }

@@ -3,11 +3,11 @@ import { minSecretLength } from '../../text/encodings.js';
 import { didYouMean } from '../../text/sentences.js';
 import { parseDuration } from '../../time/duration.js';
 
-/** Says what is wrong and what was expected. Printed after the input and its value, for example `timeout: “ten”`. */
+/** The message says what is wrong and what was expected. It follows the input and its value: `timeout: “ten” is …`. */
 export class BadValue extends Error {
   constructor(
     message: string,
-    /** The value may contain a secret, so the message must not quote it. */
+    /** True if the value may contain a secret, so that no message quotes the value. */
     readonly hidesValue = false,
   ) {
     super(message);
@@ -21,11 +21,10 @@ const day = 86_400_000;
 export function durationParser({ zero = false, maxDays = 24 } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
-    if (ms === undefined) {
+    if (ms === undefined)
       throw new BadValue(
         'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)',
       );
-    }
     if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
     if (ms > maxDays * day) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
@@ -48,7 +47,7 @@ export function patternParser(pattern: RegExp, problem: string): Parse<string> {
   };
 }
 
-/** Accepts the booleans of the YAML 1.2 core schema, like `core.getBooleanInput`. */
+/** Accepts the same words as `core.getBooleanInput`: the booleans of the YAML 1.2 core schema. */
 export const parseBoolean: Parse<boolean> = (text) => {
   if (['true', 'True', 'TRUE'].includes(text)) return true;
   if (['false', 'False', 'FALSE'].includes(text)) return false;
@@ -121,18 +120,16 @@ export const parseBaseUrl: Parse<URL> = (text) => {
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new BadValue('has an unsupported scheme; expected https');
-  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
     throw new BadValue(
       'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
     );
-  }
   if (url.username !== '' || url.password !== '')
     throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
   if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
   return url;
 };
 
-/** True if the text is a valid value of the input `base-url`. */
 export function isBaseUrl(text: string): boolean {
   try {
     parseBaseUrl(text);
@@ -142,28 +139,25 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. The text may not be a valid URL, so no URL parser is used. */
+/** Hides user, password, query and fragment. A URL parser would reject an invalid URL. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }
 
 export const parseApiKey: Parse<string> = (text) => {
-  if (text === '') {
+  if (text === '')
     throw new BadValue(
       'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. Otherwise, check the name of the secret, and that this job may read it',
     );
-  }
-  if (text.length < minSecretLength) {
+  if (text.length < minSecretLength)
     throw new BadValue(
       `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
-  }
-  if (!/^[\x21-\x7e]+$/.test(text)) {
+  if (!/^[\x21-\x7e]+$/.test(text))
     throw new BadValue(
       'contains a space, a line break or another character that is not allowed in a key; expected only the API key. Check the value of the secret',
       true,
     );
-  }
   return text;
 };

@@ -12,74 +12,51 @@ import {
   urlWithoutSecrets,
 } from './input-values.js';
 
-/** Reads the inputs of one mode. `Run` is the type of the function that runs the mode. */
-export interface ModeInputs<Run> {
-  readonly acceptsZeroTimeout: boolean;
-  /** Throws if an input is invalid. */
-  readonly read: (reader: InputReader) => Run;
-}
-
-export interface Inputs<Name extends string, Run> {
-  readonly mode: Name;
-  readonly baseUrl: URL;
-  readonly apiKey: string;
-  /** 0 means that the mode checks once. In milliseconds. */
-  readonly timeout: number;
-  readonly requestTimeout: number;
-  readonly summary: boolean;
-  readonly run: Run;
-  /** True if the mode has the input `project-id`. */
-  readonly namesProject: boolean;
-  /** Warnings about inputs that are unusual but valid. */
-  readonly warnings: readonly string[];
-}
-
-/** Candidates for the parent key: the input first, then the environment. */
+/** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Every step calls this before anything else, because nothing may print the key unmasked. */
+/** Every step calls this function before any other, because no output may contain the key unmasked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   if (key.length >= minSecretLength) secrets.add(key);
 }
 
-/** Reads all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
+/**
+ * Reads all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the parent key.
+ * `Run` is the type of the function that runs a mode.
+ */
 export function readInputs<Name extends string, Run>(
-  modes: Readonly<Record<Name, ModeInputs<Run>>>,
+  modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
   input: (name: string) => string,
   environment: Environment,
   secrets: Secrets,
-): Inputs<Name, Run> {
+) {
   const reader = new InputReader(input, environment, secrets);
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
-  const modeInputs = mode === undefined ? undefined : modes[mode];
-  const values = {
+  const chosen = mode === undefined ? undefined : modes[mode];
+  const apiKey = reader.text('api-key') || environment['CTL_API_KEY']?.trim() || '';
+  const baseUrl = reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '';
+  const inputs = reader.complete({
     mode,
-    apiKey: reader.parse('api-key', parseApiKey, reader.text('api-key') || environment['CTL_API_KEY']?.trim() || ''),
-    baseUrl: reader.parse(
-      'base-url',
-      parseBaseUrl,
-      reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '',
-      urlWithoutSecrets,
-    ),
-    timeout: reader.parse('timeout', durationParser({ zero: modeInputs?.acceptsZeroTimeout ?? true })),
+    apiKey: reader.parse('api-key', parseApiKey, apiKey),
+    baseUrl: reader.parse('base-url', parseBaseUrl, baseUrl, urlWithoutSecrets),
+    timeout: reader.parse('timeout', durationParser({ zero: chosen?.acceptsZeroTimeout ?? true })),
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
-    // The mode's inputs come last, because an invalid input makes this call throw.
-    run: modeInputs?.read(reader),
-  };
-  const complete = reader.complete<Omit<Inputs<Name, Run>, 'warnings' | 'namesProject'>>(values);
+    // The mode reads its inputs last, because `read` throws if any input is invalid.
+    run: chosen?.read(reader),
+  });
   const warnings = [...reader.warnings];
   const unused = reader.unused();
   if (unused.length > 0)
     warnings.push(
-      `Inputs that ${complete.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the input mode.`,
+      `Inputs that ${inputs.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the input mode.`,
     );
-  if (!/\/v2\/*$/.test(complete.baseUrl.pathname))
+  if (!/\/v2\/*$/.test(inputs.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
-  return { ...complete, namesProject: reader.uses('project-id'), warnings };
+  return { ...inputs, hasProjectId: reader.uses('project-id'), warnings };
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';
@@ -101,7 +78,7 @@ export function readRun(reader: InputReader): WorkflowRun | undefined {
   };
 }
 
-/** Identifies the run and its attempt. The runner sets both variables, and no step can change them for other steps. */
+/** The runner sets both variables, and no step can change them for other steps. */
 export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
   return `${run}/${attempt}`;
 }

@@ -5,10 +5,7 @@ import { BadValue, parseOperationId } from './input-values.js';
 
 const maxFileBytes = 256 * 1024 * 1024;
 
-/**
- * Reads the operation ids from a file with an API response. No error quotes the file, because the response can contain
- * a password.
- */
+/** No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
   const text = readText(path);
   if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
@@ -18,11 +15,10 @@ export function readOperationIds(path: string, projectId: string | undefined): s
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
-  if (!Array.isArray(operations) && !isObject(operation)) {
+  if (!Array.isArray(operations) && !isObject(operation))
     throw new BadValue(
       'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
     );
-  }
   if (!isAbsent(operation) && !isObject(operation))
     throw new BadValue('has a field `operation` that is not an object; expected the JSON body of an API response');
   rejectOtherProject(project_id, '`project_id`', projectId);

@@ -22,16 +22,10 @@ export type KeyState =
   | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
   | typeof nothingToRevoke;
 
-/** create-key masks the key and saves the state for post before any other use of the key. */
-export interface PostStateStore {
-  mask(secret: string): void;
-  save(state: KeyState): void;
-}
-
 export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-/** The contract promises at most 5 ambiguous creates, for example when a proxy responds with an HTML page. */
+/** A promise of the contract. A create is ambiguous, for example, if a proxy responds with an HTML page. */
 const maxAmbiguousCreates = 5;
 
 export async function createKey(
@@ -50,7 +44,7 @@ export async function createKey(
       return await api.createKey(name, deadline);
     } catch (error) {
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
-      // A request that timed out can still take effect, even after a later create succeeded.
+      // A request without a response can still take effect, even after a later create succeeded.
       mayHaveStrayKey = true;
       if (!(error instanceof RequestError)) throw error;
       await revokeStrayKeys(name, error, collaborators, policy);
@@ -72,7 +66,7 @@ export async function createKey(
   return { name, mayHaveStrayKey, minted };
 }
 
-/** No step received the secret of a stray key. So nobody can use the key, but it remains a risk until it is revoked. */
+/** A stray key is a key from an ambiguous create. No step has its secret, but it is valid until it is revoked. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
@@ -94,10 +88,7 @@ async function revokeStrayKeys(
   }
 }
 
-/**
- * Returns the state to save once the outputs are written, or undefined to keep the saved state. Until then, post revokes the
- * key even with `revoke-in-post: false`, because no later step has received the key.
- */
+/** Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has the key yet. */
 export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,

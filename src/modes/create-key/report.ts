@@ -1,6 +1,6 @@
 import { failureReport } from '../../action/failure-report.js';
 import { codeHtml, tableHtml } from '../../action/markdown.js';
-import type { Output, StepReport } from '../../action/publish.js';
+import type { StepReport } from '../../action/publish.js';
 import type { ReportFacts } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 
@@ -9,39 +9,27 @@ export function createKeyReport(
   { revokeInPost, exportTo }: CreateKeySettings,
   { timeout }: ReportFacts,
 ): StepReport {
-  if (result.minted === undefined) return keyNotCreated(result, timeout);
-  const { name } = result;
+  const { name, minted, mayHaveStrayKey } = result;
+  const outputs = [
+    { name: 'key', value: minted?.secret ?? '', isSecret: true },
+    { name: 'key-id', value: minted?.id ?? '' },
+    { name: 'key-name', value: name },
+  ];
+  if (result.minted === undefined) {
+    const report = failureReport(result.failure, timeout);
+    const whatRemains = mayHaveStrayKey
+      ? `A key named ${name} may have been created anyway: the post step of this job searches for this key and revokes it.`
+      : 'No key was created.';
+    const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
+    return { ...report, error, outputs, details: `<p>${codeHtml(whatRemains)}</p>\n` };
+  }
   const { id, secret } = result.minted;
   return {
     status: 'ok',
     succeeded: true,
     headline: `Created key ${id} (${name}), valid until ${revokeInPost ? 'the end of this job' : 'it is revoked'}`,
-    outputs: keyOutputs(name, id, secret),
+    outputs,
     variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
     details: tableHtml(['Key', 'Name'], [[codeHtml(id), codeHtml(name)]]),
   };
-}
-
-function keyNotCreated(
-  { name, failure, mayHaveStrayKey }: Extract<CreateKeyResult, { minted: undefined }>,
-  timeout: number,
-): StepReport {
-  const report = failureReport(failure, timeout);
-  const whatRemains = mayHaveStrayKey
-    ? `A key named ${name} may have been created anyway: the post step of this job searches for this key and revokes it.`
-    : 'No key was created.';
-  return {
-    ...report,
-    error: report.error === undefined ? undefined : `${report.error} ${whatRemains}`,
-    outputs: keyOutputs(name),
-    details: `<p>${codeHtml(whatRemains)}</p>\n`,
-  };
-}
-
-function keyOutputs(name: string, id = '', secret = ''): Output[] {
-  return [
-    { name: 'key', value: secret, isSecret: true },
-    { name: 'key-id', value: id },
-    { name: 'key-name', value: name },
-  ];
 }

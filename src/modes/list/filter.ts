@@ -10,11 +10,11 @@ interface Line {
   readonly admits: boolean;
 }
 
-/** Admits a record if every line matches the record. A line is `field=pattern` or `field!=pattern`. */
+/** Each line is `field=pattern` or `field!=pattern`. A record must match every line. */
 export class Filter {
   constructor(
     private readonly lines: readonly Line[],
-    /** Warnings about lines that are valid but suspicious. */
+    /** Warnings about lines that are valid, but probably a mistake. */
     readonly warnings: readonly string[] = [],
   ) {}
 
@@ -31,7 +31,7 @@ export class Filter {
   }
 }
 
-/** The time to match a value grows with the length of the pattern, so the length is limited. */
+/** A longer pattern takes more time to match. */
 const maxPatternLength = 256;
 
 export class BadFilter extends Error {}
@@ -72,7 +72,8 @@ export function parseFilter(
       throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);
     const otherCase = wordInOtherCase(field, pattern);
     if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
-    if (isUnknownStatus(field, pattern))
+    // Services often add actions, but rarely statuses. So an unknown action gets no warning.
+    if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
       warnings.push(
         `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
@@ -81,7 +82,7 @@ export function parseFilter(
   return new Filter(lines, warnings);
 }
 
-/** The API documents the values of these two fields. Only operations have these fields. */
+/** The API documents the values of these two fields of an operation. */
 const documentedWords = new Map<string, readonly string[]>([
   ['status', knownStatuses],
   ['action', operationActions],
@@ -92,21 +93,13 @@ function wordInOtherCase(field: string, pattern: string): string | undefined {
   return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
 }
 
-/** Services often add actions, but rarely statuses. So an unknown action gets no warning, but an unknown status does. */
-function isUnknownStatus(field: string, pattern: string): boolean {
-  return field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern);
-}
-
-/** Quotes at most 80 characters of the line around an error, with a mark below the error. */
+/** Quotes up to 80 characters of the line, and points to the error with a `^` below. */
 function markColumn(line: string, at: number): string {
   const from = Math.max(0, at - 40);
   return `  ${blankInvisible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
 }
 
-/**
- * Returns true if the pattern matches the whole value. `*` stands for any text, `?` for one character. The function uses no
- * regular expression, because a regular expression can backtrack for a very long time.
- */
+/** `*` stands for any text, `?` for one character. A regular expression could backtrack for a very long time. */
 export function matches(value: string, pattern: string): boolean {
   const text = Array.from(value);
   const glob = Array.from(pattern);

@@ -10,14 +10,14 @@ export interface ListSettings {
   readonly filter: Filter;
   /** Maximum number of records. 0 means no limit. */
   readonly limit: number;
-  /** False if the limit is the default, which truncates a list without a warning. */
+  /** False for the default limit, which truncates a list without a warning. */
   readonly isLimitSet: boolean;
   readonly failOn: 'empty' | 'match' | undefined;
 }
 
 export interface ListOperationsSettings extends ListSettings {
   readonly projectId: string;
-  /** Only operations created within this many milliseconds before now are listed. */
+  /** Operations created earlier than this long ago are not listed. In milliseconds. */
   readonly since: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ListProjectsSettings extends ListSettings {
 export interface ListResult<T extends ApiRecord = ApiRecord> {
   readonly verdict: 'ok' | 'empty' | 'match';
   readonly records: readonly T[];
-  /** The limit, if the user set one and it left out matching records. */
+  /** The limit, if the user set a limit and more records match. */
   readonly cutAt: number | undefined;
 }
 
@@ -44,7 +44,6 @@ export async function listKeys(settings: ListSettings, collaborators: Collaborat
   return result;
 }
 
-/** Lists operations, newest first. */
 export async function listOperations(
   { projectId, since, ...settings }: ListOperationsSettings,
   collaborators: Collaborators,
@@ -55,13 +54,11 @@ export async function listOperations(
   return collect(recent, settings, collaborators);
 }
 
-/**
- * Ends at the first operation that was created before `sinceMs`. All following operations are older, because the service
- * lists the newest first. `sinceMs` is called after the first page, because only a response shows the service's clock.
- */
+/** The service lists the newest operations first, so all operations after the first older one are older too. */
 async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
   let known: number | undefined;
   for await (const page of pages) {
+    // Only a response shows the service's clock, so the time is read after the first page.
     known ??= sinceMs();
     const begin = known;
     const older = page.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
@@ -84,7 +81,6 @@ async function* takeShard(pages: AsyncIterable<ApiRecord[]>, { number, total }: 
 
 const progressIntervalMs = 10_000;
 
-/** Reads pages until the limit is reached, and logs the progress of a long list. */
 async function collect<T extends ApiRecord>(
   pages: Iterable<readonly T[]> | AsyncIterable<readonly T[]>,
   { filter, limit, isLimitSet, failOn }: ListSettings,

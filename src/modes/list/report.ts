@@ -59,7 +59,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
   });
   return {
     ...commonReport('project', result),
-    insteadOfLargeOutputs: ', or set shard to split the list across matrix jobs',
+    alternativeToResultFile: ', or set shard to split the list across matrix jobs',
     outputs: [
       { name: 'count', value: String(ids.length) },
       { name: 'project-ids', value: printJson(ids), rank: 2 },
@@ -95,7 +95,7 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
 
 const maxValues = 10;
 
-/** Counts the projects for each value of a field, most frequent values first. */
+/** For example `By region: eu 3, us 1.` */
 function tallyLine(projects: readonly ApiRecord[], name: string, field: string): string {
   if (projects.length === 0) return '';
   const counts = new Map<string, number>();
@@ -112,10 +112,10 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
   return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
 }
 
-/** Number of records in one piece of the JSON. Pieces take less memory than one string with the whole list. */
+/** Number of records in one piece of the JSON. */
 const recordsAtOnce = 1_000;
 
-/** Prints a JSON array in pieces. No record is split between pieces, so that redaction finds every secret. */
+/** Prints a JSON array in pieces. Each record is in one piece, so that redaction finds every secret. */
 function* printArray(records: readonly ApiRecord[]): Generator<string> {
   yield '[';
   for (let from = 0; from < records.length; from += recordsAtOnce) {
@@ -125,7 +125,7 @@ function* printArray(records: readonly ApiRecord[]): Generator<string> {
   yield ']';
 }
 
-/** Returns a JSON array, or undefined if the array is too large for any output. */
+/** Returns undefined if the array is too large for any output. */
 function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
   let text = '';
   for (const piece of printArray(records)) {
@@ -135,7 +135,6 @@ function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
   return text;
 }
 
-/** Prints the whole result as a JSON object: the fields of `head`, then the records under `name`. */
 function* printResult(
   head: Readonly<Record<string, unknown>>,
   name: string,

@@ -37,7 +37,6 @@ export function readListOperationsSettings(reader: InputReader): ListOperationsS
   });
 }
 
-/** The limit 0 means no limit. */
 function readCommonInputs(reader: InputReader, fields: readonly string[], defaultLimit = '0') {
   const filter = reader.parse('filter', filterParser(fields));
   const limitText = reader.text('limit');

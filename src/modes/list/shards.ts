@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** One of `total` shares of all projects. `number` is from 1 to `total`. */
+/** One share of all projects. `number` is from 1 to `total`. */
 export interface Shard {
   readonly number: number;
   readonly total: number;
 }
 
-/** Returns 1 to `total`. Depends only on the id, so a project stays in its shard when others come and go. */
+/** The number depends only on the id. So a project stays in its shard when other projects come and go. */
 export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }
 
-/** Splits the ids into the fewest batches with the smallest maximum size. Sizes differ by at most one. */
+/** The sizes of the batches differ by at most one. There are no more batches than the largest size requires. */
 export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
   const largest = Math.ceil(ids.length / maxBatches);
   const number = Math.ceil(ids.length / Math.max(1, largest));

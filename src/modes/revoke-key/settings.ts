@@ -10,18 +10,16 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
     : reader.complete({ name: reader.parse('key-name', parseExactName) });
 }
 
-function parseKeyIds(text: string): string[] {
-  const whyEmpty =
-    'is empty; expected one or more key ids (or set the input key-name instead). Check the expression: it is empty if a step id or output name is misspelled, or the step was skipped';
-  return parseIdList(text, {
+const parseKeyIds: Parse<string[]> = (text) =>
+  parseIdList(text, {
     id: parseKeyId,
-    whyEmpty,
+    whyEmpty:
+      'is empty; expected one or more key ids (or set the input key-name instead). Check the expression: it is empty if a step id or output name is misspelled, or the step was skipped',
     insteadOfObject: 'The runner prints inputs, so a whole API response does not belong here: expected only ids',
     example: '[165423, 165424]',
     jq: '.[].id',
     areNumbers: true,
   });
-}
 
 const parseExactName: Parse<string> = (text) => {
   rejectLeftover(text);

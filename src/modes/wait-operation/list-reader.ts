@@ -5,46 +5,45 @@ import type { Filter } from '../list/filter.js';
 import type { PollContext } from './project-poller.js';
 import { creationTime, type Target, type TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: the first poll for `all` reads at most this many operations, or more with `since`. */
+// These values are promises of the contract. Times are in milliseconds.
+
+/** Maximum number of operations in the first poll of a wait for `all`. With `since`, that poll may read more. */
 const maxRecordsAtFirst = 1_000;
-/** A promise of the contract: every poll but the first one for `all` reads at most this many operations. */
+/** Maximum number of operations in every other poll. */
 const maxRecordsLater = 200;
-/**
- * The service may not list a new operation at once, so an empty list is trusted only if it is still empty after this time.
- * In milliseconds, a promise of the contract.
- */
+/** A list may lack a new operation at first. An empty list is trusted only if the list is still empty after this time. */
 export const graceForUnlisted = 5_000;
+/** A wait that finds no operation to wait for names the operations that failed in this time. */
+export const recentFailureAge = 300_000;
+/** The service itself starts these operations. They are part of a wait only if `filter` names `action`. */
+const automaticActions = ['suspend_compute', 'check_availability'];
+
 /** If a list takes longer, its operations are requested individually. 200 records take far less time. In milliseconds. */
 const listHangsAfter = 1_000;
 
-/** A wait that finds no operation names those that failed in this time. In milliseconds, a promise of the contract. */
-export const recentFailureAge = 300_000;
-/** The service itself starts these operations. By contract, they are part of a wait only if `filter` names `action`. */
-const automaticActions = ['suspend_compute', 'check_availability'];
-
 /** Reads the list of operations of one project. In a wait for `all`, decides which operations are part of the wait. */
 export class ListReader {
-  /** Operations that failed shortly before the first poll. They do not affect the result, but an annotation names them. */
+  /** Operations that failed shortly before the first poll. An annotation names them, but the wait ignores them. */
   readonly failedBefore = new Map<string, Operation>();
-  /** Number of unfinished operations that the filter excludes from the latest list. */
+  /** Number of unfinished operations in the latest list that the filter excludes. */
   excludedCount = 0;
-  /** Number of unfinished operations in the latest list that the service itself started, and that are not part of the wait. */
+  /** Number of unfinished operations in the latest list that are excluded, because the service itself started them. */
   automaticCount = 0;
-  /** The time when the current read began. Undefined between two reads. */
+  /** Undefined between two reads. */
   #readingSince: number | undefined;
-  /** The time when the first complete read ended. */
+  /** The end of the first complete read. */
   #firstReadAt: number | undefined;
-  /** True if the latest read was complete. */
+  /** False during a read, and after a read that failed. */
   #isRead = false;
   /** True after a complete read that began later than `graceForUnlisted`. With `timeout: 0` the only read is enough. */
   #isEmptyListTrusted = false;
-  /** Ids of all operations listed so far. */
-  readonly #shown = new Set<string>();
-  /** The oldest creation time in the first read, in milliseconds since 1970. -∞ if that read showed all operations. */
+  readonly #listedIds = new Set<string>();
+  // The following times are in milliseconds since 1970.
+  /** The oldest creation time in the first read. -∞ if that read contained all operations. */
   #oldestAtFirst = Number.POSITIVE_INFINITY;
-  /** The newest creation time on the first page, in milliseconds since 1970. The page may be unsorted. */
+  /** The newest creation time on the first page. The page may be unsorted. */
   #newestAtFirst: number | undefined;
-  /** Operations created after this time are included even if they ended before the first poll. Milliseconds since 1970. */
+  /** With `since`, operations created after this time are part of the wait even if they have ended. */
   #countedFrom: number | undefined;
 
   constructor(
@@ -68,7 +67,7 @@ export class ListReader {
     return this.#isRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);
   }
 
-  /** Earliest time (step's clock) at which a poll can confirm that the list is empty. 0 if nothing needs confirming. */
+  /** The earliest time on the step's clock at which a poll can confirm an empty list. 0 if no list needs that. */
   get emptyListTrustedAt(): number {
     if (this.#firstReadAt === undefined || this.#isEmptyListTrusted || !this.tracked.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;
@@ -87,7 +86,7 @@ export class ListReader {
     }
     this.#isRead = true;
     this.#firstReadAt ??= deadline.clock.now();
-    // The `+ 1` allows for rounding errors, because times have fractions of a millisecond.
+    // Times have fractions of a millisecond, so the `+ 1` allows for rounding errors.
     this.#isEmptyListTrusted ||= deadline.isUnbounded || began + 1 > this.#firstReadAt + graceForUnlisted;
     if (this.tracked.isEmpty && !this.#isEmptyListTrusted) progress.listIsEmpty();
   }
@@ -107,7 +106,7 @@ export class ListReader {
     for await (const page of api.operations(projectId, max, policy)) {
       failures.recordSuccess(projectId, projectId);
       read += page.length;
-      // `since` is measured on the service's clock, which only a response shows.
+      // `since` counts on the service's clock, which only a response shows.
       const nowMs = api.serviceEpochMs(deadline.clock);
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
       this.#newestAtFirst ??= Math.max(...page.map((operation) => creationTime(operation)));
@@ -119,22 +118,19 @@ export class ListReader {
       if (forAll === undefined ? unseen.size === 0 : read >= maxRecords && isBeforeSince) break;
     }
     failures.recordSuccess(projectId, projectId);
-    // After a read of the whole list, every unknown operation is new, whatever its creation time is.
+    // After a read of the whole list, every unlisted operation is new, whatever its creation time is.
     if (isFirstForAll && read < maxRecords) this.#oldestAtFirst = Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * Returns true if the filter admits the operation, and the operation is unfinished, appeared between two polls, or is
-   * recent enough for `since`. `nowMs` is the time on the service's clock.
-   */
+  /** Returns true if the operation is part of the wait. `nowMs` is the time on the service's clock. */
   #shouldTrack(operation: Operation, filter: Filter, nowMs: number): boolean {
     const { id, record } = operation;
     const createdAt = creationTime(operation);
     const isFirst = this.#firstReadAt === undefined;
-    // If the first read failed after one page, operations newer than that page were created after that read.
+    // If the first read failed after one page, operations newer than this page were created later.
     const isNewer = createdAt > (isFirst ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
-    const appeared = isNewer && !this.#shown.has(id);
-    this.#shown.add(id);
+    const appeared = isNewer && !this.#listedIds.has(id);
+    this.#listedIds.add(id);
     if (isFirst) this.#oldestAtFirst = Math.min(this.#oldestAtFirst, createdAt);
     const phase = phaseForStatus(operation.status);
     if (!filter.names('action') && automaticActions.includes(fieldText(operation, 'action') ?? '')) {

@@ -96,7 +96,6 @@ function nothingToWaitFor({ failedBefore, excludedCount, automaticCount }: WaitR
   );
 }
 
-/** Explains the timeout, and tells the user what to do. */
 function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext): string[] {
   const { operations, cause, unresponsiveProjects } = result;
   const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
@@ -127,7 +126,6 @@ function describeEnd(timeout: number, cause: WaitResult['cause']): string {
   return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
 }
 
-/** Describes the first operations, and names their projects if the wait is for several. */
 function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
   const texts = some.map(({ id, projectId, operation }) => {
     const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);

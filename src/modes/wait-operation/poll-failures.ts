@@ -5,17 +5,17 @@ import type { Deadline } from '../../time/deadline.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
-/** A wait tolerates a 404 this long for an operation that may be new. In milliseconds, a promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that may be new. In milliseconds, a promise of the contract. */
 const graceForNew = 5_000;
-/** A wait tolerates a 404 this long for an operation that was found before. In milliseconds, a promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that was found before. In milliseconds, a promise of the contract. */
 const graceForSeen = 30_000;
-/** The `Retry-After` of a failed poll is capped at this. In milliseconds, a promise of the contract. */
+/** A longer `Retry-After` of a failed poll is shortened to this. In milliseconds, a promise of the contract. */
 const maxRetryAfter = 60_000;
 
-/** Failures of requests that are being retried are stored under this id. */
+/** Failures of requests that are being retried share this id. Ids of operations and projects are never empty. */
 const retried = '';
 
-/** A request for one operation or, without `operationId`, for the list of operations of a project. */
+/** The target of a request: one operation or, without `operationId`, the list of operations of a project. */
 export interface PollTarget {
   readonly projectId: string;
   readonly operationId?: string;
@@ -23,9 +23,10 @@ export interface PollTarget {
   readonly wasSeen: boolean;
 }
 
-/** A failure that ends the wait, either at once or after the other requests of the same poll. */
+/** A failure that ends the wait. */
 export interface PollFailure {
   readonly error: Error;
+  /** If false, the wait ends after the other requests of the same poll. */
   readonly endsAtOnce: boolean;
 }
 
@@ -35,7 +36,7 @@ export class PollFailures {
   readonly #responded = new Set<string>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
-  /** The last failure of each request that is still failing. */
+  /** The last failure for each id that is still failing. */
   readonly #failures = new Map<string, RequestError>();
   /** The time when the `Retry-After` of a failed request ends, for each id of an operation or a project. */
   readonly #notBefore = new Map<string, number>();
@@ -49,12 +50,11 @@ export class PollFailures {
     this.#retryUntilResponded = exponentialBackoff(random);
   }
 
-  /** True if a request for this project has ever succeeded. */
   hasResponded(projectId: string): boolean {
     return this.#responded.has(projectId);
   }
 
-  /** True unless the `Retry-After` of an earlier failure forbids the request. */
+  /** False until the `Retry-After` of an earlier failure ends. */
   isDue(id: string): boolean {
     return (this.#notBefore.get(id) ?? 0) <= this.deadline.clock.now();
   }
@@ -76,10 +76,7 @@ export class PollFailures {
     if (this.#failures.size === 0) this.progress.serviceRecovered();
   }
 
-  /**
-   * Throttled requests are retried until the deadline. Other failed requests are retried only before the first response
-   * of their project. After that response the next poll repeats them.
-   */
+  /** A throttled request is retried until the deadline. After the first response, the next poll repeats other failures. */
   retryPolicy(projectId: string): Pick<RequestPolicy, 'retry' | 'onRetry'> {
     return {
       retry: (error, errorCount) => {
@@ -93,7 +90,7 @@ export class PollFailures {
     };
   }
 
-  /** Returns the failure if it ends the wait, and undefined if the next poll repeats the request. */
+  /** Returns undefined if the next poll repeats the request. */
   handleFailure(target: PollTarget, error: RequestError, isLastPoll: boolean): PollFailure | undefined {
     const id = target.operationId ?? target.projectId;
     this.#failures.set(id, error);
@@ -107,7 +104,7 @@ export class PollFailures {
       return undefined;
     }
     if (error.isThrottled || error.isPermanent) return { error, endsAtOnce: true };
-    // An unusable list can ask for the operation again before the wait ends.
+    // Even if this failure ends the wait, an unusable list can lead to one more request for the operation.
     this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
     if (isLastPoll || !this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
     this.progress.requestFailed(error);
@@ -115,14 +112,10 @@ export class PollFailures {
   }
 }
 
-function notFoundError(target: PollTarget, error: RequestError): RequestError {
-  const message = `Project ${sanitizeId(target.projectId)} ${describeNotFound(target, error.message)}`;
+function notFoundError({ projectId, operationId, wasSeen }: PollTarget, error: RequestError): RequestError {
+  const problem = wasSeen ? 'no longer has operation' : 'has no operation';
+  const what = operationId === undefined ? 'was not found' : `${problem} ${sanitizeId(operationId)}`;
+  const question = operationId === undefined || wasSeen ? '' : '. Does it belong to another project?';
+  const message = `Project ${sanitizeId(projectId)} ${what} (${error.message})${question}`;
   return new RequestError(message, error, { cause: error });
-}
-
-function describeNotFound({ operationId, wasSeen }: PollTarget, response: string): string {
-  if (operationId === undefined) return `was not found (${response})`;
-  const id = sanitizeId(operationId);
-  if (wasSeen) return `no longer has operation ${id} (${response})`;
-  return `has no operation ${id} (${response}). Does it belong to another project?`;
 }

@@ -18,7 +18,7 @@ import type { TrackedOperation } from './tracked-operations.js';
 const heartbeatIntervalMs = 60_000;
 const maxNamed = 3;
 
-/** Logs a line for each change. After a minute without a change, logs a heartbeat. */
+/** Logs a line for each change, and a line after each minute without a change. */
 export class ProgressLog {
   #warnedOfStatus = false;
   #hasReportedEmptyList = false;
@@ -66,7 +66,7 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // Messages contain a request id, so they always differ. Consecutive failures with the same status are logged once.
+    // The status is compared, because messages contain a request id. Consecutive failures of one kind are logged once.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;

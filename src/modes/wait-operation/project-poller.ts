@@ -8,7 +8,7 @@ import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
 import type { ProgressLog } from './progress-log.js';
 import { type Target, TrackedOperations } from './tracked-operations.js';
 
-/** A promise of the contract: above this many pending operations, one list request replaces the individual requests. */
+/** A list request replaces the individual requests for more than this many pending operations. A promise of the contract. */
 const maxPolledSingly = 2;
 
 export interface PollPolicy extends RequestPolicy {
@@ -16,22 +16,20 @@ export interface PollPolicy extends RequestPolicy {
   readonly isLast: boolean;
 }
 
-/** Values and callbacks shared by all projects in one wait. */
+/** All projects of one wait share these values and callbacks. */
 export interface PollContext {
   readonly api: ControlApi;
-  /** The deadline of the whole wait. */
   readonly deadline: Deadline;
-  /** The start of the wait, on the step's clock. */
+  /** The start of the wait on the step's clock. */
   readonly began: number;
   readonly progress: ProgressLog;
   readonly failures: PollFailures;
-  /** Called after each response and each failure. */
+  /** Runs after each response and each failure. */
   readonly onChange: () => void;
-  /** Called for a failure that ends the wait. */
+  /** Receives each failure that ends the wait. */
   readonly onFailure: (failure: PollFailure) => void;
 }
 
-/** Polls the operations of one project. */
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
   readonly list: ListReader;
@@ -47,17 +45,16 @@ export class ProjectPoller {
     this.list = new ListReader(id, target, this.tracked, context);
   }
 
-  /** True if nothing is pending, and no later response can change that. */
+  /** True if no operation is pending, and no later response can change this. */
   get isSettled(): boolean {
     return this.tracked.pending.size === 0 && ('ids' in this.target || this.list.isConclusive);
   }
 
-  /** True if a poll would send a request now. */
   get hasWork(): boolean {
     return this.#listIsDue || this.#dueIds.length > 0;
   }
 
-  /** Starts all requests that are due. The promises never reject: failures go to `onFailure`. */
+  /** Starts all requests that are due. The promises never reject, because failures go to `onFailure`. */
   poll(policy: PollPolicy): Promise<void>[] {
     if (this.#listIsDue) return [this.#pollList(policy)];
     return this.#dueIds.map((id) => this.#pollOperation(id, policy));
@@ -89,7 +86,7 @@ export class ProjectPoller {
     try {
       await this.list.read(unseen, listPolicy, (operation) => this.#update(operation));
     } catch (error) {
-      // Individual requests replace an unusable list. If the service itself is failing, they would fail too.
+      // Individual requests replace an unusable list. After other failures, individual requests would fail too.
       if (!givenIds || !isUnusable(error)) {
         unseen.clear();
         this.#handleFailure({ projectId: this.id, wasSeen }, error, policy);
@@ -124,7 +121,7 @@ export class ProjectPoller {
 
   #handleFailure(target: PollTarget, error: unknown, { isLast }: PollPolicy): void {
     const { failures, onFailure } = this.context;
-    // Nothing to do on a deadline or cancellation: the waiter is notified too and handles both.
+    // The waiter itself handles a deadline and a cancellation.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     const failure =
       error instanceof RequestError
@@ -134,7 +131,7 @@ export class ProjectPoller {
   }
 }
 
-/** True if the service sent a complete response with unusable content. */
+/** True if the list arrived, but has unusable content. */
 function isUnusable(error: unknown): boolean {
   return error instanceof RequestError && error.status !== undefined && error.status < 300;
 }

@@ -47,7 +47,7 @@ function projectsHtml(ids: readonly string[]): string {
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
-/** The order of the rows: operations that need attention come first. */
+/** Rows have this order, because operations that need attention come first. */
 const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
 
 function describeRest(rows: readonly OperationRow[]): string {
@@ -68,7 +68,7 @@ function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: b
     .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
 }
 
-/** Returns the id of the operation that decided the result, or else of the newest operation. */
+/** The id of the operation that decided the result, or of the newest operation. */
 function decidingId({ verdict, operations }: WaitResult): string | undefined {
   // After `finished` no operation is pending.
   const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
@@ -79,14 +79,14 @@ function decidingId({ verdict, operations }: WaitResult): string | undefined {
 const maxBars = 30;
 const tags = { failed: 'crit, ', pending: 'active, ', succeeded: 'done, ' };
 
-/** Draws a Mermaid chart that shows when each operation ran. Returns an empty text for fewer than two operations. */
+/** A Mermaid chart of the times when operations ran. Empty for fewer than two operations. */
 function timeline(rows: readonly OperationRow[]): string {
   const bars = rows.flatMap(({ span, ...row }) => (span === undefined ? [] : [{ ...row, ...span }]));
   if (bars.length < 2) return '';
   const shown = bars.slice(0, maxBars).sort((one, other) => one.from - other.from);
   const first = Math.min(...shown.map(({ from }) => from));
   const last = Math.max(...shown.map(({ to }) => to));
-  // Mermaid does not draw a bar of length 0, so each bar gets at least 1 % of the width.
+  // Mermaid draws no bar of length 0. So each bar gets at least 1 % of the width.
   const shortest = Math.max(1, Math.ceil((last - first) / 100));
   const lines = shown.map(({ phase, status, action, branch, from, to }, index) => {
     // The label names the status, because not every reader can tell the colours apart.
@@ -96,7 +96,7 @@ function timeline(rows: readonly OperationRow[]): string {
   return ['```mermaid', 'gantt', '  dateFormat x', '  axisFormat %H:%M:%S', ...lines, '```', ''].join('\n');
 }
 
-/** Keeps only characters without special meaning in Mermaid. A label begins with a number, so it is never a keyword. */
+/** Keeps only characters without a special meaning in Mermaid. No label is a keyword, because labels begin with a number. */
 function mermaidWord(text: string): string {
   return text
     .replace(/[^A-Za-z0-9_.-]+/g, ' ')

@@ -18,7 +18,7 @@ import type { WaitSettings } from './waiter.js';
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
 
-/** In a wait for `all`, `filter` may name only these fields. */
+/** The fields that `filter` may name in a wait for `all`. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
 export function readWaitSettings(reader: InputReader): WaitSettings {
@@ -51,7 +51,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   }
   const ids = reader.parse('operation-id', parseOperationIds);
   if (ids !== undefined && ids !== 'all') return { ids };
-  // `filter` and `since` are parsed even if `operation-id` is invalid, so that one error names all invalid inputs.
+  // One error must name all invalid inputs, so the other inputs are parsed even if `operation-id` is invalid.
   const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
   if (ids === undefined || filter === undefined) return undefined;
@@ -62,7 +62,6 @@ const whyEmpty =
   'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. ' +
   'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
 
-/** Parses a list of ids, or the single word `all`. */
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean all, in lower case?');

@@ -7,18 +7,18 @@ export type Target =
   | { readonly ids: readonly string[] }
   | {
       readonly all: Filter;
-      /** Operations created within this time before the wait are included even if they have ended. In milliseconds. */
+      /** Operations created up to this long before the wait are included even if they have ended. In milliseconds. */
       readonly since?: number | undefined;
     };
 
 export interface TrackedOperation {
   readonly id: string;
   readonly projectId: string;
-  /** The latest version from the service. Undefined until the service returns the operation. */
+  /** The latest version. Undefined until the service returns the operation. */
   readonly operation: Operation | undefined;
 }
 
-/** An operation that the service has not returned yet is treated as pending. */
+/** An operation counts as pending until the service returns it. */
 export function isPending({ operation }: TrackedOperation): boolean {
   return operation === undefined || phaseForStatus(operation.status) === 'pending';
 }
@@ -29,7 +29,7 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 
 /** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
-  /** Ids of the pending operations. Every response needs them, so they are not computed each time. */
+  /** Ids of the pending operations. They are stored, because every response needs them. */
   readonly pending = new Set<string>();
   hasFailed = false;
   readonly #all = new Map<string, TrackedOperation>();
@@ -71,7 +71,7 @@ export class TrackedOperations {
   }
 }
 
-/** An operation without a creation time is treated as new, unless `fallback` is set. In milliseconds since 1970. */
+/** In milliseconds since 1970. By default, an operation without a creation time counts as new. */
 export function creationTime(operation: Operation | undefined, fallback = Number.POSITIVE_INFINITY): number {
   return (operation && fieldTime(operation, 'created_at')) ?? fallback;
 }

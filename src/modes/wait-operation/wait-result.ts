@@ -9,16 +9,15 @@ export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' 
 export interface WaitResult {
   readonly verdict: Verdict;
   readonly operations: readonly TrackedOperation[];
+  // `ListReader` describes the following three.
   readonly failedBefore: readonly Operation[];
-  /** Number of unfinished operations that the filter excludes. */
   readonly excludedCount: number;
-  /** Number of unfinished operations that the service itself started, and that are not part of the wait. */
   readonly automaticCount: number;
-  /** Ids of projects for which no usable response arrived. */
+  /** Ids of the projects without a usable response. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait. After a timeout: the last failure before the deadline. */
   readonly cause: RequestError | undefined;
-  /** The length of the wait, in milliseconds. */
+  /** In milliseconds. */
   readonly elapsed: number;
 }
 

@@ -10,19 +10,19 @@ import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { isPending, type Target } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
-/** A promise of the contract: a wait has at most this many open requests. */
+/** A promise of the contract. */
 const maxConcurrentRequests = 12;
-/** By contract, a step may end up to 2 s after its deadline. The final poll may use half of that time. In milliseconds. */
+/** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
-/** If a poll gets no response for this long, the next poll starts even if some requests are still open. In milliseconds. */
+/** Without a response for this long, the next poll starts even if requests are still open. In milliseconds. */
 const hangsAfter = 500;
 
 export interface WaitSettings {
-  /** Exactly one id if `target` has ids. */
+  /** One id if `target` has ids. */
   readonly projectIds: readonly string[];
   readonly target: Target;
   readonly failOnEmpty: boolean;
-  /** Milliseconds between polls. With `auto` the interval grows with the length of the wait. */
+  /** In milliseconds. With `auto`, the interval grows with the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
 }
@@ -42,14 +42,13 @@ class Waiter {
   readonly #queue = pLimit(maxConcurrentRequests);
   /** Cancels the requests that are still open when the wait ends. */
   readonly #requestCancellation = new Cancellation();
-  /** Resolves when no request is open. */
   #openRequests: Promise<unknown> = Promise.resolve();
   /** Resolves as soon as a response decides the result. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
-  /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
+  /** Ends the wait after the current poll, because another response of that poll may still contain a failed operation. */
   #failure: Error | undefined;
-  /** Number of responses and failures so far. */
+  /** The number of responses and failures. */
   #changes = 0;
   #polledAt = 0;
 
@@ -104,7 +103,6 @@ class Waiter {
     }
   }
 
-  /** Sends every due request once. */
   async #pollOnce(deadline: Deadline): Promise<Verdict | Error> {
     const requests = this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue }));
     await deadline.race(() => requests);
@@ -123,7 +121,7 @@ class Waiter {
     }
   }
 
-  /** Ends when all its requests have ended, or when open requests hang and other requests are due. */
+  /** Ends with its last request. If open requests hang and another request is due, ends at once. */
   async #poll(): Promise<void> {
     this.#polledAt = this.#deadline.clock.now();
     const requests = this.#start((projectId) => ({
@@ -140,7 +138,7 @@ class Waiter {
     }
   }
 
-  /** Polls once more at the deadline, so that an operation that has just finished is not reported as late. */
+  /** Polls once more at the deadline, because an operation may have just finished. */
   async #pollFinally(): Promise<WaitResult> {
     // Open requests end at the same deadline, so they do not delay the final poll.
     await this.#openRequests;
@@ -171,7 +169,7 @@ class Waiter {
     }
   }
 
-  /** Milliseconds until the next poll. Without throttling, the poll that confirms an empty list is not delayed. */
+  /** Milliseconds until the next poll. Only throttling delays the poll that confirms an empty list. */
   #pause(): number {
     const now = this.#deadline.clock.now();
     const pause = this.#pace.next();
