@@ -14,7 +14,7 @@ interface IdListOptions {
   readonly areNumbers: boolean;
 }
 
-/** Parses ids that are separated by commas or whitespace, or a JSON array of ids. Removes duplicates. */
+/** The ids are separated by commas or whitespace, or are a JSON array. */
 export function parseIdList(text: string, options: IdListOptions): string[] {
   if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${options.insteadOfObject}`, true);
   const isArray = text.startsWith('[');

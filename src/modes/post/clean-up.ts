@@ -8,10 +8,10 @@ import { Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation } from './schedule.js';
 import { searchStrays } from './search-strays.js';
 
-interface Credentials {
-  /** A client with the minted key. Undefined if the state has no minted key. */
+interface Clients {
+  /** Undefined if the state has no minted key. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
-  /** A client with the parent key. Undefined unless that key sealed the state. */
+  /** Undefined unless the parent key sealed the state. */
   readonly parent: ControlApi | undefined;
 }
 
@@ -25,19 +25,18 @@ export interface CleanUpResult {
   readonly failure: unknown;
 }
 
-/** The post step has no API key with which it could list keys. */
+/** The post step cannot list keys. */
 export class NoCredential extends Error {
   override readonly message = 'the API key of the main step is not available in the post step';
 }
 
 /**
- * Revokes the keys that the main step created. After an ambiguous create, first searches for stray keys using the minted
- * key, then revokes that key and continues the search with the parent key. A failed request does not throw: the result names
- * the keys that may still be valid.
+ * Revokes the keys that the main step created, in three phases. After an ambiguous create, the minted key searches for stray
+ * keys. Then the minted key is revoked. Then the parent key continues the search.
  */
 export async function cleanUp(
   { name, mayHaveStrayKey, revoke, since }: Pick<PostState, 'name' | 'mayHaveStrayKey' | 'revoke' | 'since'>,
-  { minted, parent }: Credentials,
+  { minted, parent }: Clients,
   { deadline, log, random }: Omit<Collaborators, 'api'>,
 ): Promise<CleanUpResult> {
   const rounds = new Rounds(deadline, random);
@@ -61,7 +60,7 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // If the minted key is kept, the search above had all of the time. Another one helps only if the last list was incomplete.
+  // If the minted key is kept, the first search had all of the time. A second search helps only after an incomplete list.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,

@@ -7,20 +7,20 @@ import { Revocation } from '../../keys/revocation.js';
 /** A key that the main step created. */
 export interface CreatedKey {
   readonly id: string;
-  /** The creation time in milliseconds since 1970. Undefined if unknown. */
+  /** The creation time in milliseconds since 1970, if known. */
   readonly since: number | undefined;
   readonly revocation: Revocation;
   /** True once a list contains the key under its name. */
   isListed: boolean;
-  /** A 423 locks this key alone. `until` is on the step's clock. */
+  /** A 423 locked this key alone. `until` is on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
-/** The keys with the name that the main step chose. There can be several after an ambiguous create. */
+/** The keys with the name that the main step chose. After an ambiguous create, several keys can have this name. */
 export class KeyRegister {
   readonly #pending = new Map<string, CreatedKey>();
   readonly #gone = new Map<string, CreatedKey>();
-  /** True if the latest list was complete. A request without a response does not change this value. */
+  /** True if the latest list was complete. */
   isComplete = false;
 
   constructor(
@@ -47,14 +47,14 @@ export class KeyRegister {
     this.#gone.set(key.id, key);
   }
 
-  /** Adds the listed keys that have the name. `except` is the id of a key to skip. */
+  /** `except`: the id of a key to skip. */
   update({ keys, isComplete }: KeyList, except: string | undefined): void {
     this.isComplete = isComplete;
     for (const key of keys) {
       if (key.id === except || key.name === undefined) continue;
       const pending = this.#pending.get(key.id);
       if (key.name === this.name) this.#addListed(key);
-      // The id now belongs to another key, which is not touched. The key that had this id before is gone.
+      // Another key now has this id, so the key that had the id before is gone.
       else if (pending !== undefined) this.setGone(pending);
     }
   }
@@ -62,7 +62,7 @@ export class KeyRegister {
   #addListed(key: Key): void {
     const gone = this.#gone.get(key.id);
     if (gone?.revocation.isConfirmed) return;
-    // An earlier response suggested that the key was gone, but the list shows that the key still exists.
+    // The list proves that the key still exists, even if an earlier response suggested otherwise.
     this.#gone.delete(key.id);
     if (gone === undefined && !this.#pending.has(key.id))
       this.log.info(

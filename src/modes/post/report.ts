@@ -8,7 +8,6 @@ import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
 
-/** `nowMs` is the current time in milliseconds since 1970. */
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
   const keys = result.revoked.map(({ id, since, revocation }) => ({
     id,
@@ -30,7 +29,7 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
   };
 }
 
-/** Reports an unexpected error of the post step. Keys may still be valid, unless `isAllGone` is true. */
+/** Reports an unexpected error of the post step. `isAllGone`: true if no key can still be valid. */
 export function crashReport(error: unknown, state: PostState | undefined, isAllGone: boolean): StepReport {
   if (isAllGone) {
     const warnings = [`The key was revoked, but then the post step failed: ${errorMessage(error)}.`];
@@ -52,14 +51,13 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Sweeps skip keys that are kept on purpose, which only a key's name shows. */
+/** Only its name shows whether a key is kept on purpose. A sweep skips such keys. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   const sweep = isKept ? 'does not revoke it, because of revoke-in-post: false' : 'revokes it once this run is over';
   return `A key has full access to the account until it is revoked. sweep-keys ${sweep}.`;
 }
 
-/** Names the keys that may still be valid, the reason, and the way to revoke these keys. */
 function unconfirmedMessage(
   { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
   { name, minted }: PostState,

@@ -4,54 +4,51 @@ import type { Revocation } from '../../keys/revocation.js';
 import type { Deadline } from '../../time/deadline.js';
 import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js';
 
-/** Minimum timeout per request, in milliseconds, because the service may be slow. */
+/** A slow service needs at least this long for a request. In milliseconds. */
 const minRequestTimeout = 1_000;
 
 interface Access {
   readonly minted: ControlApi;
   readonly parent: ControlApi | undefined;
-  /** True if even a rejected request is repeated until the phase ends. */
+  /** True if a rejected request is repeated until the phase ends. */
   readonly repeatsRejected: boolean;
 }
 
-/**
- * The minted key revokes itself. If the service rejects the minted key, the parent key revokes the minted key. Returns
- * undefined if the minted key is confirmed to be gone, else the failure of the last round.
- */
+/** Returns undefined if the minted key is confirmed to be gone. Otherwise returns the failure of the last round. */
 export function revokeMinted(
   revocation: Revocation,
   { minted, parent, repeatsRejected }: Access,
   phase: Deadline,
   rounds: Rounds,
 ): Promise<unknown> {
-  /** The response that rejected the minted key. After such a response, requests use the parent key. */
+  /** The response that rejected the minted key. Then the parent key revokes the minted key. */
   let rejection: RequestError | undefined;
-  /** True once the parent key has found no other key with this id, or could not read the list. */
+  /** True unless another key may have the id of the minted key. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
     if (rejection === undefined || parent === undefined) {
-      // A request gets half of the remaining time, so that there is time for a second one if the first hangs.
+      // A request gets half of the remaining time. If the request hangs, there is time for a second one.
       const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
       if (parent === undefined) {
-        // A 401 means that the minted key is gone. Without the parent key, no list can confirm that.
+        // A 401 means that the minted key is gone. Only the parent key could confirm this with a list.
         if (failure.isServiceStatus(401)) return { failure: undefined };
         return { failure, isFinal: failure.isPermanent && !repeatsRejected };
       }
       rejection = failure;
     }
     const failure = await captureFailure(revokeByParent(parent, rejection));
-    // If both keys get 401, the service may be at fault, so the request is retried.
+    // If both keys get 401, the service may be at fault, so a retry can help.
     return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
   }
 
   async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
-      // The id may now belong to another key, which must not be touched. After a 401 the minted key is most likely gone, so
-      // an unreadable list ends the attempt. After other rejections the list is not needed.
+      // Another key may now have this id. After a 401 this is likely, so the list is needed. After another rejection, the
+      // minted key most likely still exists, so a list that cannot be read does not matter.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

@@ -5,9 +5,8 @@ import { includesKey, type ListCheck } from '../../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { pauseBeforeRound } from './schedule.js';
 
-/** The result of one round of requests. */
 export interface Round {
-  /** Undefined if the whole round succeeded. */
+  /** Undefined if all requests of the round succeeded. */
   readonly failure: RequestError | undefined;
   /** True if another round of this phase cannot help. */
   readonly isFinal?: boolean;
@@ -19,29 +18,27 @@ export class Rounds {
   #notBefore = 0;
   #exceeded: RequestError | undefined;
 
-  /** `deadline` is the deadline of the whole post step. */
+  /** `deadline`: the deadline of the post step. */
   constructor(
     private readonly deadline: Deadline,
     private readonly random: () => number,
   ) {}
 
-  /** Milliseconds until the longest `Retry-After` ends. */
   get retryAfterMs(): number {
     return Math.max(0, this.#notBefore - this.deadline.clock.now());
   }
 
-  /** True if the `Retry-After` of the error ends after the deadline of the post step. */
   isTooLong(error: RequestError): boolean {
     return exceededRetryAfter(error, this.deadline) !== undefined;
   }
 
-  /** Stores the `Retry-After` of a failed request. All requests wait for its end. */
+  /** All requests wait until the `Retry-After` of a noted error ends. */
   note(error: RequestError): void {
     this.#notBefore = Math.max(this.#notBefore, this.deadline.clock.now() + (error.retryAfterMs ?? 0));
     this.#exceeded ??= exceededRetryAfter(error, this.deadline);
   }
 
-  /** Repeats a round until the schedule or the phase ends. Returns the failure of the last round. */
+  /** Returns the failure of the last round. */
   async repeat(round: () => Promise<Round>, phase: Deadline, lastRoundBeforeEnd: number): Promise<unknown> {
     let failure: Round['failure'];
     try {
@@ -49,7 +46,7 @@ export class Rounds {
         const progress = { rounds, hasFailed: failure !== undefined, remaining: phase.remaining, lastRoundBeforeEnd };
         const pause = pauseBeforeRound({ ...progress, retryAfterMs: this.retryAfterMs }, this.random());
         if (pause === undefined) return this.#exceeded ?? failure;
-        // Even a timer of 0 ms would delay the first request.
+        // A timer of 0 ms would delay the first request too.
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;
@@ -75,7 +72,6 @@ export class Rounds {
   }
 }
 
-/** Returns the failure of a request instead of throwing. */
 export async function captureFailure(request: Promise<unknown>): Promise<RequestError | undefined> {
   try {
     await request;
@@ -91,7 +87,7 @@ export function endsRound({ status, retryAfterMs = 0 }: RequestError): boolean {
   return status === 429 || retryAfterMs > 0;
 }
 
-/** Returns true if no retry can send the request, for example because a proxy variable is invalid. */
+/** True if a retry cannot send the request either, for example because a proxy variable is invalid. */
 function isUnsendable({ transient, mayHaveTakenEffect, status }: RequestError): boolean {
   return !transient && !mayHaveTakenEffect && status === undefined;
 }

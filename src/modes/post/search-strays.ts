@@ -8,13 +8,12 @@ import { captureFailure, endsRound, type Round, type Rounds } from './rounds.js'
 interface Search {
   readonly api: ControlApi;
   readonly phase: Deadline;
-  /** Milliseconds between the last round and the end of the phase. */
   readonly lastRoundBeforeEnd: number;
-  /** The id of a key that the search does not revoke. */
+  /** The id of a key to skip. */
   readonly except: string | undefined;
 }
 
-/** Searches for keys from ambiguous creates, and revokes these keys. Returns the failure of the last round. */
+/** Searches for keys from ambiguous creates, and revokes them. Returns the failure of the last round. */
 export function searchStrays(
   register: KeyRegister,
   rounds: Rounds,
@@ -28,7 +27,7 @@ export function searchStrays(
       register.isComplete = false;
       rounds.note(failure);
       if (endsRound(failure)) return { failure };
-      // The service does not let this API key list keys, so a retry cannot help.
+      // The service rejects this API key, so a retry cannot help.
       if (failure.isPermanent) return { failure, isFinal: true };
     }
     const strays = register.pending.filter(({ isListed }) => isListed);

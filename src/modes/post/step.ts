@@ -11,8 +11,8 @@ import { cleanUpReport, crashReport } from './report.js';
 import { requestTimeout, totalTimeout } from './schedule.js';
 
 /**
- * The post step revokes the keys that the main step created. It relies on the state that the main step saved, because its
- * own inputs may be those of another step. Another step can forge that state, so the state is checked.
+ * Revokes the keys that the main step created. The inputs of the post step may be those of another step, so only the saved
+ * state counts. The state is checked, because another step can forge it.
  */
 export class PostStep implements Work {
   #state: PostState | undefined;
@@ -45,7 +45,7 @@ export class PostStep implements Work {
   }
 
   onSignal(): void {
-    // A signal does not stop the post step, because a key that stays valid is worse than a job that ends seconds later.
+    // Signals are ignored: a job that ends seconds later is better than a key that stays valid.
   }
 
   async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
@@ -55,10 +55,7 @@ export class PostStep implements Work {
   }
 }
 
-/**
- * Returns the API key that sealed the state, if it is among the inputs. Such a seal proves that the main step wrote the
- * state. Any other API key may belong to another step, so it is not used, not even for a mask.
- */
+/** The seal proves which API key the main step used. Another key may belong to another step, so it is not even masked. */
 function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
   const run = runAndAttempt(environment);
   const key = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, run));

@@ -8,14 +8,8 @@ import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators } from '../mode.js';
 
-/** State of a workflow run. `gone`: GitHub does not find the run. */
-export type RunState =
-  | {
-      /** Number of the latest attempt. Undefined if GitHub does not send it. */
-      readonly attempt: number | undefined;
-      readonly isCompleted: boolean;
-    }
-  | 'gone';
+/** `gone`: GitHub does not find the run. `attempt`: the latest attempt, if GitHub sends its number. */
+export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
 
 export interface LookupFailure extends RequestErrorOptions {
   readonly message: string;
@@ -27,7 +21,7 @@ export interface WorkflowRuns {
   find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
 }
 
-/** Loads octokit, which is in a separate bundle, because octokit is large and only one mode needs it. */
+/** octokit is in a separate bundle, because octokit is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
@@ -36,11 +30,11 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   return () => ({ find: async () => ({ failure }) });
 }
 
-/** States by run id. A run has no entry if its lookup failed. */
+/** The keys are run ids. A run whose lookup failed has no entry. */
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** The contract promises that a 404 is trusted only if a second request, at least 1 s later, confirms it. */
+/** A 404 is trusted only if a second request confirms it, at least this much later. A promise of the contract. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
@@ -59,7 +53,7 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** `old`: ids of the runs whose key is old enough to be revoked if GitHub confirms that the run does not exist. */
+  /** `old`: ids of the runs with keys that are old enough to be revoked after a confirmed 404. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
     const own = { attempt: this.own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.own.id);
@@ -70,7 +64,7 @@ export class RunLookups {
     return new Map([[this.own.id, own], ...first, ...(await this.#confirmNotFound(doubtful))]);
   }
 
-  /** GitHub also responds with 404 if the token cannot read the run, and sometimes by mistake. */
+  /** Requests each run again, because GitHub sometimes responds with 404 by mistake. */
   async #confirmNotFound(ids: readonly string[]): Promise<RunStates> {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
@@ -88,7 +82,6 @@ export class RunLookups {
   async #findEach(ids: readonly string[]): Promise<Map<string, RunState>> {
     const states = new Map<string, RunState>();
     await mapConcurrently(ids, async (id) => {
-      // Lookups stop after one permanent or three transient failures.
       const isPermanent = (failure: RequestError) => !failure.transient || failure instanceof RetryAfterExceedsDeadline;
       if (this.failures.some(isPermanent) || this.failures.length >= maxFailures) return;
       const state = await this.#lookUp(id);
@@ -107,7 +100,7 @@ export class RunLookups {
     return state !== undefined && state !== 'gone';
   }
 
-  /** If the lookup fails, records the failure and returns undefined. */
+  /** Returns undefined if the lookup fails. */
   async #lookUp(id: string): Promise<RunState | undefined> {
     try {
       return await withRetries(() => this.#request(id), this.#policy);

@@ -9,9 +9,9 @@ import type { Collaborators, Services } from '../mode.js';
 import { RunLookups, type RunState } from './run-lookups.js';
 
 export interface SweepKeysSettings {
-  /** The workflow run of the sweep itself. */
+  /** The workflow run of this step. */
   readonly run: WorkflowRun;
-  /** A key whose run cannot be looked up is revoked only if its age exceeds `olderThan`. In milliseconds. */
+  /** If the run of a key cannot be looked up, the key is revoked only if its age exceeds this. In milliseconds. */
   readonly olderThan: number;
   readonly dryRun: boolean;
   readonly repository: string;
@@ -20,22 +20,22 @@ export interface SweepKeysSettings {
 
 export interface SweepDecision extends KeyOrigin {
   readonly key: Key;
-  /** True if the sweep revokes the key. Always false for a key that is kept on purpose. */
+  /** True if the sweep revokes the key. */
   readonly isOver: boolean;
   readonly reason: string;
 }
 
 export interface SweepResult {
   readonly decisions: readonly SweepDecision[];
-  /** Results of the revocations. Empty in a dry run. */
+  /** Empty in a dry run. */
   readonly revocations: readonly RevocationResult[];
-  /** Numbers of keys: created by this action for other repositories, and not created by this action. */
+  /** Numbers of the keys that this action created for other repositories, and that others created. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
   readonly failures: readonly RequestError[];
   readonly listIsComplete: boolean;
 }
 
-/** One hour. The contract promises that a 404 is trusted only for older keys, because GitHub may not find a new run yet. */
+/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. A promise of the contract. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(

@@ -6,17 +6,14 @@ import { getProperty } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
 
-/** An error that octokit throws. `response` is undefined if no response arrived. */
 interface OctokitError {
   readonly status: number;
   readonly message: string;
+  /** Undefined if no response arrived. */
   readonly response?: { readonly headers: HttpHeaders; readonly data: unknown };
 }
 
-/**
- * octokit reads GITHUB_API_URL, so GitHub Enterprise works. This file is a separate bundle, with its own copy of
- * each class. `instanceof` fails across bundles, so failures are returned as plain values.
- */
+/** This file is a separate bundle, with its own copy of each class. `instanceof` would fail, so failures are plain values. */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
     return { find: async () => lookupFailure('was not asked, because github-token is empty', { transient: false }) };
@@ -31,7 +28,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
       onCancel(() => controller.abort());
       const { signal } = controller;
       try {
-        // The id stays a string, because a long number would be rounded to the id of another run.
+        // The id is a string, because a long number would be rounded to the id of another run.
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
         // A redirect may lead to another repository or server, so octokit does not follow it.
@@ -46,7 +43,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   };
 }
 
-/** Reads the state of a run. octokit returns an HTML page or a truncated body as a string, which is treated as a failure. */
+/** octokit returns an HTML page or a truncated body as a string. A string has none of the properties. */
 function parseRun(data: unknown, id: string): LookupOutcome {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
@@ -66,20 +63,20 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
     return lookupFailure(`responded with status ${status}${page}`, { status, transient: true });
   }
   if (status === 404) return { run: 'gone' };
-  const words = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
+  const what = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
   // GitHub sends 403 or 429 for a rate limit. Both become 429, so that they are retried.
   if (retryAfterMs !== undefined)
-    return lookupFailure(`${words} (rate limit)`, { status: 429, transient: true, retryAfterMs });
-  return lookupFailure(words, { status, transient: isTransientStatus(status) });
+    return lookupFailure(`${what} (rate limit)`, { status: 429, transient: true, retryAfterMs });
+  return lookupFailure(what, { status, transient: isTransientStatus(status) });
 }
 
-/** Returns the milliseconds to wait, or undefined if the response is not about a rate limit. */
-function rateLimitDelay(headers: HttpHeaders, said: string, nowMs: number): number | undefined {
-  const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said);
+/** Returns milliseconds, or undefined if the response is not about a rate limit. */
+function rateLimitDelay(headers: HttpHeaders, message: string, nowMs: number): number | undefined {
+  const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message);
   if (!isLimit) return undefined;
-  const asked = parseRetryAfter(headers, nowMs);
-  if (asked !== undefined) return asked;
+  const retryAfterMs = parseRetryAfter(headers, nowMs);
+  if (retryAfterMs !== undefined) return retryAfterMs;
   // If the response names no time, GitHub asks clients to wait at least one minute:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
