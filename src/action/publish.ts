@@ -18,7 +18,7 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
-  /** An alternative to reading the result file, if outputs are too large. Starts with a comma. */
+  /** The way to get smaller outputs. The text continues a sentence about outputs that are too large. */
   readonly alternativeToResultFile?: string;
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;

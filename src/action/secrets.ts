@@ -6,7 +6,7 @@ export class Secrets {
 
   constructor(private readonly mask: (secret: string) => void) {}
 
-  /** The runner then masks the secret in the log, and `redact` replaces the secret in other text. */
+  /** After this call, the runner masks the secret in the log, and `redact` replaces the secret in other text. */
   add(secret: string): void {
     if (secret === '') return;
     this.mask(secret);

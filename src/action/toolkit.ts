@@ -40,7 +40,7 @@ export function escapeCommands(text: string): string {
   return text.replaceAll('##[', '# #[').replace(/(?:^|[\r\n])(?:[^\S\r\n]|\u0085)*:(?=:)/g, '$& ');
 }
 
-/** Escapes `##[` as above. In JSON, the escape does not change the parsed value. */
+/** The runner would execute `##[` as a command. In JSON, the escape does not change the parsed value. */
 export function escapeCommandsInJson(json: string): string {
   return json.replaceAll('##[', '#\\u0023[');
 }

@@ -43,7 +43,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The message names every invalid input of the step. */
 export class BadInputs extends Error {}
 
-/** Reads inputs and collects all problems, because a user wants to fix them at once. */
+/** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
   readonly warnings: string[] = [];
   readonly #problems: string[] = [];
@@ -122,7 +122,7 @@ export class InputReader {
     return this.#used.has(name);
   }
 
-  /** Names the inputs that the workflow sets to a value other than the default, but that the step does not use. */
+  /** Names the inputs that the step does not use, but that the workflow sets to a value other than the default. */
   unused(): string[] {
     return inputNames
       .filter((name) => !this.uses(name) && name !== tokenInput)

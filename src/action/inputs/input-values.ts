@@ -64,7 +64,7 @@ export function rejectLeftover(text: string): void {
 
 export const parseKeyId: Parse<string> = (text) => {
   rejectLeftover(text);
-  // The message does not quote a value of more than 15 characters, which may be the key itself instead of its id.
+  // A value of more than 15 characters may be the key itself instead of its id, so the message does not quote the value.
   if (!/^\d+$/.test(text)) throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
   return text.replace(/^0+(?=\d)/, '');
 };
@@ -139,7 +139,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. A URL parser would reject an invalid URL. */
+/** Hides user, password, query and fragment. A URL parser would reject the text if it is not a valid URL. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }

@@ -25,7 +25,7 @@ export type KeyState =
 export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-/** A promise of the contract. A create is ambiguous, for example, if a proxy responds with an HTML page. */
+/** After an ambiguous create, a key may exist despite the error. The number is a promise of the contract. */
 const maxAmbiguousCreates = 5;
 
 export async function createKey(
@@ -66,7 +66,7 @@ export async function createKey(
   return { name, mayHaveStrayKey, minted };
 }
 
-/** A stray key is a key from an ambiguous create. No step has its secret, but it is valid until it is revoked. */
+/** A stray key is a key from an ambiguous create. No step has the secret, but the key is valid until it is revoked. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
@@ -88,7 +88,7 @@ async function revokeStrayKeys(
   }
 }
 
-/** Until the outputs are written, post revokes the key even with `revoke-in-post: false`: no later step has the key yet. */
+/** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
 export function stateAfterOutputs(
   { name, minted, mayHaveStrayKey }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,

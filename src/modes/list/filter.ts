@@ -31,7 +31,7 @@ export class Filter {
   }
 }
 
-/** A longer pattern takes more time to match. */
+/** The length is limited, because a longer pattern takes more time to match. */
 const maxPatternLength = 256;
 
 export class BadFilter extends Error {}

@@ -17,7 +17,7 @@ export interface ListSettings {
 
 export interface ListOperationsSettings extends ListSettings {
   readonly projectId: string;
-  /** Operations created earlier than this long ago are not listed. In milliseconds. */
+  /** The maximum age of a listed operation, in milliseconds. */
   readonly since: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function listOperations(
   return collect(recent, settings, collaborators);
 }
 
-/** The service lists the newest operations first, so all operations after the first older one are older too. */
+/** The service lists the newest operations first, so the first operation created before `sinceMs` ends the list. */
 async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
   let known: number | undefined;
   for await (const page of pages) {

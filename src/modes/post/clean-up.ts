@@ -11,7 +11,7 @@ import { searchStrays } from './search-strays.js';
 interface Clients {
   /** Undefined if the state has no minted key. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
-  /** Undefined unless the parent key sealed the state. */
+  /** Set only if the parent key sealed the state. */
   readonly parent: ControlApi | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface CleanUpResult {
   readonly failure: unknown;
 }
 
-/** The post step cannot list keys. */
+/** The post step has no API key that can list keys. */
 export class NoCredential extends Error {
   override readonly message = 'the API key of the main step is not available in the post step';
 }

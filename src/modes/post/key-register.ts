@@ -12,7 +12,7 @@ export interface CreatedKey {
   readonly revocation: Revocation;
   /** True once a list contains the key under its name. */
   isListed: boolean;
-  /** A 423 locked this key alone. `until` is on the step's clock. */
+  /** A 423 locks only this key. `until`: the end of the lock on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 

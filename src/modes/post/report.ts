@@ -51,7 +51,7 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Only its name shows whether a key is kept on purpose. A sweep skips such keys. */
+/** Only the name of a key shows that the key is kept on purpose. A sweep skips such a key. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   const sweep = isKept ? 'does not revoke it, because of revoke-in-post: false' : 'revokes it once this run is over';

@@ -21,9 +21,9 @@ export function revokeMinted(
   phase: Deadline,
   rounds: Rounds,
 ): Promise<unknown> {
-  /** The response that rejected the minted key. Then the parent key revokes the minted key. */
+  /** The response that rejected the minted key. After a rejection, the parent key revokes the minted key. */
   let rejection: RequestError | undefined;
-  /** True unless another key may have the id of the minted key. */
+  /** True once the parent key has found no other key with the id, or could not read the list. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
@@ -47,8 +47,8 @@ export function revokeMinted(
   async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
-      // Another key may now have this id. After a 401 this is likely, so the list is needed. After another rejection, the
-      // minted key most likely still exists, so a list that cannot be read does not matter.
+      // Another key may now have this id, and must not be revoked. After a 401 the minted key is most likely gone, so a list
+      // that cannot be read ends the attempt. After other rejections the list is not needed.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

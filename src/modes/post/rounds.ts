@@ -46,7 +46,7 @@ export class Rounds {
         const progress = { rounds, hasFailed: failure !== undefined, remaining: phase.remaining, lastRoundBeforeEnd };
         const pause = pauseBeforeRound({ ...progress, retryAfterMs: this.retryAfterMs }, this.random());
         if (pause === undefined) return this.#exceeded ?? failure;
-        // A timer of 0 ms would delay the first request too.
+        // Even a timer of 0 ms would delay the first request.
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;

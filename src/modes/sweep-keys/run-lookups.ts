@@ -25,16 +25,16 @@ export interface WorkflowRuns {
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
-  // octokit would ignore an invalid proxy variable, or print the password in it.
+  // octokit would ignore an invalid proxy variable, or print the password that the variable contains.
   const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
   return () => ({ find: async () => ({ failure }) });
 }
 
-/** The keys are run ids. A run whose lookup failed has no entry. */
+/** Maps run ids to states. A run whose lookup failed has no entry. */
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** A 404 is trusted only if a second request confirms it, at least this much later. A promise of the contract. */
+/** A 404 is trusted only if a second request confirms the 404 after this time. A promise of the contract. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */

@@ -43,7 +43,7 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
   };
 }
 
-/** octokit returns an HTML page or a truncated body as a string. A string has none of the properties. */
+/** octokit returns an HTML page or a truncated body as a string. A string is not a run. */
 function parseRun(data: unknown, id: string): LookupOutcome {
   const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')

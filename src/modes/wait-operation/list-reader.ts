@@ -29,7 +29,7 @@ export class ListReader {
   excludedCount = 0;
   /** Number of unfinished operations in the latest list that are excluded, because the service itself started them. */
   automaticCount = 0;
-  /** Undefined between two reads. */
+  /** The start of the current read. Undefined between two reads. */
   #readingSince: number | undefined;
   /** The end of the first complete read. */
   #firstReadAt: number | undefined;
@@ -67,7 +67,7 @@ export class ListReader {
     return this.#isRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);
   }
 
-  /** The earliest time on the step's clock at which a poll can confirm an empty list. 0 if no list needs that. */
+  /** The earliest time on the step's clock at which a poll can confirm an empty list. 0 if no empty list needs that. */
   get emptyListTrustedAt(): number {
     if (this.#firstReadAt === undefined || this.#isEmptyListTrusted || !this.tracked.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;

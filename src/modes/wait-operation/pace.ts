@@ -88,7 +88,7 @@ export class Pace {
   /** Returns the time until a throttled request is repeated. A 423 locks one resource, so only a 429 delays other requests. */
   slowDown({ status, retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
-    // Only the first of several parallel responses slows polling down.
+    // Parallel requests started before the first response, so only the first response slows polling down.
     if (now >= this.#slowedUntil) {
       this.#raiseInterval(status === 423 ? 0 : retryAfterMs);
       this.#slowedUntil = now + this.next();

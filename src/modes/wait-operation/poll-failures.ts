@@ -76,7 +76,10 @@ export class PollFailures {
     if (this.#failures.size === 0) this.progress.serviceRecovered();
   }
 
-  /** A throttled request is retried until the deadline. After the first response, the next poll repeats other failures. */
+  /**
+   * A throttled request is retried until the deadline. Other failed requests are retried only before the first response of
+   * their project. Later, the next poll repeats them.
+   */
   retryPolicy(projectId: string): Pick<RequestPolicy, 'retry' | 'onRetry'> {
     return {
       retry: (error, errorCount) => {

@@ -9,7 +9,7 @@ export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' 
 export interface WaitResult {
   readonly verdict: Verdict;
   readonly operations: readonly TrackedOperation[];
-  // `ListReader` describes the following three.
+  // `ListReader` describes the following three fields.
   readonly failedBefore: readonly Operation[];
   readonly excludedCount: number;
   readonly automaticCount: number;

@@ -10,7 +10,7 @@ import { type PollPolicy, ProjectPoller } from './project-poller.js';
 import { isPending, type Target } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
-/** A promise of the contract. */
+/** The contract promises at most this many open requests. */
 const maxConcurrentRequests = 12;
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
@@ -46,7 +46,7 @@ class Waiter {
   /** Resolves as soon as a response decides the result. */
   readonly #decision: Promise<Verdict | Error>;
   #decide: (end: Verdict | Error) => void = () => undefined;
-  /** Ends the wait after the current poll, because another response of that poll may still contain a failed operation. */
+  /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
   #failure: Error | undefined;
   /** The number of responses and failures. */
   #changes = 0;
@@ -121,7 +121,7 @@ class Waiter {
     }
   }
 
-  /** Ends with its last request. If open requests hang and another request is due, ends at once. */
+  /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
   async #poll(): Promise<void> {
     this.#polledAt = this.#deadline.clock.now();
     const requests = this.#start((projectId) => ({
