@@ -65,13 +65,11 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
   async function crash(error: unknown): Promise<void> {
     if (reported) return;
     reported = true;
-    const reporting = work.reportError(error, world);
-    exit(
-      await reporting.catch((reportFailure: unknown) => {
-        toolkit.error(`Could not report the step's result: ${reportFailure}`);
-        return false;
-      }),
-    );
+    const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
+      toolkit.error(`Could not report the step's result: ${reportFailure}`);
+      return false;
+    });
+    exit(await reporting);
   }
 
   function end(succeeded: boolean): void {

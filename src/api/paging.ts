@@ -2,8 +2,9 @@ import { RequestError } from '../http/errors.js';
 
 /** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit truncated the list. */
 export const pageSize = 100;
-/** More pages than this in a row without new records are an error, because the list may never end. */
+/** Maximum number of pages in a row without new records. With more, the list may never end. */
 const maxPagesWithoutNew = 5;
+const noNewRecords = 'The list has more pages, but they contain no new records';
 
 export interface Page<T> {
   readonly records: T[];
@@ -11,9 +12,9 @@ export interface Page<T> {
 }
 
 /**
- * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. If the list
- * changes meanwhile, a record can appear twice. Duplicates are dropped. A page of only duplicates is reported: the service
- * may be ignoring the cursor, so that the rest of the list would be missing.
+ * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. Drops
+ * duplicates: a record can appear twice if the list changes during the read. Reports a page of only duplicates: if the
+ * service ignores the cursor, the rest of the list is missing.
  */
 export async function* pages<T extends { readonly id: string }>(
   max: number,
@@ -38,11 +39,7 @@ export async function* pages<T extends { readonly id: string }>(
     cursor = page.cursor;
     if (cursor === undefined || seenCursors.has(cursor)) return;
     pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;
-    if (pagesWithoutNew > maxPagesWithoutNew)
-      throw new RequestError('The list has more pages, but they contain no new records', {
-        status: 200,
-        transient: false,
-      });
+    if (pagesWithoutNew > maxPagesWithoutNew) throw new RequestError(noNewRecords, { status: 200, transient: false });
     seenCursors.add(cursor);
   } while (seenIds.size < max);
 }

@@ -12,44 +12,18 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-export const operationFields: readonly string[] = [
-  'id',
-  'project_id',
-  'branch_id',
-  'endpoint_id',
-  'action',
-  'status',
-  'failures_count',
-  'created_at',
-  'updated_at',
-];
+const words = (text: string): readonly string[] => text.split(' ');
 
-/** The documented actions. The service may send others. */
-export const operationActions: readonly string[] = [
-  'apply_config',
-  'apply_storage_config',
-  'check_availability',
-  'create_branch',
-  'create_timeline',
-  'delete_tenant',
-  'start_compute',
-  'suspend_compute',
-];
-
-export const projectFields: readonly string[] = [
-  'id',
-  'name',
-  'platform_id',
-  'region_id',
-  'provisioner',
-  'pg_version',
-  'locked',
-  'cpu_used_sec',
-  'proxy_host',
-  'branch_logical_size_limit',
-  'created_at',
-  'updated_at',
-];
+/** The documented fields and actions. The service may send others. */
+export const operationFields = words(
+  'id project_id branch_id endpoint_id action status failures_count created_at updated_at',
+);
+export const operationActions = words(
+  'apply_config apply_storage_config check_availability create_branch create_timeline delete_tenant start_compute suspend_compute',
+);
+export const projectFields = words(
+  'id name platform_id region_id provisioner pg_version locked cpu_used_sec proxy_host branch_logical_size_limit created_at updated_at',
+);
 
 /** Accepts a string or an integer as the id. Other numbers are rejected, because JSON.parse may have rounded them. */
 export function parseProject(value: Json, place: string): ApiRecord {
@@ -72,6 +46,11 @@ export function parseOperation(value: Json | undefined, place: string, projectId
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);
   }
   return { id: id.toLowerCase(), status, record: value };
+}
+
+/** The text of a field, safe to print. Empty if the record does not have the field. */
+export function displayText(recorded: ApiRecord, name: string, max: number): string {
+  return sanitizeLine(fieldText(recorded, name) ?? '', max);
 }
 
 export function fieldText({ record }: ApiRecord, name: string): string | undefined {
@@ -121,6 +100,5 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
 
 /** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
 export function displayTime(recorded: ApiRecord, name: string): string {
-  const text = sanitizeLine(fieldText(recorded, name) ?? '', 40);
-  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
+  return displayText(recorded, name, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
 }

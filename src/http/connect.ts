@@ -1,4 +1,4 @@
-import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
+import { ADDRCONFIG, type LookupAllOptions, promises } from 'node:dns';
 import { Agent } from 'node:http';
 import { type RequestOptions, Agent as SecureAgent } from 'node:https';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
@@ -11,18 +11,12 @@ export interface NameLookup {
   close(): void;
 }
 
-/** A lookup asks for all addresses, with the same hint as Node's own sockets. */
+/** Asks for all addresses of a host, with the same hint as Node's own sockets. */
 export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
 
 /** A pending lookup blocks a thread in `getaddrinfo`. Nothing can interrupt it, and `process.exit()` waits for it. */
 export const lookupInProcess: NameLookup = {
-  addresses: (host) =>
-    new Promise((resolve, reject) => {
-      lookup(host, lookupOptions, (error, found) => {
-        if (error) reject(error);
-        else resolve(found.map(({ address }) => address));
-      });
-    }),
+  addresses: async (host) => (await promises.lookup(host, lookupOptions)).map(({ address }) => address),
   close: () => undefined,
 };
 

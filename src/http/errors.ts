@@ -21,7 +21,7 @@ export class RequestError extends Error {
     this.isPage = details.isPage ?? false;
   }
 
-  /** The contract does not treat 423 and 429 as failures, because they ask the client to retry later. */
+  /** True if the service asks the client to retry later. The contract does not treat 423 and 429 as failures. */
   get isThrottled(): boolean {
     return this.status === 423 || this.status === 429;
   }

@@ -15,7 +15,7 @@ interface KeyToRevoke {
   readonly name?: string | undefined;
 }
 
-/** Checks whether the service lists the key. `false` may come from an earlier list, because revoked keys never return. */
+/** Checks whether the service lists the key. An earlier list can prove `false`, because revoked keys never return. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';

@@ -1,4 +1,4 @@
-import { fieldText, fieldTime, type Operation } from '../api/records.js';
+import { displayText, fieldText, fieldTime, type Operation } from '../api/records.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
 
@@ -26,25 +26,23 @@ export function phaseForStatus(status: string): Phase {
 /** For example `create_branch on br-cool-sun-1 [id]`. An operation without a branch has no `on …`. */
 export function operationName(operation: Operation): string {
   const branch = operationBranch(operation);
-  return `${operationAction(operation)}${branch === undefined ? '' : ` on ${branch}`} [${sanitizeId(operation.id)}]`;
+  return `${operationAction(operation)}${branch === '' ? '' : ` on ${branch}`} [${sanitizeId(operation.id)}]`;
 }
 
 export function operationAction(operation: Operation): string {
   return sanitizeLine(fieldText(operation, 'action') ?? 'operation', 60);
 }
 
-export function operationBranch(operation: Operation): string | undefined {
-  const branch = fieldText(operation, 'branch_id');
-  return branch === undefined ? undefined : sanitizeId(branch);
+export function operationBranch(operation: Operation): string {
+  return displayText(operation, 'branch_id', 80);
 }
 
 export function operationStatus(operation: Operation): string {
   return sanitizeLine(operation.status, 40);
 }
 
-export function operationFailures(operation: Operation): string | undefined {
-  const failures = fieldText(operation, 'failures_count');
-  return failures === undefined ? undefined : sanitizeLine(failures, 20);
+export function operationFailures(operation: Operation): string {
+  return displayText(operation, 'failures_count', 20);
 }
 
 /** Creation and end of an operation, in milliseconds since 1970. A pending operation gets `nowMs` as its end. */

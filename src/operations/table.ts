@@ -23,10 +23,10 @@ export function operationRow(operation: Operation, nowMs: number, projectId?: st
     project: projectId === undefined ? undefined : sanitizeId(projectId),
     phase: phaseForStatus(operation.status),
     action: operationAction(operation),
-    branch: operationBranch(operation) ?? '',
+    branch: operationBranch(operation),
     status: operationStatus(operation),
     duration: operationDuration(operation, nowMs) ?? '',
-    failures: operationFailures(operation) ?? '',
+    failures: operationFailures(operation),
     span: operationSpan(operation, nowMs),
   };
 }

@@ -68,8 +68,8 @@ export class Deadline {
   }
 
   /**
-   * Settles like the work. If the deadline expires first, rejects with `DeadlineExceeded`; on cancellation, with
-   * `CancelledError`. A rejection does not wait for the work to stop, so no socket or proxy can delay the step.
+   * Returns the result of the work. Rejects with `DeadlineExceeded` if the deadline expires first, and with `CancelledError`
+   * on cancellation. A rejection does not wait for the work to stop, so no socket or proxy can delay the step.
    */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());

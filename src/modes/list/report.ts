@@ -1,7 +1,7 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { maxRecordsBytes, type StepReport } from '../../action/publish.js';
 import type { Key } from '../../api/keys.js';
-import { type ApiRecord, displayTime, fieldText, type Operation } from '../../api/records.js';
+import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
 import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
@@ -53,7 +53,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
   const ids = records.map(({ id }) => id);
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
-    const text = (field: string, max: number) => sanitizeLine(fieldText(project, field) ?? '', max);
+    const text = (field: string, max: number) => displayText(project, field, max);
     const texts = [sanitizeId(project.id), text('name', 80), text('region_id', 60), text('pg_version', 20)];
     return [...texts, displayTime(project, 'created_at')].map(codeHtml);
   });

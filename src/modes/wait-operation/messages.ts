@@ -139,7 +139,7 @@ function describeOperation(operation: Operation, nowMs: number): string {
   const failures = operationFailures(operation);
   const preposition = phaseForStatus(operation.status) === 'pending' ? 'for' : 'after';
   const age = duration === undefined ? '' : ` ${preposition} ${duration}`;
-  const count = failures === undefined || failures === '0' ? '' : ` (failures_count ${failures})`;
+  const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
   return `${operationName(operation)} ${operationStatus(operation)}${age}${count}`;
 }
 
