@@ -23,37 +23,31 @@ export function phaseForStatus(status: string): Phase {
   return phases.get(status) ?? 'pending';
 }
 
-/** For example `create_branch on br-cool-sun-1 [id]`. An operation without a branch has no `on …`. */
-export function operationName(operation: Operation): string {
-  const branch = operationBranch(operation);
-  return `${operationAction(operation)}${branch === '' ? '' : ` on ${branch}`} [${sanitizeId(operation.id)}]`;
-}
+export type OperationTexts = ReturnType<typeof operationTexts>;
 
-export function operationAction(operation: Operation): string {
-  return sanitizeLine(fieldText(operation, 'action') ?? 'operation', 60);
-}
-
-export function operationBranch(operation: Operation): string {
-  return displayText(operation, 'branch_id', 80);
-}
-
-export function operationStatus(operation: Operation): string {
-  return sanitizeLine(operation.status, 40);
-}
-
-export function operationFailures(operation: Operation): string {
-  return displayText(operation, 'failures_count', 20);
+/** The texts about an operation. They are safe for the log, but HTML needs them escaped. Unknown texts are empty. */
+export function operationTexts(operation: Operation, nowMs: number) {
+  const action = sanitizeLine(fieldText(operation, 'action') ?? 'operation', 60);
+  const branch = displayText(operation, 'branch_id', 80);
+  const id = sanitizeId(operation.id);
+  const span = operationSpan(operation, nowMs);
+  return {
+    id,
+    action,
+    branch,
+    name: `${action}${branch === '' ? '' : ` on ${branch}`} [${id}]`,
+    phase: phaseForStatus(operation.status),
+    status: sanitizeLine(operation.status, 40),
+    failures: displayText(operation, 'failures_count', 20),
+    span,
+    duration: span === undefined ? '' : formatDuration(span.to - span.from),
+  };
 }
 
 /** Creation and end of an operation, in milliseconds since 1970. A pending operation gets `nowMs` as its end. */
-export function operationSpan(operation: Operation, nowMs: number) {
+function operationSpan(operation: Operation, nowMs: number) {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
   // For a missing time, some services send a zero timestamp, such as 0001-01-01.
   return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
-}
-
-export function operationDuration(operation: Operation, nowMs: number): string | undefined {
-  const span = operationSpan(operation, nowMs);
-  return span === undefined ? undefined : formatDuration(span.to - span.from);
 }

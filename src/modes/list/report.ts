@@ -3,7 +3,8 @@ import { maxRecordsBytes, type StepReport } from '../../action/publish.js';
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
-import { operationCells, operationHeadings, operationRow } from '../../operations/table.js';
+import { operationTexts } from '../../operations/description.js';
+import { operationCells, operationHeadings } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
@@ -43,7 +44,7 @@ export function listOperationsReport(
       { name: 'operation-ids', value: printJson(ids), rank: 2 },
       { name: 'operations', value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],
-    details: truncatedTable(operationHeadings(false), records, (one) => operationCells(operationRow(one, nowMs))),
+    details: truncatedTable(operationHeadings(false), records, (one) => operationCells(operationTexts(one, nowMs))),
   };
 }
 

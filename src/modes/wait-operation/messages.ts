@@ -2,13 +2,7 @@ import { adviceFor } from '../../action/advice.js';
 import type { StepReport } from '../../action/publish.js';
 import type { Operation } from '../../api/records.js';
 import { RetryAfterExceedsDeadline } from '../../http/errors.js';
-import {
-  operationDuration,
-  operationFailures,
-  operationName,
-  operationStatus,
-  phaseForStatus,
-} from '../../operations/description.js';
+import { operationTexts } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -135,12 +129,10 @@ function describeOperations(some: readonly TrackedOperation[], { projectIds, now
 }
 
 function describeOperation(operation: Operation, nowMs: number): string {
-  const duration = operationDuration(operation, nowMs);
-  const failures = operationFailures(operation);
-  const preposition = phaseForStatus(operation.status) === 'pending' ? 'for' : 'after';
-  const age = duration === undefined ? '' : ` ${preposition} ${duration}`;
+  const { name, status, phase, duration, failures } = operationTexts(operation, nowMs);
+  const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
   const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
-  return `${operationName(operation)} ${operationStatus(operation)}${age}${count}`;
+  return `${name} ${status}${age}${count}`;
 }
 
 function describeShare(some: readonly unknown[], all: readonly unknown[]): string {

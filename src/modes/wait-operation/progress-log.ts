@@ -1,13 +1,7 @@
 import type { Log } from '../../api/log.js';
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
-import {
-  knownStatuses,
-  operationDuration,
-  operationName,
-  operationStatus,
-  phaseForStatus,
-} from '../../operations/description.js';
+import { knownStatuses, operationTexts } from '../../operations/description.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
@@ -42,17 +36,12 @@ export class ProgressLog {
   }
 
   statusChanged(operation: Operation, from: string | undefined): void {
-    const { clock } = this.deadline;
-    const duration = operationDuration(operation, clock.epochMs());
-    const isPending = phaseForStatus(operation.status) === 'pending';
-    const age = duration === undefined ? '' : isPending ? `, created ${duration} ago` : ` after ${duration}`;
-    const change = `${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${operationStatus(operation)}`;
-    this.#write(`${operationName(operation)}: ${change}${age}`);
+    const { name, status, phase, duration } = operationTexts(operation, this.deadline.clock.epochMs());
+    const age = duration === '' ? '' : phase === 'pending' ? `, created ${duration} ago` : ` after ${duration}`;
+    this.#write(`${name}: ${from === undefined ? '' : `${sanitizeLine(from, 40)} → `}${status}${age}`);
     if (knownStatuses.includes(operation.status) || this.#warnedOfStatus) return;
     this.#warnedOfStatus = true;
-    this.log.warning(
-      `${operationName(operation)} has the unknown status “${operationStatus(operation)}”. This action treats the operation as still running.`,
-    );
+    this.log.warning(`${name} has the unknown status “${status}”. This action treats the operation as still running.`);
   }
 
   /** Logs only once, even if the lists of several projects are empty. */
@@ -93,7 +82,8 @@ export class ProgressLog {
   #heartbeat(): string {
     const pending = this.pending().map(({ id, operation }) => {
       if (operation === undefined) return `[${sanitizeId(id)}]`;
-      return `${operationName(operation)} (${operationStatus(operation)})`;
+      const { name, status } = operationTexts(operation, this.deadline.clock.epochMs());
+      return `${name} (${status})`;
     });
     const what = joinFirst(pending, { max: maxNamed }) || 'the list of operations';
     return `Still waiting for ${what}${this.deadline.isUnbounded ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;

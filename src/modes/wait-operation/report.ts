@@ -1,7 +1,7 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/publish.js';
-import type { Phase } from '../../operations/description.js';
-import { type OperationRow, operationCells, operationHeadings, operationRow } from '../../operations/table.js';
+import { operationTexts, type Phase } from '../../operations/description.js';
+import { type OperationRow, operationCells, operationHeadings } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
@@ -63,7 +63,7 @@ function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: b
   return operations
     .map(({ id, projectId, operation }) => {
       const shown = operation ?? { id, status: 'no status yet', record: { action: '' } };
-      return operationRow(shown, nowMs, hasProjects ? projectId : undefined);
+      return { ...operationTexts(shown, nowMs), project: hasProjects ? sanitizeId(projectId) : undefined };
     })
     .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
 }
