@@ -3,14 +3,13 @@ import { lost, retryAfter, status } from '../kit/fault.js';
 import { setStage } from '../kit/stage.js';
 import { all, ended, failedAtOnce, minute, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
-import { renderMarkdown } from '../runner/summary-page.js';
 
 /** To the end of each operation. */
 const patient = { 'fail-fast': 'false' };
 
 /** The cells of each row, as text. */
 function tableOf({ summary }: StepResult): string[][] {
-  const rows = renderMarkdown(summary).match(/<tr>.*?<\/tr>/gs) ?? [];
+  const rows = summary.match(/<tr>.*?<\/tr>/gs) ?? [];
   const text = (cell: string) => cell.replace(/<[^>]*>/g, '').replaceAll('&nbsp;', ' ');
   return rows.map((row) => [...row.matchAll(/<t[hd]>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => text(cell)));
 }

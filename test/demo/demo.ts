@@ -5,7 +5,7 @@ import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { type OperationPlan, startControlPlane } from '../control-plane/index.js';
 import { startGitHub } from '../github/index.js';
 import { Job } from '../runner/job.js';
-import { headline, presentStep, wantsColours } from '../runner/present.js';
+import { headline, presentStep } from '../runner/present.js';
 import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';
 import { summaryPage } from '../runner/summary-page.js';
 
@@ -16,7 +16,6 @@ mkdirSync(folder, { recursive: true });
 const service = await startControlPlane({ projects: 1, operations: 8 });
 const [projectId = ''] = service.projectIds;
 const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
-const colours = wantsColours(process.stdout);
 const onPurpose = '(fails on purpose)';
 
 interface Part {
@@ -26,11 +25,11 @@ interface Part {
 
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
 async function show({ title, about }: Part, run: () => Promise<StepResult>): Promise<StepResult> {
-  console.log(`${headline(title, colours)}\n  ${about}\n`);
+  console.log(`${headline(title)}\n  ${about}\n`);
   const step = await run();
   const withoutFolder = (text: string) => text.replaceAll(step.job.temp, '$RUNNER_TEMP');
   const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
-  console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }, { colours }));
+  console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }));
   const page = join(folder, `${title.replace(` ${onPurpose}`, '').replaceAll(/\W+/g, '-').toLowerCase()}.html`);
   writeFileSync(page, summaryPage(step.summary, title));
   console.log(`  Job summary: ${page}\n`);
@@ -59,7 +58,7 @@ async function lifeOfAKey(): Promise<string> {
     { mode: 'create-key', 'export-env': 'DB_API_KEY' },
   );
   const { key = '', 'key-name': name = '' } = made.outputs;
-  console.log(`${headline('A later step prints the key by mistake', colours)}\n  The runner shows:\n`);
+  console.log(`${headline('A later step prints the key by mistake')}\n  The runner shows:\n`);
   console.log(`  ${made.job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
   await showStep(
     { title: 'The key is in the list', about: 'Keys are found by their names.' },
