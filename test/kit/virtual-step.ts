@@ -53,11 +53,9 @@ export function spawnVirtual(
     return { ...end, ms: elapsed() };
   });
   return {
-    pid: undefined,
     ended,
     bytes: { stdout, stderr: [] },
     signals,
-    elapsed,
     get output() {
       return Buffer.concat(stdout).toString();
     },

@@ -58,7 +58,7 @@ export class Child {
     running.add(child);
     const splitters: LineSplitter[] = [];
     for (const stream of ['stdout', 'stderr'] as const) {
-      const lines = new LineSplitter((text) => options.onLine({ stream, text, ms: this.elapsed() }));
+      const lines = new LineSplitter((text) => options.onLine({ stream, text, ms: this.#elapsed() }));
       splitters.push(lines);
       child[stream].on('data', (chunk: Buffer) => {
         this.bytes[stream].push(chunk);
@@ -73,7 +73,7 @@ export class Child {
         reject(error);
       });
       child.once('exit', () => {
-        ms = this.elapsed();
+        ms = this.#elapsed();
         running.delete(child);
         pipes = setTimeout(() => {
           child.stdout.destroy();
@@ -89,21 +89,17 @@ export class Child {
     });
   }
 
-  get pid(): number | undefined {
-    return this.#process.pid;
-  }
-
   get hasExited(): boolean {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  elapsed(): number {
+  #elapsed(): number {
     return performance.now() - this.#started;
   }
 
   kill(signal: NodeJS.Signals): void {
     if (this.hasExited) return;
-    this.signals.push({ signal, ms: this.elapsed() });
+    this.signals.push({ signal, ms: this.#elapsed() });
     this.#process.kill(signal);
   }
 }

@@ -62,12 +62,8 @@ function command(
   const name = (space < 0 ? info : info.slice(0, space)).toLowerCase();
   if (!known.has(name)) return undefined;
   const properties: Record<string, string> = {};
-  for (const pair of space < 0
-    ? []
-    : info
-        .slice(space + 1)
-        .trim()
-        .split(separator)) {
+  const pairs = space < 0 ? '' : info.slice(space + 1).trim();
+  for (const pair of pairs.split(separator)) {
     const equals = pair.indexOf('=');
     const value = pair.slice(equals + 1);
     if (equals > 0 && value !== '') properties[pair.slice(0, equals).toLowerCase()] = resolveEscapes(value, escapes);

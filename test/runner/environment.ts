@@ -24,13 +24,8 @@ export interface EnvironmentParts {
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Environment {
-  readonly env: Readonly<Record<string, string>>;
-  /** Given inputs that action.yml does not declare. */
-  readonly unexpected: readonly string[];
-}
-
-export function buildEnvironment(parts: EnvironmentParts): Environment {
+/** Also gives back the given inputs that action.yml does not declare. */
+export function buildEnvironment(parts: EnvironmentParts) {
   const { manifest, job } = parts;
   const env: Record<string, string | undefined> = {};
   for (const name of [...FROM_HOST, MUTANT]) env[name] = process.env[name];
@@ -51,42 +46,30 @@ export function buildEnvironment(parts: EnvironmentParts): Environment {
   if (job.path.length > 0) {
     env['PATH'] = [...job.path, env['PATH'] ?? ''].join(process.platform === 'win32' ? ';' : ':');
   }
-  const ofRunner = { ...githubVariables(job, parts.files), ...runnerVariables(job, parts.debug) };
+  const ofRunner = variablesOfRunner(job, parts.files, parts.debug);
   const replaced = Object.entries(parts.own).filter(([name]) => name in ofRunner);
   Object.assign(env, ofRunner, Object.fromEntries(replaced));
   env['CI'] ??= 'true';
-  return { env: withoutUndefined(env), unexpected };
+  const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return { env: Object.fromEntries(set) as Readonly<Record<string, string>>, unexpected };
 }
 
 function variable(input: string): string {
   return `INPUT_${input.replaceAll(' ', '_').toUpperCase()}`;
 }
 
-function githubVariables(job: Job, files: CommandFiles): Record<string, string> {
+function variablesOfRunner(job: Job, files: CommandFiles, debug: boolean): Record<string, string> {
   return {
     ACTIONS_RUNTIME_TOKEN: 'the-runtime-token-of-this-job',
     ACTIONS_RUNTIME_URL: 'https://pipelines.actions.githubusercontent.com/',
     GITHUB_ACTIONS: 'true',
-    GITHUB_ACTION: '__org_ctl-action',
-    GITHUB_ACTION_REF: 'v1',
-    GITHUB_ACTION_REPOSITORY: 'org/ctl-action',
-    GITHUB_ACTOR: 'someone',
     GITHUB_API_URL: 'https://api.github.com',
-    GITHUB_EVENT_NAME: 'push',
-    GITHUB_GRAPHQL_URL: 'https://api.github.com/graphql',
-    GITHUB_JOB: 'deploy',
-    GITHUB_REF: 'refs/heads/main',
-    GITHUB_REF_NAME: 'main',
-    GITHUB_REF_TYPE: 'branch',
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '123456789',
-    GITHUB_REPOSITORY_OWNER: 'acme',
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_RUN_ID: '9876543210',
-    GITHUB_RUN_NUMBER: '42',
     GITHUB_SERVER_URL: 'https://github.com',
     GITHUB_SHA: '0123456789abcdef0123456789abcdef01234567',
-    GITHUB_WORKFLOW: 'Deploy',
     GITHUB_WORKSPACE: job.workspace,
     GITHUB_OUTPUT: files.output,
     GITHUB_STATE: files.state,
@@ -95,11 +78,6 @@ function githubVariables(job: Job, files: CommandFiles): Record<string, string> 
     GITHUB_ARTIFACTS_LIST: files.artifactsList,
     GITHUB_PATH: files.path,
     GITHUB_STEP_SUMMARY: files.summary,
-  };
-}
-
-function runnerVariables(job: Job, debug: boolean): Record<string, string> {
-  return {
     RUNNER_ARCH: process.arch.toUpperCase(),
     RUNNER_ENVIRONMENT: 'self-hosted',
     RUNNER_NAME: 'stand-in',
@@ -110,12 +88,4 @@ function runnerVariables(job: Job, debug: boolean): Record<string, string> {
     RUNNER_WORKSPACE: job.root,
     ...(debug ? { RUNNER_DEBUG: '1' } : {}),
   };
-}
-
-function withoutUndefined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
 }

@@ -1,7 +1,6 @@
 import { type Command, parseCommand } from './command.js';
 import { assignIgnoringCase } from './command-files.js';
 import type { Masker } from './masker.js';
-import { type Place, placeOf } from './place.js';
 
 export type AnnotationKind = 'error' | 'warning' | 'notice';
 
@@ -11,7 +10,6 @@ export interface Annotation {
   readonly message: string;
   /** Never masked: the runner does not. */
   readonly title?: string;
-  readonly place?: Place;
   /** The message before masks and cutting. */
   readonly raw: string;
   /** `runner`: a complaint of the runner itself, such as an input that action.yml does not know. */
@@ -21,23 +19,10 @@ export interface Annotation {
 }
 
 const LABEL: Readonly<Record<AnnotationKind, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' };
-const COMMANDS = [
-  'add-mask',
-  'add-matcher',
-  'add-path',
-  'debug',
-  'echo',
-  'endgroup',
-  'error',
-  'group',
-  'notice',
-  'remove-matcher',
-  'save-state',
-  'set-env',
-  'set-output',
-  'stop-commands',
-  'warning',
-];
+const COMMANDS = `
+  add-mask add-matcher add-path debug echo endgroup error group
+  notice remove-matcher save-state set-env set-output stop-commands warning
+`;
 const NOT_ECHOED = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
 const MESSAGE_LIMIT = 4096;
 const SHOWN_OF_A_KIND = 10;
@@ -70,7 +55,7 @@ export class StepLog {
 
   readonly #masker: Masker;
   readonly #debug: boolean;
-  readonly #known = new Set(COMMANDS);
+  readonly #known = new Set(COMMANDS.trim().split(/\s+/));
   #stopToken: string | undefined;
   #echo: boolean;
   #isOver = false;
@@ -94,19 +79,10 @@ export class StepLog {
     properties: Command['properties'] = {},
   ): void {
     const { title } = properties;
-    const place = placeOf(properties);
     const message = this.#masker.mask(raw).slice(0, MESSAGE_LIMIT);
     const before = this.annotations.filter((annotation) => annotation.kind === kind).length;
     const shown = before < SHOWN_OF_A_KIND && message.trim() !== '';
-    this.annotations.push({
-      kind,
-      message,
-      ...(title === undefined ? {} : { title }),
-      ...(place === undefined ? {} : { place }),
-      raw,
-      source,
-      shown,
-    });
+    this.annotations.push({ kind, message, ...(title !== undefined && { title }), raw, source, shown });
     if (message !== '') this.#write(`${LABEL[kind]}: ${message}`);
   }
 
@@ -190,13 +166,7 @@ export class StepLog {
       case 'set-env':
       case 'add-path':
         return `The \`${name}\` command is disabled. ${UPGRADE} or ${OPT_IN}`;
-      case 'add-matcher':
-        // One of a file is for compilers, and has no effect here.
-        if (data === '') this.annotate('warning', 'File path must be specified.', 'runner');
-        break;
-      case 'remove-matcher':
-        this.#removeMatcher(properties['owner'] ?? '', data);
-        break;
+      // Matchers are for compilers, and have no effect here.
     }
     return undefined;
   }
@@ -226,14 +196,5 @@ export class StepLog {
     }
     this.#echo = word === 'on';
     return undefined;
-  }
-
-  #removeMatcher(owner: string, file: string): void {
-    if ((owner === '') !== (file === '')) return;
-    const problem =
-      owner === ''
-        ? 'Either an owner name or a file path must be specified in ##[remove-matcher] command.'
-        : 'Either specify an owner name or a file path in ##[remove-matcher] command. Both values cannot be set.';
-    this.annotate('warning', problem, 'runner');
   }
 }

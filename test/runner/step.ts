@@ -8,7 +8,7 @@ import { type CommandFiles, createCommandFiles } from './command-files.js';
 import { buildEnvironment, type Inputs } from './environment.js';
 import { type FileEffects, takeFiles } from './file-effects.js';
 import { Job } from './job.js';
-import { LineFeed, type LinePattern } from './line-feed.js';
+import { LineFeed } from './line-feed.js';
 import { loadManifest } from './manifest.js';
 import { type Annotation, StepLog } from './step-log.js';
 
@@ -34,10 +34,7 @@ export interface StepOptions {
   readonly spawn?: ((options: ChildOptions, part: 'main' | 'post') => StepProcess) | undefined;
 }
 
-export type StepProcess = Pick<
-  Child,
-  'ended' | 'output' | 'bytes' | 'signals' | 'pid' | 'hasExited' | 'elapsed' | 'kill'
->;
+export type StepProcess = Pick<Child, 'ended' | 'output' | 'bytes' | 'signals' | 'hasExited' | 'kill'>;
 
 export interface StepResult extends ChildEnd, FileEffects {
   readonly conclusion: 'success' | 'failure' | 'cancelled';
@@ -67,15 +64,13 @@ export interface StepResult extends ChildEnd, FileEffects {
 }
 
 export interface StepHandle {
-  readonly pid: number | undefined;
   readonly job: Job;
-  readonly files: CommandFiles;
   readonly done: Promise<StepResult>;
   kill(signal?: NodeJS.Signals): void;
   /** The runner's cancel sequence; its waits are multiplied by `scale`. */
   cancel(scale?: number): Promise<StepResult>;
   /** The first line, past or to come, of either stream that fits. Rejects when the process ends without it. */
-  waitForLine(pattern: LinePattern): Promise<Line>;
+  waitForLine(pattern: string | RegExp): Promise<Line>;
 }
 
 /** The parts of a finished step that its post needs. */
@@ -117,63 +112,59 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
 
   const log = new StepLog(job.masker, debug);
   if (unexpected.length > 0) {
-    const valid = [...manifest.inputs.keys()].join("', '");
-    log.annotate(
-      'warning',
-      `Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${valid}']`,
-      'runner',
-    );
+    const [given, valid] = [unexpected, [...manifest.inputs.keys()]].map((names) => `'${names.join("', '")}'`);
+    log.annotate('warning', `Unexpected input(s) ${given}, valid inputs are [${valid}]`, 'runner');
   }
 
   const feed = new LineFeed();
   const { spawn = (childOptions: ChildOptions) => new Child(childOptions) } = given;
-  const child = spawn(
-    {
-      file: given.node ?? process.execPath,
-      args: [...(given.nodeArgs ?? []), entry],
-      cwd: job.workspace,
-      env,
-      onLine: (line) => {
-        log.take(line.text);
-        feed.push(line);
-      },
-    },
-    stage,
-  );
-  return handleOf({ stage, options: { ...given, job }, job, files, log, feed, child });
-}
+  const onLine = (line: Line) => {
+    log.take(line.text);
+    feed.push(line);
+  };
+  const args = [...(given.nodeArgs ?? []), entry];
+  const child = spawn({ file: given.node ?? process.execPath, args, cwd: job.workspace, env, onLine }, stage);
 
-interface Running {
-  readonly stage: Stage;
-  readonly options: StepOptions;
-  readonly job: Job;
-  readonly files: CommandFiles;
-  readonly log: StepLog;
-  readonly feed: LineFeed;
-  readonly child: StepProcess;
-}
-
-function handleOf(running: Running): StepHandle {
-  const { child, feed } = running;
   let overran = false;
   let cancelling: Promise<void> | undefined;
   const limit = setTimeout(() => {
     overran = true;
     child.kill('SIGKILL');
-  }, running.options.limitMs ?? LIMIT_MS);
-
+  }, given.limitMs ?? LIMIT_MS);
   const finish = async (): Promise<StepResult> => {
     const end = await child.ended.finally(() => {
       clearTimeout(limit);
       feed.end();
     });
-    return conclude(running, end, cancelling !== undefined, overran);
+    const effects = takeFiles(files, log, job, stage);
+    if (cancelling) log.annotate('error', 'The operation was canceled.', 'runner');
+    const bytes = { stdout: Buffer.concat(child.bytes.stdout), stderr: Buffer.concat(child.bytes.stderr) };
+    return {
+      ...end,
+      ...effects,
+      conclusion: cancelling ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
+      overran,
+      stdout: bytes.stdout.toString(),
+      stderr: bytes.stderr.toString(),
+      output: child.output,
+      bytes,
+      lines: feed.lines,
+      log: log.lines.map((line) => `${line}\n`).join(''),
+      annotations: log.annotations,
+      commands: log.commands,
+      masks: log.masks,
+      signals: child.signals,
+      files,
+      options: { ...given, job },
+      job,
+      tempDir: job.root,
+      readFile: (path) => readFileSync(resolve(job.workspace, path), 'utf8'),
+      dispose: () => job.dispose(),
+    };
   };
   const done = finish();
   return {
-    pid: child.pid,
-    job: running.job,
-    files: running.files,
+    job,
     done,
     kill: (signal = 'SIGKILL') => child.kill(signal),
     cancel: (scale = 1) => {
@@ -181,36 +172,5 @@ function handleOf(running: Running): StepHandle {
       return done;
     },
     waitForLine: (pattern) => feed.find(pattern),
-  };
-}
-
-function conclude(running: Running, end: ChildEnd, cancelled: boolean, overran: boolean): StepResult {
-  const { stage, options, job, files, log, feed, child } = running;
-  const effects = takeFiles(files, log, job, stage);
-  if (cancelled) log.annotate('error', 'The operation was canceled.', 'runner');
-  const failed = end.exitCode !== 0 || log.failed;
-  const stdout = Buffer.concat(child.bytes.stdout);
-  const stderr = Buffer.concat(child.bytes.stderr);
-  return {
-    ...end,
-    ...effects,
-    conclusion: cancelled ? 'cancelled' : failed ? 'failure' : 'success',
-    overran,
-    stdout: stdout.toString('utf8'),
-    stderr: stderr.toString('utf8'),
-    output: child.output,
-    bytes: { stdout, stderr },
-    lines: feed.lines,
-    log: log.lines.map((line) => `${line}\n`).join(''),
-    annotations: log.annotations,
-    commands: log.commands,
-    masks: log.masks,
-    signals: child.signals,
-    files,
-    options,
-    job,
-    tempDir: job.root,
-    readFile: (path) => readFileSync(resolve(job.workspace, path), 'utf8'),
-    dispose: () => job.dispose(),
   };
 }

@@ -15,13 +15,16 @@ export interface Behaviour {
   readonly post?: string;
   /** The main of a later step, which runs whatever the first one did. */
   readonly next?: string;
-  /** It shows how a process ends or starts. The scripts of all others use their environment, files and streams alone. */
+  /** It needs a process of its own. The scripts of all others use their environment, files, streams and exit code alone. */
   readonly needsProcess?: true;
   /** The job is cancelled as soon as main says that it is `ready`. */
   readonly isCancelled?: true;
   /** Where the suite's runner does otherwise: why, and what of it is not compared. */
   readonly differs?: { readonly why: string; readonly parts: readonly (keyof StageObservation)[] };
 }
+
+/** By claim. A text is a `main` and nothing else. */
+export type Table = Readonly<Record<string, string | Omit<Behaviour, 'claim'>>>;
 
 /** Behaviours that can share a job, apart from those that are cancelled. */
 export interface Group {

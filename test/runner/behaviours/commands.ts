@@ -1,214 +1,115 @@
-import type { Behaviour } from './behaviour.js';
+import type { Table } from './behaviour.js';
 
-const prints = (claim: string, ...lines: readonly string[]): Behaviour => ({
-  claim,
-  main: lines.map((line) => `console.log(${JSON.stringify(line)});\n`).join(''),
-});
+const prints = (texts: Readonly<Record<string, string | readonly string[]>>): Table =>
+  Object.fromEntries(
+    Object.entries(texts).map(([claim, lines]) => [
+      claim,
+      `console.log(${JSON.stringify([lines].flat().join('\n'))});`,
+    ]),
+  );
 
-export const commands: readonly Behaviour[] = [
-  prints(
-    'a command stands at the start of its line, or after white space',
-    '::notice::a',
-    '  \t\u00a0::notice::b',
-    'x ::notice::c',
-    '-::notice::d',
-  ),
-  prints(
-    'a command in brackets counts anywhere in its line, and hides the text before it',
-    '##[notice]a',
-    'x ##[warning]b',
-    '###[error]c',
-    '# #[notice]d',
-    '##[notice e',
-  ),
-  prints(
-    'of a line only the first pair of brackets counts',
-    '##[other]x ##[notice]y',
-    '::other::##[notice]z',
-    'x ##[notice]a ##[warning]b',
-  ),
-  prints(
-    'a name of a command counts in any case',
-    '::NOTICE::a',
-    '##[Warning]b',
-    '::Add-Mask::in any case',
-    'in any case',
-  ),
-  prints(
-    'a command that is not known is text',
-    '::notices::a',
-    '::notice :: b',
-    '::notice',
-    '::notice:c',
-    ':: notice::d',
-    '##[ notice]e',
-    '::::f',
-    '::internal-set-repo-path::g',
-  ),
-  prints(
-    'invisible characters before or within the signs of a command',
-    '\uFEFFa BOM at the start of all is dropped',
-    '\uFEFF::notice::a',
-    '\u200b::notice::b',
-    '\u00ad::notice::c',
-    'x \u200b##[notice]d',
-    '#\u200b#[notice]e',
-    ':\u200b:notice::f',
-    '::notice:\u200b:g',
-    '\u0000::notice::h',
-    '\u0085::notice::i',
-    '\u001b[0m::notice::j',
-  ),
-  prints(
-    'text of a command has its escapes resolved once',
-    '::notice::a%0Ab%0Dc%25%3A%2C%5D%3B',
-    '::notice::%250A',
-    '##[notice]%0A%5D%3B%3A%25',
-    '::notice::%0a',
-  ),
-  prints('text of a command keeps its white space and further colons', '::notice::  a :: b ::  ', '##[notice]  c ]  '),
-  prints('a command without text tells nothing', '::notice::', '::error::', '##[warning]', '::error::  ', 'end'),
-  prints(
-    'properties of an annotation reach the page',
-    '::error file=src/a.ts,line=3,endLine=5,col=7,endColumn=9,title=A title::a',
-    '::warning file=src/a.ts,line=3,col=7,endColumn=9::b',
-    '::notice file=src/a.ts::c',
-    '::notice title=only::d',
-  ),
-  prints(
-    'names of properties count in any case, and empty or unknown ones do not',
-    '::notice Title=a,FILE=b.ts,LINE=2::a',
-    '::notice title=,=x,file=,other=y::b',
-    '::notice title::c',
-    '::notice title=a=b,title=c::d',
-    '::notice   title=e , file=f ::g',
-  ),
-  prints(
-    'properties have their escapes resolved',
-    '::notice title=A%3A B%2C C%0AD%25,file=a%2Cb.ts::a',
-    '##[notice title=A%3A%3B%5D;file=c,d]b',
-  ),
-  prints(
-    'places that make no sense are dropped',
-    '::notice file=a,endLine=4::a',
-    '::notice file=a,line=4,endLine=2::b',
-    '::notice file=a,col=4::c',
-    '::notice file=a,line=1,endLine=2,col=4::d',
-    '::notice file=a,line=1,col=4,endColumn=2::e',
-    '::notice file=a,line=x::f',
-    '::notice file=a,line=2,endColumn=5::g',
-  ),
-  {
-    claim: 'ten annotations of a kind are shown, the log has all',
-    main: "for (let i = 1; i < 13; i++) { console.log('::notice::' + i); if (i < 3) console.log('::warning::' + i); }",
-  },
-  {
-    claim: 'the text of an annotation is cut after 4,096 characters, in the log too',
-    main: "console.log('::notice::' + 'x'.repeat(5000));",
-  },
-  prints('an error alone does not fail a step', '::error::a'),
-  prints(
-    'groups are marked in the log',
-    '::group::A title',
-    'a',
-    '::endgroup::ignored',
-    '##[group]B',
-    '##[endgroup]',
-    '::group::',
-  ),
-  prints('debug lines are not shown without debug', '::debug::a', '##[debug]b', 'c'),
-  prints(
-    'old commands for outputs and states count with a warning each',
-    '::set-output name=a::1',
-    'x ##[set-output name=b]2',
-    '::save-state name=c::3',
-    '::set-output name=d::',
-  ),
-  prints(
-    'an old command without a name fails the step',
-    '::set-output::1',
-    '::save-state name=::2',
-    '::set-output name=after::3',
-  ),
-  prints('a command that sets a variable fails the step', '::set-env name=FROM_COMMAND::1', '::notice::after'),
-  prints('a command that adds to the path fails the step', '::add-path::/from-command'),
-  prints(
-    'lines between stop-commands and its token are text',
-    '::stop-commands::the-Token',
-    '::notice::a',
-    '##[error]b',
-    '::the-token::',
-    '::notice::c',
-    '::the-token::',
-  ),
-  prints(
-    'a token of stop-commands of more than six characters is masked',
-    '::stop-commands::seven77',
-    'x seven77',
-    '##[seven77]',
-    '::stop-commands::six666',
-    'x six666',
-    '::six666::',
-  ),
-  prints(
-    'a second stop-commands is text',
-    '::stop-commands::first-token',
-    '::stop-commands::second-token',
-    '::second-token::',
-    '::first-token::',
-    '::notice::a',
-  ),
-  prints(
-    'a token of stop-commands that never comes leaves the rest of the step as text',
-    '::stop-commands::never-comes',
-    '::notice::a',
-  ),
-  prints(
-    'stop-commands with the name of a command fails the step',
-    '::notice::before',
-    '::stop-commands::error',
-    '::notice::after',
-  ),
-  prints('stop-commands without a token fails the step', '::stop-commands::'),
-  prints('stop-commands with a reserved word fails the step', '::stop-commands::pause-logging'),
-  prints(
-    'echo shows the commands that change something',
-    '::echo::on',
-    '::group::a',
-    '::notice::b',
-    '::add-mask::masked-and-echoed',
-    '::set-output name=c::d',
-    '::debug::e',
-    '::echo::off',
-    '::endgroup::',
-  ),
-  prints('echo with another word fails the step', '::echo::maybe'),
-  prints(
-    'a matcher of problems without a file warns',
-    '::add-matcher::',
-    '::remove-matcher::',
-    '::remove-matcher owner=a::b',
-  ),
-  {
-    claim: 'a line ends with LF, CRLF or CR, and the last one may be open',
-    main: "process.stdout.write('a\\r\\nb\\rc\\n\\n::notice::d\\r::notice::e');",
-  },
-  {
-    claim: 'commands on stderr count',
-    main: "console.error('::notice::a');",
-  },
-  {
-    claim: 'bytes that are no UTF-8 are replaced in the log',
-    main: 'process.stdout.write(Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a]));',
-  },
-  {
-    claim: 'a long line stays whole, a command in it too',
-    main: "console.log('x'.repeat(200_000) + '##[set-output name=a]' + 'y'.repeat(200_000));",
-  },
-];
+export const commands: Table = {
+  ...prints({
+    'a command stands at the start of its line, or after white space':
+      '::notice::a\n  \t\u00a0::notice::b\nx ::notice::c\n-::notice::d',
+    'a command in brackets counts anywhere in its line, and hides the text before it':
+      '##[notice]a\nx ##[warning]b\n###[error]c\n# #[notice]d\n##[notice e',
+    'of a line only the first pair of brackets counts':
+      '##[other]x ##[notice]y\n::other::##[notice]z\nx ##[notice]a ##[warning]b',
+    'a name of a command counts in any case': '::NOTICE::a\n##[Warning]b\n::Add-Mask::in any case\nin any case',
+    'a command that is not known is text': [
+      '::notices::a',
+      '::notice :: b',
+      '::notice',
+      '::notice:c',
+      ':: notice::d',
+      '##[ notice]e',
+      '::::f',
+      '::internal-set-repo-path::g',
+    ],
+    'invisible characters before or within the signs of a command': [
+      '\uFEFFa BOM at the start of all is dropped',
+      '\uFEFF::notice::a',
+      '\u200b::notice::b',
+      '\u00ad::notice::c',
+      'x \u200b##[notice]d',
+      '#\u200b#[notice]e',
+      ':\u200b:notice::f',
+      '::notice:\u200b:g',
+      '\u0000::notice::h',
+      '\u0085::notice::i',
+      '\u001b[0m::notice::j',
+    ],
+    'text of a command has its escapes resolved once':
+      '::notice::a%0Ab%0Dc%25%3A%2C%5D%3B\n::notice::%250A\n##[notice]%0A%5D%3B%3A%25\n::notice::%0a',
+    'text of a command keeps its white space and further colons': '::notice::  a :: b ::  \n##[notice]  c ]  ',
+    'a command without text tells nothing': '::notice::\n::error::\n##[warning]\n::error::  \nend',
+    'properties of an annotation reach the page': [
+      '::error file=src/a.ts,line=3,endLine=5,col=7,endColumn=9,title=A title::a',
+      '::warning file=src/a.ts,line=3,col=7,endColumn=9::b',
+      '::notice file=src/a.ts::c',
+      '::notice title=only::d',
+    ],
+    'names of properties count in any case, and empty or unknown ones do not': [
+      '::notice Title=a,FILE=b.ts,LINE=2::a',
+      '::notice title=,=x,file=,other=y::b',
+      '::notice title::c',
+      '::notice title=a=b,title=c::d',
+      '::notice   title=e , file=f ::g',
+    ],
+    'properties have their escapes resolved':
+      '::notice title=A%3A B%2C C%0AD%25,file=a%2Cb.ts::a\n##[notice title=A%3A%3B%5D;file=c,d]b',
+  }),
+  'ten annotations of a kind are shown, the log has all':
+    "for (let i = 1; i < 13; i++) { console.log('::notice::' + i); if (i < 3) console.log('::warning::' + i); }",
+  'the text of an annotation is cut after 4,096 characters, in the log too':
+    "console.log('::notice::' + 'x'.repeat(5000));",
+  ...prints({
+    'an error alone does not fail a step': '::error::a',
+    'groups are marked in the log': '::group::A title\na\n::endgroup::ignored\n##[group]B\n##[endgroup]\n::group::',
+    'debug lines are not shown without debug': '::debug::a\n##[debug]b\nc',
+    'old commands for outputs and states count with a warning each':
+      '::set-output name=a::1\nx ##[set-output name=b]2\n::save-state name=c::3\n::set-output name=d::',
+    'an old command without a name fails the step':
+      '::set-output::1\n::save-state name=::2\n::set-output name=after::3',
+    'a command that sets a variable fails the step': '::set-env name=FROM_COMMAND::1\n::notice::after',
+    'a command that adds to the path fails the step': '::add-path::/from-command',
+    'lines between stop-commands and its token are text':
+      '::stop-commands::the-Token\n::notice::a\n##[error]b\n::the-token::\n::notice::c\n::the-token::',
+    'a token of stop-commands of more than six characters is masked':
+      '::stop-commands::seven77\nx seven77\n##[seven77]\n::stop-commands::six666\nx six666\n::six666::',
+    'a second stop-commands is text':
+      '::stop-commands::first-token\n::stop-commands::second-token\n::second-token::\n::first-token::\n::notice::a',
+    'a token of stop-commands that never comes leaves the rest of the step as text':
+      '::stop-commands::never-comes\n::notice::a',
+    'stop-commands with the name of a command fails the step':
+      '::notice::before\n::stop-commands::error\n::notice::after',
+    'stop-commands without a token fails the step': '::stop-commands::',
+    'stop-commands with a reserved word fails the step': '::stop-commands::pause-logging',
+    'echo shows the commands that change something': [
+      '::echo::on',
+      '::group::a',
+      '::notice::b',
+      '::add-mask::masked-and-echoed',
+      '::set-output name=c::d',
+      '::debug::e',
+      '::echo::off',
+      '::endgroup::',
+    ],
+    'echo with another word fails the step': '::echo::maybe',
+  }),
+  'a line ends with LF, CRLF or CR, and the last one may be open':
+    "process.stdout.write('a\\r\\nb\\rc\\n\\n::notice::d\\r::notice::e');",
+  'commands on stderr count': "console.error('::notice::a');",
+  'bytes that are no UTF-8 are replaced in the log':
+    'process.stdout.write(Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a]));',
+  'a long line stays whole, a command in it too':
+    "console.log('x'.repeat(200_000) + '##[set-output name=a]' + 'y'.repeat(200_000));",
+};
 
-export const debug: Behaviour = {
-  claim: 'with debug on a process has RUNNER_DEBUG',
-  main: 'see(env(/^RUNNER_DEBUG$/));',
-  differs: { why: 'The suite’s log leaves out what the runner tells of its own work.', parts: ['log'] },
+export const debug: Table = {
+  'with debug on a process has RUNNER_DEBUG': {
+    main: 'see(env(/^RUNNER_DEBUG$/));',
+    differs: { why: 'The suite’s log leaves out what the runner tells of its own work.', parts: ['log'] },
+  },
 };

@@ -1,54 +1,44 @@
-import type { Behaviour } from './behaviour.js';
+import type { Table } from './behaviour.js';
 
-export const environment: readonly Behaviour[] = [
-  {
-    claim: 'a variable of the step wins over GITHUB_ENV, which wins over the job, in main and in post',
+export const environment: Table = {
+  'a variable of the step wins over GITHUB_ENV, which wins over the job, in main and in post': {
     env: { AT_JOB_AND_STEP: 'step', EVERYWHERE: 'step', AT_STEP: 'step' },
     main: "see(env(/^AT_|^EVERYWHERE$/)); file('ENV', 'AT_JOB_AND_FILE=file\\nEVERYWHERE=file\\nAT_FILE=file\\nAT_STEP=file\\n');",
     next: 'see(env(/^AT_|^EVERYWHERE$/));',
     post: 'see(env(/^AT_|^EVERYWHERE$/));',
   },
-  {
-    claim: 'of a variable that two steps set, the last value reaches post',
+  'of a variable that two steps set, the last value reaches post': {
     main: "file('ENV', 'TWICE=first\\n');",
     next: "see(env(/^TWICE$/)); file('ENV', 'TWICE=second\\n');",
     post: 'see(env(/^TWICE$/));',
   },
-  {
-    claim: 'a variable may be empty, long, or of several lines with carriage returns',
+  'a variable may be empty, long, or of several lines with carriage returns': {
     main: "file('ENV', 'FORM_A=\\nFORM_B<<E\\none\\r\\ntwo\\nE\\nFORM_C=x\\r\\nFORM_D=' + 'x'.repeat(100_000) + '\\n');",
     next: 'see(env(/^FORM_/));',
   },
-  {
-    claim: 'names of variables that differ in case are several',
+  'names of variables that differ in case are several': {
     main: "file('ENV', 'Case_Of=1\\nCASE_OF=2\\n');",
     next: 'see(env(/^case_of$/i));',
   },
-  {
-    claim: 'a name of a variable may hold white space and dashes',
+  'a name of a variable may hold white space and dashes': {
     main: "file('ENV', 'odd name-x=1\\n');",
     next: 'see(env(/^odd/));',
   },
-  {
-    claim:
-      'NODE_OPTIONS in GITHUB_ENV is refused with an error in any case, the other lines count, and the step is green',
+  'NODE_OPTIONS in GITHUB_ENV is refused with an error in any case, the other lines count, and the step is green': {
     main: "file('ENV', 'BEFORE_OPTIONS=1\\nNODE_OPTIONS=--no-warnings\\nnode_options=x\\nAFTER_OPTIONS=1\\n');",
     next: 'see(env(/^NODE_OPTIONS$|_OPTIONS$/i));',
   },
-  {
-    claim: 'a bad line in GITHUB_ENV fails the step, and those before it count',
+  'a bad line in GITHUB_ENV fails the step, and those before it count': {
     main: "file('ENV', 'BEFORE_BAD=1\\nbad\\nAFTER_BAD=1\\n');",
     next: 'see(env(/_BAD$/));',
   },
-  {
-    claim: 'GITHUB_ENV replaces no variable that the runner sets, and adds others of their kind',
+  'GITHUB_ENV replaces no variable that the runner sets, and adds others of their kind': {
     main: `see(process.env.GITHUB_ACTIONS);
         file('ENV', ['GITHUB_SHA', 'GITHUB_RUN_ID', 'GITHUB_OUTPUT', 'RUNNER_OS', 'RUNNER_TEMP', 'GITHUB_ACTIONS'].map((name) => name + '=forged\\n').join(''));
         file('ENV', 'GITHUB_MADE_UP=forged\\nRUNNER_MADE_UP=forged\\nACTIONS_MADE_UP=forged\\nGITHUB_TOKEN=forged\\n');`,
     next: 'see(Object.keys(env(/^(GITHUB|RUNNER|ACTIONS)_/)).filter((name) => process.env[name] === "forged"), process.env.GITHUB_ACTIONS);',
   },
-  {
-    claim: 'a variable of the step replaces none that the runner sets',
+  'a variable of the step replaces none that the runner sets': {
     env: {
       GITHUB_SHA: 'of the step',
       RUNNER_OS: 'of the step',
@@ -61,55 +51,47 @@ export const environment: readonly Behaviour[] = [
       parts: ['seen'],
     },
   },
-  {
-    claim: 'CI may be set by the job',
-    main: 'see(process.env.CI);',
-  },
-  {
-    claim: 'a process has the runner’s own variables, and files of its own for commands',
+  'CI may be set by the job': 'see(process.env.CI);',
+  'a process has the runner’s own variables, and files of its own for commands': {
     main: `see(Object.keys(env(/^(RUNNER_|ACTIONS_)|^GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY|ACTIONS|WORKSPACE|ARTIFACTS)/)).filter((name) => !/MADE_UP|^RUNNER_ENVIRONMENT$/.test(name)));
         see(['ENV', 'PATH', 'OUTPUT', 'STATE', 'STEP_SUMMARY'].map((name) => readFileSync(process.env['GITHUB_' + name], 'utf8')));
         file('STATE', 'output=' + process.env.GITHUB_OUTPUT + '\\n');
         file('OUTPUT', 'a=1\\n');`,
     post: 'see(process.env.GITHUB_OUTPUT === process.env.STATE_output, readFileSync(process.env.GITHUB_OUTPUT, "utf8"));',
   },
-  {
-    claim:
-      'a process runs in the workspace, without input, its command files below the temporary folder that steps share',
+  'a process runs in the workspace, without input, its command files below the temporary folder that steps share': {
     main: `see(process.cwd() === process.env.GITHUB_WORKSPACE, readFileSync(0, 'utf8'), dirname(process.env.GITHUB_OUTPUT) === join(process.env.RUNNER_TEMP, '_runner_file_commands'));
         writeFileSync(join(process.env.RUNNER_TEMP, 'left'), 'by main');`,
     next: "see(readFileSync(join(process.env.RUNNER_TEMP, 'left'), 'utf8'));",
     needsProcess: true,
   },
-  {
-    claim: 'GITHUB_PATH puts folders first, the last line before those above it, and a folder named again moves',
+  'GITHUB_PATH puts folders first, the last line before those above it, and a folder named again moves': {
     main: "file('PATH', '/one\\n/two\\r\\n\\n/three\\r/one\\n');",
     next: "see(process.env.PATH.split(':').filter((path) => /one|two|three/.test(path))); file('PATH', '/two\\n /four \\n');",
     post: "see(process.env.PATH.split(':').filter((path) => /one|two|three|four/.test(path)));",
   },
-  {
-    claim: 'GITHUB_PATH goes before the PATH of GITHUB_ENV and of a step',
+  'GITHUB_PATH goes before the PATH of GITHUB_ENV and of a step': {
     env: { PATH: '/of-step' },
     main: "see(process.env.PATH.endsWith('/of-step')); file('PATH', '/from-path\\n'); file('ENV', 'PATH=/from-env:/usr/bin:/bin\\n');",
     next: "see(process.env.PATH.split(':').filter((path) => /from/.test(path)));",
     post: "see(process.env.PATH.split(':').filter((path) => /from|of-step/.test(path)));",
   },
-  {
-    claim: 'a variable without a name in GITHUB_ENV fails the step',
+  'a variable without a name in GITHUB_ENV fails the step': {
     main: "file('ENV', 'BEFORE_NAMELESS=1\\n=v\\nAFTER_NAMELESS=1\\n');",
     next: 'see(env(/_NAMELESS$|^$/));',
   },
-];
+};
 
 /** Breaks the steps that come after it in its job. */
-export const tooLarge: Behaviour = {
-  claim: 'a variable of 128 KiB in GITHUB_ENV lets no later process of the job start, and post fails',
-  main: "file('ENV', 'TOO_LARGE=' + 'x'.repeat(128 * 1024) + '\\n');",
-  next: '',
-  post: '',
-  needsProcess: true,
-  differs: {
-    why: 'The words are those of the operating system; the suite’s runner throws, for no test means that.',
-    parts: ['annotations', 'log'],
+export const tooLarge: Table = {
+  'a variable of 128 KiB in GITHUB_ENV lets no later process of the job start, and post fails': {
+    main: "file('ENV', 'TOO_LARGE=' + 'x'.repeat(128 * 1024) + '\\n');",
+    next: '',
+    post: '',
+    needsProcess: true,
+    differs: {
+      why: 'The words are those of the operating system; the suite’s runner throws, for no test means that.',
+      parts: ['annotations', 'log'],
+    },
   },
 };

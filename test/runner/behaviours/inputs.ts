@@ -1,65 +1,55 @@
-import type { Behaviour } from './behaviour.js';
+import type { Table } from './behaviour.js';
 
 const main = 'see(env(/^INPUT_/));';
 
-export const inputs: readonly Behaviour[] = [
-  {
-    claim: 'an input is a variable in capitals, spaces become underscores, and dashes stay',
+export const inputs: Table = {
+  'an input is a variable in capitals, spaces become underscores, and dashes stay': {
     inputs: '{ plain: {}, two words: {}, with-dash: {}, Mixed_Case.dot: {}, ümlaut: {} }',
     with: { PLAIN: 'a', 'two words': 'b', 'with-dash': 'c', 'mixed_case.DOT': 'd', ümlaut: 'e' },
     main,
   },
-  {
-    claim: 'an input that is not given has its default as text, or is empty',
+  'an input that is not given has its default as text, or is empty': {
     inputs:
       '{ none: {}, number: { default: 5 }, bool: { default: true }, no: { default: no }, empty: { default: "" }, text: { default: "a\\nb" } }',
     main,
   },
-  {
-    claim: 'an input that is required is not enforced',
+  'an input that is required is not enforced': {
     inputs: '{ needed: { required: true } }',
     main,
   },
-  {
-    claim: 'an input that is given empty gets no default',
+  'an input that is given empty gets no default': {
     inputs: '{ key: { default: fallback } }',
     with: { key: '' },
     main,
   },
-  {
-    claim: 'a value of an input stays as it is given, with its white space and line breaks',
+  'a value of an input stays as it is given, with its white space and line breaks': {
     inputs: '{ key: {} }',
     with: { key: '  a\r\nb\n\tc  \n' },
     main,
   },
-  {
-    claim: 'a default may hold the token of the job, which the log does not show',
+  'a default may hold the token of the job, which the log does not show': {
     inputs: '{ token: { default: "${{ github.token }}" }, text: { default: "<${{ github.token }}>" } }',
     main: 'console.log(process.env.INPUT_TOKEN, process.env.INPUT_TEXT)',
   },
-  {
-    claim: 'an input that the action does not declare is handed over, with a warning',
+  'an input that the action does not declare is handed over, with a warning': {
     inputs: '{ known: {}, with-dash: { default: 1 } }',
     with: { knwon: 'x', Other: '' },
     main,
   },
-  {
-    claim: 'inputs of an action that declares none are handed over, with a warning',
+  'inputs of an action that declares none are handed over, with a warning': {
     with: { key: 'x' },
     main,
   },
-  {
-    claim: 'a variable of the step does not replace an input that the action declares, given or not',
+  'a variable of the step does not replace an input that the action declares, given or not': {
     inputs: '{ given: {}, absent: { default: fallback } }',
     with: { given: 'a' },
     env: { INPUT_GIVEN: 'forged', INPUT_ABSENT: 'forged', INPUT_OTHER: 'of the step' },
     main,
   },
-  {
-    claim: 'post gets the inputs of main, whatever a step set in GITHUB_ENV',
+  'post gets the inputs of main, whatever a step set in GITHUB_ENV': {
     inputs: '{ given: {}, absent: { default: fallback } }',
     with: { given: 'a' },
     main: "file('ENV', 'INPUT_GIVEN=forged\\nINPUT_ABSENT=forged\\nINPUT_UNDECLARED=forged\\n');",
     post: main,
   },
-];
+};

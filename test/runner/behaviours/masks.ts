@@ -1,30 +1,26 @@
-import type { Behaviour } from './behaviour.js';
+import type { Table } from './behaviour.js';
 
 const value = `p"a's s<&)é~ü!*(`;
 
 /** Masks a value, then prints each text. */
-const masking = (claim: string, secret: string, texts: Readonly<Record<string, string>>): Behaviour => ({
-  claim,
-  main: `console.log('::add-mask::' + ${JSON.stringify(secret)}.replaceAll('%', '%25').replaceAll('\\r', '%0D').replaceAll('\\n', '%0A'));
-    for (const [name, text] of Object.entries(${JSON.stringify(texts)})) console.log(name + ' [' + text + ']');`,
-});
+const masking = (secret: string, texts: Readonly<Record<string, string>>): string =>
+  `console.log('::add-mask::' + ${JSON.stringify(secret)}.replaceAll('%', '%25').replaceAll('\\r', '%0D').replaceAll('\\n', '%0A'));
+    for (const [name, text] of Object.entries(${JSON.stringify(texts)})) console.log(name + ' [' + text + ']');`;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const shifted = 'secret-value-123';
 
-export const masks: readonly Behaviour[] = [
-  masking('a secret of the job is masked from the start, each of its lines too', 'nothing-else', {
+export const masks: Table = {
+  'a secret of the job is masked from the start, each of its lines too': masking('nothing-else', {
     plain: 'the-secret-of-the-job',
     lines: 'first-line-of-it second-line-of-it',
   }),
-  {
-    claim: 'a mask counts from where it stands on, in later steps and in post too',
+  'a mask counts from where it stands on, in later steps and in post too': {
     main: "console.log('from-here before'); console.log('::add-mask::from-here'); console.log('x from-here y');",
     next: "console.log('from-here');",
     post: "console.log('from-here');",
   },
-  masking(
-    'a mask of several lines hides the whole and each line without the white space around it',
+  'a mask of several lines hides the whole and each line without the white space around it': masking(
     'one of several\n\n   two of several  \r\nthree of several',
     {
       first: 'one of several',
@@ -33,24 +29,16 @@ export const masks: readonly Behaviour[] = [
       JSON: 'one of several\\n\\n   two of several  \\r\\nthree of several',
     },
   ),
-  masking('a mask has no least length', '§', { one: 'a§b' }),
-  masking('a mask keeps the white space around it', '  padded value  ', {
+  'a mask has no least length': masking('§', { one: 'a§b' }),
+  'a mask keeps the white space around it': masking('  padded value  ', {
     padded: 'x  padded value  y',
     bare: 'xpadded valuey',
   }),
-  {
-    claim: 'a blank mask gives a warning',
-    main: "console.log('::add-mask::'); console.log('::add-mask::   '); console.log('a   b');",
-  },
-  {
-    claim: 'a mask may stand in the middle of a line',
-    main: "console.log('x ##[add-mask]mid-line'); console.log('mid-line');",
-  },
-  {
-    claim: 'two masks that overlap or touch become one run of stars',
-    main: "for (const mask of ['uvwxy', 'wxyz1', 'z2z3', 'vwv']) console.log('::add-mask::' + mask); console.log('uvwxyz1 uvwxyz2z3 uvwxy z2z3 uvwxywxyz1 vwvwv');",
-  },
-  masking('a value is masked in the forms that the runner derives', value, {
+  'a blank mask gives a warning': "console.log('::add-mask::'); console.log('::add-mask::   '); console.log('a   b');",
+  'a mask may stand in the middle of a line': "console.log('x ##[add-mask]mid-line'); console.log('mid-line');",
+  'two masks that overlap or touch become one run of stars':
+    "for (const mask of ['uvwxy', 'wxyz1', 'z2z3', 'vwv']) console.log('::add-mask::' + mask); console.log('uvwxyz1 uvwxyz2z3 uvwxy z2z3 uvwxywxyz1 vwvwv');",
+  'a value is masked in the forms that the runner derives': masking(value, {
     base64: base64(value),
     JSON: JSON.stringify(value).slice(1, -1),
     URI: 'p%22a%27s%20s%3C%26%29%C3%A9~%C3%BC%21%2A%28',
@@ -58,47 +46,44 @@ export const masks: readonly Behaviour[] = [
     'command line': value.replaceAll('"', '\\"'),
     expression: value.replaceAll("'", "''"),
   }),
-  masking('a value is not masked in other forms', value, {
+  'a value is not masked in other forms': masking(value, {
     hex: Buffer.from(value).toString('hex'),
     'encodeURIComponent, which leaves signs': encodeURIComponent(value),
     'a form': new URLSearchParams({ v: value }).toString(),
     capitals: value.toUpperCase(),
   }),
-  masking('a value is not masked as base64url', 'p?a>s~s??>>', {
+  'a value is not masked as base64url': masking('p?a>s~s??>>', {
     base64url: Buffer.from('p?a>s~s??>>').toString('base64url'),
   }),
-  masking('base64 of a longer text hides a value at every shift', shifted, {
+  'base64 of a longer text hides a value at every shift': masking(shifted, {
     0: base64(`uuu${shifted}`),
     1: base64(`u${shifted}`),
     2: base64(`uu${shifted}`),
     'with a tail': base64(`user:${shifted}@host`),
   }),
-  masking('a value with controls and separators is masked as JSON', 'ctl\u0001\t\u0085\u2028\u{1F600}/\\\u007f', {
+  'a value with controls and separators is masked as JSON': masking('ctl\u0001\t\u0085\u2028\u{1F600}/\\\u007f', {
     'of .NET': 'ctl\\u0001\\t\\u0085\\u2028\u{1F600}/\\\\\u007f',
     'of JavaScript': JSON.stringify('ctl\u0001\t\u0085\u2028\u{1F600}/\\\u007f').slice(1, -1),
   }),
-  masking('a quoted value is masked without its quotes', '"quoted-value"', { bare: 'quoted-value' }),
-  masking('a short quoted value is not masked without its quotes', '"quoted"', { bare: 'quoted' }),
-  masking('the parts of a value around an ampersand are masked', 'left-part&right-part', {
+  'a quoted value is masked without its quotes': masking('"quoted-value"', { bare: 'quoted-value' }),
+  'a short quoted value is not masked without its quotes': masking('"quoted"', { bare: 'quoted' }),
+  'the parts of a value around an ampersand are masked': masking('left-part&right-part', {
     before: 'left-part&',
     after: 'right-part',
     bare: 'left-part',
   }),
-  masking('the parts of a value around an ampersand with a plus are masked', 'first-part&+other-part&third', {
+  'the parts of a value around an ampersand with a plus are masked': masking('first-part&+other-part&third', {
     before: 'first-part&+',
     after: 'ther-part&third',
     last: 'third',
   }),
-  masking('short parts around an ampersand are not masked', 'lef&rig', { before: 'lef&', after: 'rig' }),
-  {
-    claim: 'a mask hides text of annotations, not their titles or files',
-    main: "console.log('::add-mask::in-annotation'); console.log('::error title=in-annotation,file=in-annotation::x in-annotation y');",
-  },
-  {
-    claim: 'a mask changes no output, state or variable',
+  'short parts around an ampersand are not masked': masking('lef&rig', { before: 'lef&', after: 'rig' }),
+  'a mask hides text of annotations, not their titles or files':
+    "console.log('::add-mask::in-annotation'); console.log('::error title=in-annotation,file=in-annotation::x in-annotation y');",
+  'a mask changes no output, state or variable': {
     main: "console.log('::add-mask::raw-value'); file('OUTPUT', 'a=raw-value\\n'); file('STATE', 'a=raw-value\\n'); file('ENV', 'RAW=raw-value\\n');",
     next: 'see(env(/^RAW$/)); console.log(process.env.RAW);',
     post: 'see(env(/^STATE_a$/)); console.log(process.env.STATE_a);',
   },
-  masking('a mask with a percent sign is masked as it was meant', '100%25 value%0A', { plain: '100%25 value%0A' }),
-];
+  'a mask with a percent sign is masked as it was meant': masking('100%25 value%0A', { plain: '100%25 value%0A' }),
+};
