@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ import { readRecording } from '../runner/behaviours/recording.js';
 import { allGroups } from '../runner/behaviours/table.js';
 import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, Stream } from '../runner/child.js';
-import { Job, sweep } from '../runner/job.js';
+import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
 import {
   runPost,
@@ -118,16 +117,6 @@ test('a test can wait for a line before and after it comes, until the process en
   await expect(step.waitForLine('three')).rejects.toThrow(/without a line that fits three; it printed:\none\ntwo/);
   await step.done;
   await expect(step.waitForLine(/four/)).rejects.toThrow(/four/);
-});
-
-test('the folders of a job go with it, or after its process has ended', () => {
-  const ended = spawnSync(process.execPath, ['-e', '']).pid;
-  const left = mkdtempSync(join(tmpdir(), `action-runner-${ended}-`));
-  const job = new Job();
-  sweep();
-  expect([existsSync(left), existsSync(job.temp)]).toEqual([false, true]);
-  job.dispose();
-  expect(existsSync(job.root)).toBe(false);
 });
 
 test('the lines of a stream do not depend on its chunks', () => {

@@ -26,40 +26,40 @@ export class VirtualProcess {
   readonly ended: Promise<VirtualExit>;
   /** Stack of the error that ended the work. */
   crash: string | undefined;
-  readonly startedAt: number;
+  isOver = false;
   readonly #options: VirtualProcessOptions;
   readonly #cancellation = new Cancellation();
   readonly #pending = new Set<() => void>();
   readonly #world: World;
   #resolve: (exit: VirtualExit) => void = () => undefined;
-  #isOver = false;
   #isReported = false;
 
   constructor(options: VirtualProcessOptions) {
     const { work, clock, limitMs } = options;
     this.#options = options;
-    this.startedAt = clock.now();
-    this.#world = this.#makeWorld();
+    this.#world = this.#makeWorld(clock.now());
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const stopLimit = clock.schedule(this.startedAt + limitMs, () => this.#end('hung'));
+    const stopLimit = clock.schedule(clock.now() + limitMs, () => this.kill('hung'));
     this.ended.then(stopLimit);
     // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
     Promise.resolve()
       .then(() => work.run(this.#world))
       .then(
-        (succeeded) => this.#finish(succeeded),
+        (succeeded) => {
+          if (!this.#isReported) this.#finish(succeeded);
+        },
         (error: unknown) => this.#report(error),
       );
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  kill(exit: 'killed' | 'hung' = 'killed'): void {
-    this.#end(exit);
+  kill(exit: VirtualExit = 'killed'): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    // Its sockets close with it.
+    for (const giveUp of this.#pending) giveUp();
+    this.#resolve(exit);
   }
 
   /** A signal waits for its turn, as in Node. */
@@ -68,7 +68,7 @@ export class VirtualProcess {
     clock.schedule(clock.now(), () => this.#guard(() => work.onSignal(this.#cancellation)));
   }
 
-  #makeWorld(): World {
+  #makeWorld(startedAt: number): World {
     const { clock, exchange, environment, random, clockAheadMs } = this.#options;
     const toolkit = this.#guardedToolkit();
     return {
@@ -79,23 +79,20 @@ export class VirtualProcess {
       isReported: () => this.#isReported,
       cancellation: this.#cancellation,
       clock: {
-        now: () => clock.now() - this.startedAt,
+        now: () => clock.now() - startedAt,
         // As Date.now(), without fractions.
         epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
-        schedule: (time, call) => clock.schedule(time + this.startedAt, () => this.#guard(call)),
+        schedule: (time, call) => clock.schedule(time + startedAt, () => this.#guard(call)),
       },
       exchange: async (request, onCancel) => {
-        if (this.#isOver) return never();
-        const outcome = await exchange(request, (giveUp) => {
+        const never = new Promise<never>(() => undefined);
+        if (this.isOver) return never;
+        const response = exchange(request, (giveUp) => {
           this.#pending.add(giveUp);
           onCancel(giveUp);
-        }).then(
-          (response) => () => response,
-          (error: unknown) => () => {
-            throw error;
-          },
-        );
-        return this.#isOver ? never() : outcome();
+        });
+        await response.catch(() => undefined);
+        return this.isOver ? never : response;
       },
     };
   }
@@ -105,14 +102,14 @@ export class VirtualProcess {
     type Call = (...args: unknown[]) => unknown;
     const guarded = Object.entries(this.#options.toolkit).map(([name, call]: [string, Call]) => [
       name,
-      (...args: unknown[]) => (this.#isOver ? undefined : call(...args)),
+      (...args: unknown[]) => (this.isOver ? undefined : call(...args)),
     ]);
     return { ...Object.fromEntries(guarded), input: this.#options.toolkit.input };
   }
 
   /** A timer that throws is an uncaught exception of Node. */
   #guard(call: () => void): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     try {
       call();
     } catch (error) {
@@ -121,31 +118,18 @@ export class VirtualProcess {
   }
 
   async #report(error: unknown): Promise<void> {
-    if (this.#isReported || this.#isOver) return;
+    if (this.#isReported || this.isOver) return;
     this.#isReported = true;
     this.crash = String(error instanceof Error ? error.stack : error);
     const succeeded = await this.#options.work.reportError(error, this.#world).catch((failure: unknown) => {
       this.#world.toolkit.error(`Could not report the step's result: ${failure}`);
       return false;
     });
-    this.#end(succeeded ? 0 : 1);
+    this.#finish(succeeded);
   }
 
   #finish(succeeded: boolean): void {
-    if (this.#isReported) return;
     this.#isReported = true;
-    this.#end(succeeded ? 0 : 1);
+    this.kill(succeeded ? 0 : 1);
   }
-
-  #end(exit: VirtualExit): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    // Its sockets close with it.
-    for (const giveUp of this.#pending) giveUp();
-    this.#resolve(exit);
-  }
-}
-
-function never(): Promise<never> {
-  return new Promise(() => undefined);
 }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 
 export interface Manifest {
@@ -12,7 +12,7 @@ export interface Manifest {
 
 const cache = new Map<string, Manifest>();
 
-export function loadManifest(path: string = projectManifest()): Manifest {
+export function loadManifest(path = 'action.yml'): Manifest {
   const file = resolve(path);
   const known = cache.get(file) ?? readManifest(parse(readFileSync(file, 'utf8')), dirname(file));
   cache.set(file, known);
@@ -33,16 +33,6 @@ function readManifest({ runs, inputs }: Content, directory: string): Manifest {
 /** Only the one expression that an action's defaults need is evaluated. */
 export function evaluateDefault(written: string, token: string): string {
   const value = written.replaceAll(/\$\{\{\s*github\.token\s*\}\}/g, () => token);
-  if (/\$\{\{/.test(written.replaceAll(/\$\{\{\s*github\.token\s*\}\}/g, ''))) {
-    throw new Error(`an expression that this runner does not evaluate: ${written}`);
-  }
+  if (value.includes('${{')) throw new Error(`an expression that this runner does not evaluate: ${written}`);
   return value;
-}
-
-function projectManifest(): string {
-  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'action.yml');
-    if (existsSync(candidate)) return candidate;
-    if (dirname(folder) === folder) throw new Error('no action.yml in any folder above the runner');
-  }
 }

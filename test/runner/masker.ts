@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
 
-/** Replaces secrets and the encoded forms of them that the runner knows. Hex and base64url are not among these. */
+/**
+ * Replaces secrets and the encoded forms of them that the runner knows, but for pieces of them in messages of PowerShell. Hex and
+ * base64url are not among these.
+ */
 export class Masker {
   readonly #values = new Set<string>();
   readonly #forms = new Set<string>();
@@ -58,16 +61,7 @@ function derivedForms(value: string): string[] {
     ),
     escapeXml(value),
     quoted ? value.slice(1, -1) : '',
-    ...partsAroundAmpersand(value),
   ];
-}
-
-/** PowerShell prints what stands before and after the one of a bad command apart; after `&+` it colours a letter. */
-function partsAroundAmpersand(value: string): string[] {
-  const plus = value.indexOf('&+');
-  const end = plus < 0 ? value.lastIndexOf('&') + 1 : plus + 2;
-  if (end === 0) return [];
-  return [value.slice(0, end), value.slice(plus < 0 ? end : end + 1)].filter((part) => part.length >= 6);
 }
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };

@@ -67,17 +67,6 @@ export const masks: Table = {
   }),
   'a quoted value is masked without its quotes': masking('"quoted-value"', { bare: 'quoted-value' }),
   'a short quoted value is not masked without its quotes': masking('"quoted"', { bare: 'quoted' }),
-  'the parts of a value around an ampersand are masked': masking('left-part&right-part', {
-    before: 'left-part&',
-    after: 'right-part',
-    bare: 'left-part',
-  }),
-  'the parts of a value around an ampersand with a plus are masked': masking('first-part&+other-part&third', {
-    before: 'first-part&+',
-    after: 'ther-part&third',
-    last: 'third',
-  }),
-  'short parts around an ampersand are not masked': masking('lef&rig', { before: 'lef&', after: 'rig' }),
   'a mask hides text of annotations, not their titles or files':
     "console.log('::add-mask::in-annotation'); console.log('::error title=in-annotation,file=in-annotation::x in-annotation y');",
   'a mask changes no output, state or variable': {
