@@ -93,9 +93,26 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
-  const { service, spawn, limitMs } = overSockets
-    ? { service: await startControlPlane(serviceOptions), spawn: undefined, limitMs: 35_000 }
-    : virtualService(serviceOptions, { clock, trip, runs: client, clockAheadMs, ownExchange, elsewhere });
+  const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
+  const service = virtual === undefined ? await startControlPlane(serviceOptions) : withAddress(virtual);
+  const spawn: StepOptions['spawn'] =
+    virtual &&
+    ((child, part) => {
+      const connection = virtualNetwork(virtual.exchanges, clock, trip === undefined ? {} : { trip });
+      const toService: Exchange = async (request, onCancel) => {
+        if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
+        elsewhere.push(request);
+        throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
+      };
+      const random = seededRandom(options.seed ?? 1);
+      return spawnVirtual(child, part, {
+        clock,
+        exchange: ownExchange ?? toService,
+        runs: client,
+        random,
+        clockAheadMs,
+      });
+    });
   onTestFinished(() => service.close());
   const job = oneJob ? new Job() : undefined;
   onTestFinished(() => job?.dispose());
@@ -110,7 +127,12 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
     return handle;
   };
   // The bundle runs on several versions of Node, the tests on one.
-  const common: StepOptions = { limitMs, node: process.env['NODE_OF_BUNDLE'], spawn, job };
+  const common: StepOptions = {
+    limitMs: overSockets ? 35_000 : 30_000,
+    node: process.env['NODE_OF_BUNDLE'],
+    spawn,
+    job,
+  };
   const startMode: Stage['startMode'] = (mode, inputs, more) => {
     if (!overSockets && more?.nodeArgs !== undefined) throw new Error('nodeArgs need `overSockets`.');
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
@@ -140,36 +162,10 @@ export async function setStage({ onTestFinished }: TestContext, options: StageOp
   };
 }
 
-interface Virtual {
-  readonly clock: VirtualClock;
-  readonly trip: NetworkOptions['trip'];
-  readonly runs: WorkflowRuns;
-  readonly clockAheadMs: number;
-  readonly ownExchange: Exchange | undefined;
-  readonly elsewhere: HttpRequest[];
-}
-
-function virtualService(options: ServedControlPlaneOptions, { clock, trip, ownExchange, elsewhere, ...host }: Virtual) {
-  const { exchanges, ...observed } = createControlPlane({ ...options, clock: clock.service });
+function withAddress({ exchanges, ...observed }: ReturnType<typeof createControlPlane>): RunningControlPlane {
   const { apiKey, projectIds } = observed.plane;
-  const service: RunningControlPlane = {
-    ...observed,
-    baseUrl: 'https://control.test/v2',
-    apiKey,
-    projectIds,
-    close: async () => exchanges.close(),
-  };
-  const spawn: NonNullable<StepOptions['spawn']> = (child, part) => {
-    const connection = virtualNetwork(exchanges, clock, trip === undefined ? {} : { trip });
-    const toService: Exchange = async (request, onCancel) => {
-      if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
-      elsewhere.push(request);
-      throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
-    };
-    const exchange = ownExchange ?? toService;
-    return spawnVirtual(child, part, { ...host, clock, random: seededRandom(options.seed ?? 1), exchange });
-  };
-  return { service, spawn, limitMs: 30_000 };
+  const close = async () => exchanges.close();
+  return { ...observed, baseUrl: 'https://control.test/v2', apiKey, projectIds, close };
 }
 
 /** The one error annotation of a step that failed. */

@@ -16,7 +16,7 @@ export class Job {
   readonly path: string[] = [];
 
   constructor() {
-    this.root = mkdtempSync(join(tmpdir(), 'action-runner-'));
+    this.root = mkdtempSync(join(tmpdir(), 'ctl-action-'));
     open.add(this.root);
     this.temp = join(this.root, 'temp');
     this.workspace = join(this.root, 'workspace');
