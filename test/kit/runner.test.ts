@@ -51,7 +51,7 @@ test.concurrent.for(rows.toReversed())('as in GitHub’s runner: %s', async ([cl
 });
 
 /** Starts an action of its own. */
-function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = { spawn: runScript }): StepHandle {
+function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = {}): StepHandle {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const actionYml = writeAction(join(folder, 'action'), actionFiles({ claim: '', ...behaviour }, folder));
@@ -92,16 +92,15 @@ test('a result has each stream, the commands in it, the masks, and why a command
 
 test('with debug the log shows the debug lines of the action and of the runner', async () => {
   const main = "console.log('::debug::' + process.env.RUNNER_DEBUG); file('OUTPUT', 'a=b\\n')";
-  expect((await start({ main }, { debug: true, spawn: runScript }).done).log).toBe(
-    '##[debug]1\n##[debug]Set output a = b\n',
-  );
+  const { log } = await start({ main }, { debug: true, spawn: runScript }).done;
+  expect(log).toBe('##[debug]1\n##[debug]Set output a = b\n');
 });
 
 test('post can get other inputs and variables than main', async () => {
   const post = 'console.log(process.env.INPUT_KEY, process.env.STATE_id, process.env.EXTRA, process.env.OTHER);';
   const action = { main: "file('STATE', 'id=7\\n');", post, inputs: '{ key: { default: fallback } }' };
-  const main = await start(action, { inputs: { key: 'given' }, env: { EXTRA: 'main', OTHER: 'x' }, spawn: runScript })
-    .done;
+  const options = { inputs: { key: 'given' }, env: { EXTRA: 'main', OTHER: 'x' }, spawn: runScript };
+  const main = await start(action, options).done;
   expect((await runPost(main, { inputs: {}, env: { EXTRA: 'post' } })).stdout).toBe('fallback 7 post x\n');
 });
 
@@ -111,7 +110,7 @@ test('a process that runs over its limit is killed, and the result says so', asy
 });
 
 test('a test can wait for a line before and after it comes, until the process ends', async () => {
-  const step = start({ main: "console.log('one'); console.log('two')" }, {});
+  const step = start({ main: "console.log('one'); console.log('two')" });
   expect(await step.waitForLine('two')).toMatchObject({ stream: 'stdout', text: 'two' });
   expect(await step.waitForLine(/^o/)).toMatchObject({ text: 'one' });
   await expect(step.waitForLine('three')).rejects.toThrow(/without a line that fits three; it printed:\none\ntwo/);
@@ -150,7 +149,7 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
   });
   if (behaviour.isCancelled) {
     await readiness(seen);
-    step.cancel(0.2);
+    step.cancel(0.4);
   }
   const main = await step.done;
   const next =

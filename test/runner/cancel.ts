@@ -16,14 +16,10 @@ export async function cancel(child: StepProcess, scale: number): Promise<void> {
   }
 }
 
-async function endsWithin(child: StepProcess, ms: number): Promise<boolean> {
-  const stop = new AbortController();
-  const late = delay(ms, false, { signal: stop.signal }).catch(() => false);
+function endsWithin(child: StepProcess, ms: number): Promise<boolean> {
   const ended = child.ended.then(
     () => true,
     () => true,
   );
-  const inTime = await Promise.race([ended, late]);
-  stop.abort();
-  return inTime;
+  return Promise.race([ended, delay(ms, false, { ref: false })]);
 }

@@ -5,28 +5,12 @@ export interface Command {
   readonly data: string;
 }
 
-type Escapes = ReadonlyArray<readonly [written: string, meant: string]>;
+type Escapes = Readonly<Record<string, string>>;
 
 // Order matters: `%25` comes last, or `%250A` would turn into a line break.
-const DATA: Escapes = [
-  ['%0D', '\r'],
-  ['%0A', '\n'],
-  ['%25', '%'],
-];
-const PROPERTY: Escapes = [
-  ['%0D', '\r'],
-  ['%0A', '\n'],
-  ['%3A', ':'],
-  ['%2C', ','],
-  ['%25', '%'],
-];
-const OLD: Escapes = [
-  ['%3B', ';'],
-  ['%0D', '\r'],
-  ['%0A', '\n'],
-  ['%5D', ']'],
-  ['%25', '%'],
-];
+const DATA: Escapes = { '%0D': '\r', '%0A': '\n', '%25': '%' };
+const PROPERTY: Escapes = { '%0D': '\r', '%0A': '\n', '%3A': ':', '%2C': ',', '%25': '%' };
+const OLD: Escapes = { '%3B': ';', '%0D': '\r', '%0A': '\n', '%5D': ']', '%25': '%' };
 
 export function parseCommand(line: string, known: ReadonlySet<string>): Command | undefined {
   return parseNew(line, known) ?? parseOld(line, known);
@@ -72,5 +56,5 @@ function command(
 }
 
 function resolveEscapes(text: string, escapes: Escapes): string {
-  return escapes.reduce((result, [written, meant]) => result.replaceAll(written, meant), text);
+  return Object.entries(escapes).reduce((result, [written, meant]) => result.replaceAll(written, meant), text);
 }

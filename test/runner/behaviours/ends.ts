@@ -15,7 +15,6 @@ export const ends: Table = {
     main: "new Promise(() => {}).then(() => console.log('never'));",
     needsProcess: true,
   },
-  'an error on the log and exit code 0 leave the step green': "console.log('::error::a');",
   'all that was printed before the end is in the log': {
     main: "for (let i = 0; i < 2000; i++) process.stdout.write(i % 500 === 0 ? i + '\\n' : ''); process.stdout.write('last');",
     needsProcess: true,
