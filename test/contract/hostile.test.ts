@@ -5,6 +5,7 @@ import { attacks, json, nested, printObject, record, text } from '../kit/hostile
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
+import { all } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 type Response = string | Partial<HttpResponse>;
@@ -15,7 +16,8 @@ type Run = (mode: Mode, response: Response | Respond, inputs?: Inputs) => Promis
 const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const otherId = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 const inputsOf: Readonly<Record<Mode, Inputs>> = { ...requiredInputs, 'revoke-key': { 'key-id': '7' } };
-const all = { 'operation-id': 'all' };
+/** Each run takes random values of its own. */
+const numRuns = 25;
 
 /** Runs steps with step debug on. In none of them text acts as more than text, or an exception is shown. */
 async function setSteps(context: TestContext): Promise<Run> {
@@ -90,22 +92,14 @@ describe('text of the service', () => {
     const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
       await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns });
   });
 
   test('a name that looks like markup is shown letter by letter', async (context) => {
     const run = await setSteps(context);
-    const parts = ['<', '>', '&', '"', "'", '/', 'img', 'code', ';', '#', '`', '|', '&lt;', '</code>'];
-    const signs: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-    const property = fc.asyncProperty(fc.array(fc.constantFrom(...parts), { minLength: 1 }), async (chosen) => {
-      const name = chosen.join('').slice(0, 80);
-      const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
-      const shown = [...summary.matchAll(/<code>([^<]*)<\/code>/g)].map(([, html = '']) =>
-        html.replace(/&(amp|lt|gt|quot|#39);/g, (_, sign: string) => signs[sign] ?? ''),
-      );
-      expect(shown).toEqual(['7', name]);
-    });
-    await fc.assert(property, { numRuns: 40 });
+    const name = `<img src='x'>&lt;|"/#39;</code>\``;
+    const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
+    expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
   });
 
   const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
@@ -257,7 +251,7 @@ describe('JSON of any shape', () => {
       succeeded++;
       expect(responses.some(provesEnd)).toBe(true);
     });
-    await fc.assert(property, { numRuns: 40, examples: [[[{ status: 200, body: operationBody(finished) }]]] });
+    await fc.assert(property, { numRuns, examples: [[[{ status: 200, body: operationBody(finished) }]]] });
     expect(succeeded).toBeGreaterThan(0);
   });
 
@@ -268,19 +262,9 @@ describe('JSON of any shape', () => {
     ['an end with a null character', operationBody({ ...finished, status: 'finished\u0000' })],
     ['JSON with escaped braces', operationBody(finished).replaceAll('{', '\\u007b').replaceAll('}', '\\u007d')],
     ['an end in the prototype', `{"operation":${inPrototype}}`],
-    ['an end nested too deeply', `{"operation":{"id":"${id}","status":"finished","more":${nested(6_000)}}}`],
   ] as const)('%s does not end a wait with success', async ([, response], context) => {
     const run = await setSteps(context);
     expect((await run('wait-operation', response)).conclusion).toBe('failure');
-  });
-
-  test('a list of operations is waited for or rejected', async (context) => {
-    const run = await setSteps(context);
-    const list = response(array(operation), (records) => `{"operations":${records},"pagination":{}}`);
-    const property = fc.asyncProperty(fc.array(list, { minLength: 1, maxLength: 4 }), async (responses) => {
-      await run('wait-operation', inTurn(responses), all);
-    });
-    await fc.assert(property, { numRuns: 40 });
   });
 
   test('an operation of a list that another response names differently is an error that shows both as text', async (context) => {
@@ -308,6 +292,7 @@ describe('JSON of any shape', () => {
       );
       let succeeded = 0;
       const property = fc.asyncProperty(listed, async (shown) => {
+        if (name === 'operation') await run('wait-operation', shown, all);
         const { conclusion, outputs } = await run(mode, shown, { filter: 'id!=none' });
         if (conclusion !== 'success') return;
         succeeded++;
@@ -319,7 +304,7 @@ describe('JSON of any shape', () => {
         expect(outputs['count']).toBe(String(ids.length));
         if (outputs[`${name}s`] !== '') expect(JSON.parse(outputs[`${name}s`] ?? '')).toHaveLength(ids.length);
       });
-      await fc.assert(property, { numRuns: 40, examples: [[{ status: 200, body: example }]] });
+      await fc.assert(property, { numRuns, examples: [[{ status: 200, body: example }]] });
       expect(succeeded).toBeGreaterThan(0);
     });
   }
@@ -357,7 +342,7 @@ describe('JSON of any shape', () => {
       expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
     });
     const example = { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' };
-    await fc.assert(property, { numRuns: 40, examples: [[example, '[]']] });
+    await fc.assert(property, { numRuns, examples: [[example, '[]']] });
     expect(succeeded).toBeGreaterThan(0);
   });
 
@@ -382,6 +367,6 @@ describe('JSON of any shape', () => {
       const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
       expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns });
   });
 });
