@@ -3,7 +3,7 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, NotShown } from '../control-plane/index.js';
 import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
-import { ended, gaps, minute, second, tookOf, waitFor } from '../kit/wait.js';
+import { gaps, minute, second, tookOf } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 type Inputs = NonNullable<StepOptions['inputs']>;
@@ -202,11 +202,6 @@ describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) =>
 });
 
 describe('the pauses between the attempts of a request', () => {
-  /** The pauses of a list that fails so. */
-  async function pauses(context: TestContext, options: StageOptions): Promise<number[]> {
-    return gaps((await send(context, call('list-keys'), options, { timeout: '20h' })).times);
-  }
-
   test('they are at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
     const stage = await setStage(context, { faults: [onDelete(status(503), {})] });
     const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
@@ -223,7 +218,9 @@ describe('the pauses between the attempts of a request', () => {
   });
 
   test('a Retry-After of a 503 is honoured in each of 5 attempts, also if it is longer than a minute', async (context) => {
-    expect(await pauses(context, { faults: [{ fault: retryAfter(503, 90) }] })).toEqual(Array(4).fill(90 * second));
+    const faults = [{ fault: retryAfter(503, 90) }];
+    const { times } = await send(context, call('list-keys'), { faults }, { timeout: '20h' });
+    expect(gaps(times)).toEqual(Array(4).fill(90 * second));
   });
 
   test.for([
@@ -298,26 +295,5 @@ describe('bodies', () => {
       }),
       { numRuns: 40 },
     );
-  });
-});
-
-describe('the timeout of a request', () => {
-  test('a mode names request-timeout, post names no input', async (context) => {
-    const inputs = { 'request-timeout': '10s', timeout: '15m' };
-    const { result } = await send(context, call('list-keys'), { faults: [{ fault: hang }] }, inputs);
-    expectError(result, /GET \/v2\/api_keys: No complete response within 10s \(request-timeout\)\. Check base-url/);
-
-    const stage = await setStage(context);
-    const main = await stage.runMode('create-key');
-    stage.service.faults.add({ fault: { kind: 'hang-before-headers', done: 'never' } });
-    const { log } = await stage.runPost(main);
-    expect(log).toMatch(/No complete response within \ds\./);
-    expect(log).not.toContain('request-timeout');
-  });
-
-  test('the one poll of timeout: 0 has all of it', async (context) => {
-    const faults = [{ fault: { kind: 'delay', ms: 9 * second } as const }];
-    const { result } = await waitFor(context, [ended], { timeout: '0', 'request-timeout': '10s' }, { faults });
-    expect(result.outputs).toMatchObject({ status: 'finished', 'duration-ms': String(9 * second) });
   });
 });

@@ -269,21 +269,23 @@ describe('the reads of the list', () => {
 describe('since', () => {
   const since = { ...all, since: '10m' };
 
-  test.for(['failed', 'finished'])('one that %s within it, before the wait, counts', async (outcome, context) => {
-    const plan = { ...ended, outcome, ageMs: 9 * minute };
-    const { result, took, ids } = await waitFor(context, [plan], { ...since, 'fail-on': 'empty' });
-    expect(result.outputs).toMatchObject({ status: outcome, count: '1', 'operation-id': ids[0] });
-    expect(took).toBe(0);
-  });
-
-  test.for([
-    { ageMs: 11 * minute },
-    { ageMs: minute, action: 'check_availability' },
-    { ageMs: minute, branchId: 'br-theirs' },
-  ])('what is older, started by the service or excluded does not count: %o', async (plan, context) => {
-    const inputs = { ...since, filter: 'branch_id!=br-theirs' };
-    const { result } = await waitFor(context, [{ ...failedAtOnce, ...plan }], inputs);
-    expectNothing(result);
+  test.for<[what: string, plan: OperationPlan, verdict?: string]>([
+    ['what failed within it counts', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
+    ['what finished within it counts', { ageMs: 9 * minute }, 'finished'],
+    ['what is older does not count', { outcome: 'failed', ageMs: 11 * minute }],
+    ['what the service started by itself does not count', { outcome: 'failed', action: 'check_availability' }],
+    ['what the filter excludes does not count', { outcome: 'failed', branchId: 'br-theirs' }],
+  ])('%s', async ([, plan, verdict], context) => {
+    // The clock of the service measures it.
+    for (const clockAheadMs of [-60 * minute, 0, 60 * minute]) {
+      const inputs = { ...since, filter: 'branch_id!=br-theirs', 'fail-on': 'empty' };
+      const { result, took, ids } = await waitFor(context, [{ ...ended, ageMs: minute, ...plan }], inputs, {
+        clockAheadMs,
+      });
+      expect(result.outputs['status']).toBe(verdict ?? 'empty');
+      expect(idsOf(result)).toEqual(verdict === undefined ? [] : ids);
+      expect(took).toBe(verdict === undefined ? 5 * second : 0);
+    }
   });
 
   test('the first poll reads back to it, behind the newest 1,000', async (context) => {
@@ -298,12 +300,6 @@ describe('since', () => {
     start(stage, 1_500, { ...ended, ageMs: 60 * minute });
     await waitForAll(stage, { ...since, timeout: '0' });
     expect(stage.times()).toHaveLength(10);
-  });
-
-  test.for([-60, 60])('the clock of the service measures it: the runner is off by %i min', async (off, context) => {
-    const plans = [11, 9].map((age) => ({ ...failedAtOnce, ageMs: age * minute }));
-    const { result, ids } = await waitFor(context, plans, since, { clockAheadMs: off * minute });
-    expect(idsOf(result)).toEqual([ids[1]]);
   });
 });
 

@@ -135,17 +135,6 @@ describe('the pace of polling', () => {
     },
   );
 
-  test('a long Retry-After does not slow down the polls after it', async (context) => {
-    for (const seed of seeds) {
-      const faults = [{ nth: 3, fault: retryAfter(429, 600) }];
-      const { times } = await waitFor(context, [forever], { timeout: '13m' }, { seed, faults });
-      const [, , throttled, next, afterNext] = gaps(times());
-      expect(throttled).toBeGreaterThanOrEqual(600 * second);
-      expect(next).toBeLessThanOrEqual(minute);
-      expect(afterNext).toBeLessThanOrEqual(25 * second);
-    }
-  });
-
   test('a wait that is throttled once learns of the end within 10 s', async (context) => {
     for (const seed of manySeeds) {
       const random = seededRandom(seed);
@@ -158,32 +147,34 @@ describe('the pace of polling', () => {
 
   test.for<[what: string, nth: number, fault: Fault, seconds: number, most: number]>([
     ['a 429 before the first response', 1, retryAfter(429, 200), 200, Number.POSITIVE_INFINITY],
-    ['a 429 after it', 4, retryAfter(429, 200), 200, Number.POSITIVE_INFINITY],
+    ['a 429 after it', 4, retryAfter(429, 600), 600, Number.POSITIVE_INFINITY],
     ['a 503 before the first response', 1, retryAfter(503, 90), 90, 96],
     ['a 503 after it', 3, retryAfter(503, 20), 20, 26],
     ['a 503 that counts as a minute, because it asks for an hour,', 3, retryAfter(503, 3_600), 60, 66],
-  ])('the Retry-After of %s is honoured', async ([, nth, fault, seconds, most], context) => {
+  ])('the Retry-After of %s is honoured, but does not slow down later polls', async (row, context) => {
+    const [, nth, fault, seconds, most] = row;
     for (const seed of seeds) {
       const options = { seed, faults: [{ nth, fault }] };
-      const { times, result } = await waitFor(context, [{ lengthMs: minute }], { timeout: '2h' }, options);
+      const { times, result } = await waitFor(context, [{ lengthMs: 13 * minute }], { timeout: '2h' }, options);
       expect(result.outputs['status']).toBe('finished');
-      expect(gaps(times())[nth - 1]).toBeGreaterThanOrEqual(seconds * second);
-      expect(gaps(times())[nth - 1]).toBeLessThan(most * second);
+      const [asked, next, afterNext] = gaps(times()).slice(nth - 1);
+      expect(asked).toBeGreaterThanOrEqual(seconds * second);
+      expect(asked).toBeLessThan(most * second);
+      expect(next).toBeLessThanOrEqual(minute);
+      expect(afterNext).toBeLessThanOrEqual(25 * second);
     }
   });
 });
 
-describe('failures before the first successful response', () => {
-  test('a retried request that succeeds is not named as the last error', async (context) => {
+describe('failures', () => {
+  test('a retried first request that succeeds is not named as the last error', async (context) => {
     const faults = [{ nth: 1, fault: status(503) }];
     const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
     expect(result.outputs['status']).toBe('timeout');
     expect(result.log.match(/The service responds again/g)).toHaveLength(1);
     expect(errorOf(result)).not.toMatch(/Last error/);
   });
-});
 
-describe('failures after the first successful response', () => {
   const failing: readonly Fault[] = [
     ...[status(500), status(503), lost, truncated, html],
     { kind: 'bad-json' },
@@ -195,7 +186,7 @@ describe('failures after the first successful response', () => {
   ];
   for (const inputs of [{}, all])
     test.for(failing)(
-      `polling continues until the deadline, and the last error is named: %o ${Object.values(inputs)}`,
+      `polling continues after the first response until the deadline, and the last error is named: %o ${Object.values(inputs)}`,
       async (fault, context) => {
         const slow = { timeout: '10m', 'request-timeout': '10s', ...inputs };
         const options = { faults: [{ from: 2, fault }] };
@@ -222,7 +213,7 @@ describe('failures after the first successful response', () => {
     },
   );
 
-  test.for([400, 401, 403, 405, 409, 410, 422])('%i is final', async (code, context) => {
+  test.for([400, 401, 403, 405, 409, 410, 422])('%i is final, also after the first response', async (code, context) => {
     const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
     const { paths, ids, result } = await waitFor(context, [forever, ended], {}, { faults });
     expect(result.outputs).toMatchObject({ status: 'error', 'operation-id': ids[0] });
@@ -280,19 +271,9 @@ describe('an operation that is not found', () => {
   });
 
   test('one that comes back within 30 s is waited for, and may vanish again', async (context) => {
-    const plan = { ...forever, id: unknownId };
-    const before = (stage: Stage) => {
-      const { plane } = stage.service;
-      let operation = stage.operation(plan);
-      for (const away of [20 * second, 70 * second]) {
-        stage.after(away, () => plane.removeOperation(operation));
-        stage.after(away + 24 * second, () => {
-          operation = stage.operation(plan);
-        });
-      }
-      stage.after(2 * minute, () => plane.endOperation(operation));
-    };
-    const { result } = await waitFor(context, [], { 'operation-id': unknownId }, { before });
+    const inputs = { 'poll-interval': '2s' };
+    const faults = [10, 35].map((from) => ({ from, count: 12, fault: status(404) }));
+    const { result } = await waitFor(context, [{ lengthMs: 2 * minute }], inputs, { faults });
     expect(result.outputs['status']).toBe('finished');
   });
 
@@ -407,13 +388,15 @@ describe('several operations', () => {
     expect(maxConcurrent(service.requests)).toBe(12);
   });
 
-  const unusable = [status(200, { body: '{"operations":{}}' }), { kind: 'bad-json' }, html] as const;
-  test.for(unusable)('an unusable list falls back to single requests: %o', async (fault, context) => {
+  const unusable = [status(200, { body: '{"operations":{}}' }), { kind: 'bad-json' }, html, hang] as const;
+  test.for(unusable)('a list that is unusable or hangs is replaced by single requests: %o', async (fault, context) => {
     const options = { faults: [{ endpoint: 'list-operations', fault } as const] };
-    const { result, took, ...stage } = await waitFor(context, many(3, ended), { 'request-timeout': '5m' }, options);
-    expect(result.outputs['status']).toBe('finished');
-    expect(took).toBe(0);
-    expect(endpoints(stage).sort()).toEqual(['get-operation', 'get-operation', 'get-operation', 'list-operations']);
+    const plans = [forever, forever, failingIn(1)];
+    const { result, took, ...stage } = await waitFor(context, plans, { 'request-timeout': '5m' }, options);
+    expect(result.outputs['status']).toBe('failed');
+    expect(took).toBeLessThan(3 * second);
+    expect(endpoints(stage).slice(0, 4)).toEqual(['list-operations', ...Array(3).fill('get-operation')]);
+    if (fault !== hang) expect(stage.times()[3]).toBe(0);
   });
 
   test('a list whose pages never end falls back to single requests', async (context) => {
@@ -428,14 +411,6 @@ describe('several operations', () => {
     const result = await stage.run({ 'operation-id': [1, 2, 3].map(id).join() });
     expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
     expect(result.log).not.toMatch(/will retry/);
-  });
-
-  test('a list that hangs is replaced by single requests', async (context) => {
-    const options = { faults: [{ endpoint: 'list-operations', fault: hang } as const] };
-    const plans = [forever, forever, failingIn(1)];
-    const { result, took } = await waitFor(context, plans, { 'request-timeout': '5m' }, options);
-    expect(result.outputs['status']).toBe('failed');
-    expect(took).toBeLessThan(3 * second);
   });
 
   test('an unusable record of an unrelated operation does not fail the step', async (context) => {
@@ -473,19 +448,11 @@ describe('several operations', () => {
 });
 
 describe('progress', () => {
-  /** The lines of the log that hold this text. */
-  const linesOf = (log: string, part: string) =>
-    log
-      .trimEnd()
-      .split('\n')
-      .filter((line) => line.includes(part))
-      .map((line) => line.trim());
-
   test('the log names what is waited for and the timeout, then each change, then the end', async (context) => {
     const plan = { ageMs: 90 * second, lengthMs: 91 * second, branchId: 'br-1' };
     const inputs = { timeout: '1h30m', 'poll-interval': '100ms' };
     const { result, ids, projectId } = await waitFor(context, [plan], inputs);
-    expect(linesOf(result.log, '')).toEqual([
+    expect(result.log.trim().split(/\n\s*/)).toEqual([
       `0ms  Waiting for 1 operation in project ${projectId} (timeout 1h 30m).`,
       `0ms  create_branch on br-1 [${ids[0]}]: running, created 1m 30s ago`,
       `1s  create_branch on br-1 [${ids[0]}]: running → finished after 1m 31s`,
@@ -496,7 +463,7 @@ describe('progress', () => {
   test('a minute without a change gets a heartbeat that names what is pending and the time left', async (context) => {
     const plan: OperationPlan = { course: [{ afterMs: 0, status: 'running' }], branchId: 'br-1' };
     const { result, ids } = await waitFor(context, [plan], { timeout: '3m30s' });
-    expect(linesOf(result.log, 'Still waiting')).toEqual([
+    expect(result.log.match(/\S+ +Still waiting.*/g)).toEqual([
       `1m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 2m 30s left.`,
       `2m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 1m 30s left.`,
       `3m  Still waiting for create_branch on br-1 [${ids[0]}] (running); 30s left.`,
@@ -595,14 +562,22 @@ describe('the deadline', () => {
 });
 
 describe('timeout: 0', () => {
-  test.for([
-    [ended, 'finished'],
-    [failedAtOnce, 'failed'],
-    [forever, 'timeout'],
-  ] as const)('checks once: %o is %s', async ([plan, verdict], context) => {
-    const { result, times } = await waitFor(context, [plan], { timeout: '0' });
+  test.for<[plan: OperationPlan, verdict: string, ms: number]>([
+    [ended, 'finished', 0],
+    [failedAtOnce, 'failed', 0],
+    [forever, 'timeout', 0],
+    [ended, 'finished', 9 * second],
+  ])('checks once: %o is %s, also if the response takes %i ms', async ([plan, verdict, ms], context) => {
+    const faults: FaultRule[] = [{ fault: { kind: 'delay', ms } }];
+    const { result, times, took } = await waitFor(
+      context,
+      [plan],
+      { timeout: '0', 'request-timeout': '10s' },
+      { faults },
+    );
     expect(result.outputs).toMatchObject({ status: verdict, count: '1' });
     expect(times()).toEqual([0]);
+    expect(took).toBe(ms);
     if (verdict === 'timeout') expect(errorOf(result)).toMatch(/^Polled once \(timeout: 0\)\./);
   });
 
