@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, test as withoutFixtures } from 'vitest';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
 import { attacks, json, nested, printObject, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
@@ -19,23 +19,25 @@ const inputsOf: Readonly<Record<Mode, Inputs>> = { ...requiredInputs, 'revoke-ke
 /** Each run takes random values of its own. */
 const numRuns = 25;
 
-/** Runs steps with step debug on. In none of them text acts as more than text, or an exception is shown. */
-async function setSteps(context: TestContext): Promise<Run> {
-  let respond: Respond = () => '';
-  let sent = 0;
-  const options = {
-    oneJob: true,
-    respond: (...[path, , request]: Parameters<Respond>) => respond(path, ++sent, request),
-  };
-  const { runMode } = await setStage(context, options);
-  return async (mode, response, inputs = {}) => {
-    respond = typeof response === 'function' ? response : () => response;
-    sent = 0;
-    const result = await runMode(mode, { ...inputsOf[mode], timeout: '20s', ...inputs }, { debug: true });
-    expect(defectsOf(result), mode).toEqual([]);
-    return result;
-  };
-}
+const test = withoutFixtures.extend<{ run: Run }>({
+  /** Runs steps with step debug on. In none of them text acts as more than text, or an exception is shown. */
+  run: async ({ onTestFinished }, use) => {
+    let respond: Respond = () => '';
+    let sent = 0;
+    const options = {
+      oneJob: true,
+      respond: (...[path, , request]: Parameters<Respond>) => respond(path, ++sent, request),
+    };
+    const { runMode } = await setStage({ onTestFinished }, options);
+    await use(async (mode, response, inputs = {}) => {
+      respond = typeof response === 'function' ? response : () => response;
+      sent = 0;
+      const result = await runMode(mode, { ...inputsOf[mode], timeout: '20s', ...inputs }, { debug: true });
+      expect(defectsOf(result), mode).toEqual([]);
+      return result;
+    });
+  },
+});
 
 const operationBody = (fields: object) => JSON.stringify({ operation: fields });
 const inTurn =
@@ -78,8 +80,7 @@ describe('text of the service', () => {
     };
   }
 
-  test.for(Object.entries(attacks))('%s in every field of a record is shown as text', async ([, attack], context) => {
-    const run = await setSteps(context);
+  test.for(Object.entries(attacks))('%s in every field of a record is shown as text', async ([, attack], { run }) => {
     for (const mode of modes) await run(mode, everywhere(attack));
     await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
     const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
@@ -87,24 +88,21 @@ describe('text of the service', () => {
     expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
   });
 
-  test('any text in every field of a record is shown as text', async (context) => {
-    const run = await setSteps(context);
+  test('any text in every field of a record is shown as text', async ({ run }) => {
     const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
       await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
     });
     await fc.assert(property, { numRuns });
   });
 
-  test('a name that looks like markup is shown letter by letter', async (context) => {
-    const run = await setSteps(context);
+  test('a name that looks like markup is shown letter by letter', async ({ run }) => {
     const name = `<img src='x'>&lt;|"/#39;</code>\``;
     const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
     expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
   });
 
   const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
-  test.for(Object.entries(attacks))('%s in an error is shown as text', async ([, attack], context) => {
-    const run = await setSteps(context);
+  test.for(Object.entries(attacks))('%s in an error is shown as text', async ([, attack], { run }) => {
     for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
       const body = JSON.stringify({ message: attack, code: attack });
       const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
@@ -127,20 +125,17 @@ describe('text of the service', () => {
     ['an array as status', operationBody({ id, status: [every] })],
     ['another id', operationBody({ id: every, status: 'finished' })],
     ['the place of a record', JSON.stringify({ operation: every })],
-  ])('attacks in %s are shown as text', async ([, response], context) => {
-    const run = await setSteps(context);
+  ])('attacks in %s are shown as text', async ([, response], { run }) => {
     expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
   });
 
-  test('ids of 50,000 keys with one name do not fill log or summary', async (context) => {
-    const run = await setSteps(context);
+  test('ids of 50,000 keys with one name do not fill log or summary', async ({ run }) => {
     const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
     const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
     expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
   });
 
-  test('an id of an operation may be any text that no runner takes as a command', async (context) => {
-    const run = await setSteps(context);
+  test('an id of an operation may be any text that no runner takes as a command', async ({ run }) => {
     const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(
       (one) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one),
     );
@@ -153,8 +148,7 @@ describe('text of the service', () => {
   test.for([
     ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
     ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
-  ])('an operation id that could act as a command, or that no URL can hold, is an error: %j', async (odd, context) => {
-    const run = await setSteps(context);
+  ])('an operation id that could act as a command, or that no URL can hold, is an error: %j', async (odd, { run }) => {
     const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
     for (const mode of ['list-operations', 'wait-operation'] as const) {
       const result = await run(mode, body, mode === 'wait-operation' ? all : {});
@@ -179,8 +173,7 @@ describe('the timeline of a summary', () => {
   }
 
   // `defectsOf` compares each line of it.
-  test('whatever the names and times, a timeline has a bar for each operation and nothing else', async (context) => {
-    const run = await setSteps(context);
+  test('whatever the names and times, a timeline has a bar for each operation and nothing else', async ({ run }) => {
     let drawn = 0;
     const property = fc.asyncProperty(fc.array(operation, { minLength: 2, maxLength: 40 }), async (records) => {
       const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
@@ -241,8 +234,7 @@ describe('JSON of any shape', () => {
     );
   }
 
-  test('a wait succeeds only by a response that proves the end of the operation', async (context) => {
-    const run = await setSteps(context);
+  test('a wait succeeds only by a response that proves the end of the operation', async ({ run }) => {
     const one = response(operation, (value) => `{"operation":${value}}`);
     let succeeded = 0;
     const property = fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 3 }), async (responses) => {
@@ -255,8 +247,9 @@ describe('JSON of any shape', () => {
     expect(succeeded).toBeGreaterThan(0);
   });
 
-  test('an operation of a list that another response names differently is an error that shows both as text', async (context) => {
-    const run = await setSteps(context);
+  test('an operation of a list that another response names differently is an error that shows both as text', async ({
+    run,
+  }) => {
     const listed = JSON.stringify({ operations: [{ id: 'x\u202E@octocat', status: 'running' }] });
     const lists = inTurn([listed, '{"operations":[]}']);
     const respond: Respond = (path, ...more) =>
@@ -270,8 +263,7 @@ describe('JSON of any shape', () => {
     ['list-projects', project, 'project', '{"projects":[{"id":"p"}]}'],
     ['list-keys', key, 'key', '[{"id":"7"}]'],
   ] as const) {
-    test(`${mode}: the outputs have each listed id once, as JSON`, async (context) => {
-      const run = await setSteps(context);
+    test(`${mode}: the outputs have each listed id once, as JSON`, async ({ run }) => {
       const cursor = fc.oneof(fc.constant('null'), json);
       const listed = cursor.chain((at) =>
         response(array(one), (records) =>
@@ -303,22 +295,19 @@ describe('JSON of any shape', () => {
     ['list-operations', `{"operations":[{"id":"${id}","status":"running","settings":${deep}}]}`],
     ['list-keys', `[{"id":7,"settings":${deep}}]`],
     ['wait-operation', `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`],
-  ] as const)('%s: a record that is nested too deeply is an error that says so', async ([mode, body], context) => {
-    const run = await setSteps(context);
+  ] as const)('%s: a record that is nested too deeply is an error that says so', async ([mode, body], { run }) => {
     expect(errorOf(await run(mode, body))).toMatch(/status 200 with .* nested too deeply/);
     expect(errorOf(await run(mode, { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
   });
 
   test.for(['1e400', '-1e400', '1.5', '1e300', '1,12345678901234567890  :1'])(
     'a project with the id %s is rejected, as such a number may be rounded',
-    async (odd, context) => {
-      const run = await setSteps(context);
+    async (odd, { run }) => {
       expect((await run('list-projects', `{"projects":[{"id":${odd}}]}`)).conclusion).toBe('failure');
     },
   );
 
-  test('only a key of a create response becomes the minted key, and it is masked', async (context) => {
-    const run = await setSteps(context);
+  test('only a key of a create response becomes the minted key, and it is masked', async ({ run }) => {
     const created = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
     let succeeded = 0;
     const property = fc.asyncProperty(created, json, async (made, listed) => {
@@ -334,8 +323,7 @@ describe('JSON of any shape', () => {
     expect(succeeded).toBeGreaterThan(0);
   });
 
-  test.for(['o', 'a', '-', '1234567'])('a minted key “%s” is neither masked nor used', async (short, context) => {
-    const run = await setSteps(context);
+  test.for(['o', 'a', '-', '1234567'])('a minted key “%s” is neither masked nor used', async (short, { run }) => {
     const create = (secret: string) =>
       run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
     const result = await create(short);
@@ -344,8 +332,7 @@ describe('JSON of any shape', () => {
     expect((await create('12345678')).outputs['key']).toBe('12345678');
   });
 
-  test('a key is gone only if the service says so, or shows a list without it', async (context) => {
-    const run = await setSteps(context);
+  test('a key is gone only if the service says so, or shows a list without it', async ({ run }) => {
     const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
     const property = fc.asyncProperty(deleted, response(array(key, 3)), async (gone, listed) => {
       const { conclusion } = await run('revoke-key', (_path, _n, { method }) => (method === 'DELETE' ? gone : listed));

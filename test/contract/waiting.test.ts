@@ -465,7 +465,7 @@ describe('progress', () => {
     const plan = { ...forever, schedulingMs: 50 * second, branchId: 'br-1' };
     const inputs = { timeout: '3m', 'poll-interval': '10s' };
     const { result, ids } = await waitFor(context, [plan], inputs);
-    expect(result.log.match(/\S+ \S+ +Still waiting.*/g)).toEqual([
+    expect(result.log.match(/\S.*Still waiting.*/g)).toEqual([
       `1m 50s  Still waiting for create_branch on br-1 [${ids[0]}] (running); 1m 10s left.`,
       `2m 50s  Still waiting for create_branch on br-1 [${ids[0]}] (running); 10s left.`,
     ]);
@@ -585,8 +585,7 @@ describe('timeout: 0', () => {
   test.for(failing)('repeats nothing, and takes at most request-timeout: %o', async (fault, context) => {
     const inputs = { timeout: '0', 'request-timeout': '10s' };
     const { result, times, took } = await waitFor(context, [ended], inputs, { faults: [{ fault }] });
-    expect(result.outputs['status']).toBe('error');
-    expect(result.conclusion).toBe('failure');
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
     expect(result.log).not.toMatch(/will retry/);
     expect(times()).toEqual([0]);
     expect(took).toBeLessThanOrEqual(10 * second);

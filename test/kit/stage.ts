@@ -76,7 +76,10 @@ export interface Stage {
   pass(ms: number): Promise<void>;
 }
 
-export async function setStage({ onTestFinished }: TestContext, options: StageOptions = {}): Promise<Stage> {
+export async function setStage(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  options: StageOptions = {},
+): Promise<Stage> {
   const { overSockets = false, trip, clockAheadMs = 0, respond, workflowRuns, oneJob = false, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
