@@ -484,10 +484,12 @@ describe('progress', () => {
 });
 
 describe('the deadline', () => {
+  const closed: FaultRule = { nth: 1, fault: { kind: 'close-on-next-request' } };
   test.for<[what: string, plan: OperationPlan, verdict: string, ...faults: FaultRule[]]>([
     ['sees what has just finished', { lengthMs: 59_999 }, 'finished'],
     ['sees what has just failed', { lengthMs: 59_999, outcome: 'failed' }, 'failed'],
     ['that shows no end is a timeout', { lengthMs: 60_001 }, 'timeout'],
+    ['is sent again if the idle connection was closed', { lengthMs: second }, 'finished', closed],
     ['is not repeated after a 503, and the error names it', forever, 'timeout', { from: 2, fault: status(503) }],
     ['is not repeated if it is lost, and the error names that', forever, 'timeout', { from: 2, fault: lost }],
     [
@@ -500,17 +502,10 @@ describe('the deadline', () => {
     const inputs = { timeout: '1m', 'poll-interval': '1h' };
     const { result, times, ids } = await waitFor(context, [plan], inputs, { faults });
     expect(result.outputs).toMatchObject({ status: verdict, 'operation-id': ids[0] });
-    expect(times()).toEqual([0, minute]);
+    expect(times()).toEqual(faults[0] === closed ? [0, minute, minute] : [0, minute]);
     if (verdict !== 'timeout') return;
     expect(errorOf(result)).toMatch(/^Timed out after 1m\. 1 operation in project \S+ had not finished: /);
     expect(errorOf(result)).toMatch(faults.length > 0 ? /Last error: / : /raise timeout/);
-  });
-
-  test('the final poll is one more request also if the service has closed the idle connection', async (context) => {
-    const faults: FaultRule[] = [{ nth: 1, fault: { kind: 'close-on-next-request' } }];
-    const inputs = { timeout: '8s', 'poll-interval': '1h' };
-    const { result } = await waitFor(context, [{ lengthMs: 5 * second }], inputs, { faults });
-    expect(result.outputs['status']).toBe('finished');
   });
 
   test.for([1, 2, 4])('the final poll of %i also requests what a Retry-After has put off', async (count, context) => {
