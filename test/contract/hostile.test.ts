@@ -300,12 +300,10 @@ describe('JSON of any shape', () => {
     expect(errorOf(await run(mode, { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
   });
 
-  test.for(['1e400', '-1e400', '1.5', '1e300', '1,12345678901234567890  :1'])(
-    'a project with the id %s is rejected, as such a number may be rounded',
-    async (odd, { run }) => {
-      expect((await run('list-projects', `{"projects":[{"id":${odd}}]}`)).conclusion).toBe('failure');
-    },
-  );
+  const rounded = ['1e400', '-1e400', '1.5', '1e300', '1,12345678901234567890  :1'];
+  test.for(rounded)('a project with the id %s is rejected, as such a number may be rounded', async (odd, { run }) => {
+    expect((await run('list-projects', `{"projects":[{"id":${odd}}]}`)).conclusion).toBe('failure');
+  });
 
   test('only a key of a create response becomes the minted key, and it is masked', async ({ run }) => {
     const created = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));

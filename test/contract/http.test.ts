@@ -140,20 +140,17 @@ describe.each(calls)('$name', (one) => {
     expect(took).toBe(0);
   });
 
-  test.for([hang, retryAfter(429, 61)])(
-    'a cancel ends the step at once, without an error: %o',
-    async (fault, context) => {
-      const stage = await setStage(context, { faults: [{ fault }] });
-      const step = stage.startMode(mode, one.inputs(stage));
-      stage.after(1_234, () => void step.cancel());
-      const { outputs, annotations, exitCode, summary } = await step.done;
-      expect(outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '1234' });
-      if (mode.startsWith('list')) expect(Object.keys(outputs)).toEqual(['status', 'duration-ms']);
-      expect(annotations.filter(({ source }) => source === 'action')).toEqual([]);
-      expect(exitCode).toBe(1);
-      expect(summary).toMatch(/cancelled/i);
-    },
-  );
+  test.for([hang, retryAfter(429, 61)])('a cancel ends the step at once: %o', async (fault, context) => {
+    const stage = await setStage(context, { faults: [{ fault }] });
+    const step = stage.startMode(mode, one.inputs(stage));
+    stage.after(1_234, () => void step.cancel());
+    const { outputs, annotations, exitCode, summary } = await step.done;
+    expect(outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '1234' });
+    if (mode.startsWith('list')) expect(Object.keys(outputs)).toEqual(['status', 'duration-ms']);
+    expect(annotations.filter(({ source }) => source === 'action')).toEqual([]);
+    expect(exitCode).toBe(1);
+    expect(summary).toMatch(/cancelled/i);
+  });
 
   test.for(['nested', 'text', 'empty'] satisfies NotShown['errorBody'][])(
     'the error shows what is readable of an error body that is %s',
@@ -269,7 +266,7 @@ describe('bodies', () => {
     expectError(await stage.runMode('list-projects'), says);
   });
 
-  test.for(['image/png', 'text/htmlx', ';;;', ''])('JSON with the content type “%s” is read', async (type, context) => {
+  test.for(['image/png', 'text/plain', ';;;', ''])('JSON with the content type “%s” is read', async (type, context) => {
     const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
     const stage = await setStage(context, { respond });
     expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');

@@ -156,7 +156,7 @@ describe.each(lists)('$mode', (list) => {
   });
 
   test.for(['', '0', '1', '5', '6', '7'])(
-    'limit “%s” counts what the filter admits, with a warning if it truncated the list',
+    'limit “%s” cuts what the filter admits, with a warning',
     async (limit, context) => {
       const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
       const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
@@ -304,13 +304,11 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     expect(endless.paths).toHaveLength(7);
   });
 
-  test.for([{ cursor: {} }, { cursor: ['x'] }, { cursor: true }, [], 'more'])(
-    'the pagination %j is an error',
-    async (pagination, context) => {
-      const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));
-      expectError(result, list, '`pagination.cursor`');
-    },
-  );
+  const odd = [{ cursor: {} }, { cursor: ['x'] }, { cursor: true }, [], 'more'];
+  test.for(odd)('the pagination %j is an error', async (pagination, context) => {
+    const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));
+    expectError(result, list, '`pagination.cursor`');
+  });
 
   test.for<[what: string, response: Partial<HttpResponse>, error: string | RegExp]>([
     ['an unusable record', { body: body([{ name: 'x' }]) }, `\`${noun}s[0].id\``],

@@ -57,15 +57,12 @@ describe('what counts', () => {
     ['a filter of another field', 'branch_id=*', 0],
     ['a filter that names action', 'action=suspend_compute', 1],
     ['a filter that excludes an action', 'action!=start_compute', 2],
-  ] as const)(
-    'what the service starts by itself counts only if the filter names action: %s',
-    async ([, filter, count], context) => {
-      const stage = await setStage(context);
-      for (const action of ['suspend_compute', 'check_availability']) stage.operation({ ...forever, action });
-      const result = await waitForAll(stage, { filter, timeout: '0' });
-      expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
-    },
-  );
+  ] as const)('what the service starts counts only by a filter of action: %s', async ([, filter, count], context) => {
+    const stage = await setStage(context);
+    for (const action of ['suspend_compute', 'check_availability']) stage.operation({ ...forever, action });
+    const result = await waitForAll(stage, { filter, timeout: '0' });
+    expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
+  });
 
   const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
   test.for<[what: string, at: number, appearing: OperationPlan, otherLengthMs: number]>([
@@ -204,18 +201,15 @@ describe('an empty list', () => {
 });
 
 describe('the reads of the list', () => {
-  test.for(['finished', 'failed'])(
-    'nothing that has %s is taken for new, whatever its order',
-    async (outcome, context) => {
-      const listed = (word: string, ms: string): OperationPlan => {
-        return { ...ended, ageMs: minute, outcome: word, fields: { created_at: `2023-12-31T09:00:00.${ms}Z` } };
-      };
-      const plans = [listed(outcome, '001'), listed('finished', '000')];
-      const { result, took } = await waitFor(context, plans, { ...all, 'fail-on': 'empty' });
-      expect(result.outputs).toMatchObject({ status: 'empty', count: '0' });
-      expect(took).toBe(5 * second);
-    },
-  );
+  test.for(['finished', 'failed'])('nothing that has %s is taken for new in any order', async (outcome, context) => {
+    const listed = (word: string, ms: string): OperationPlan => {
+      return { ...ended, ageMs: minute, outcome: word, fields: { created_at: `2023-12-31T09:00:00.${ms}Z` } };
+    };
+    const plans = [listed(outcome, '001'), listed('finished', '000')];
+    const { result, took } = await waitFor(context, plans, { ...all, 'fail-on': 'empty' });
+    expect(result.outputs).toMatchObject({ status: 'empty', count: '0' });
+    expect(took).toBe(5 * second);
+  });
 
   test('the first poll reads the newest 1,000, later ones the newest 200 and, singly, what was seen unfinished', async (context) => {
     const stage = await setStage(context, { operations: 0 });

@@ -62,15 +62,13 @@ describe('the outcome of an operation', () => {
     expect(warningsOf(result)).toEqual(warnings);
   });
 
-  test.for(['', 'done', 'Finished', ' finished', 'finished\u0000', 'toString', '__proto__'])(
-    'the unknown status %j never ends a wait with success',
-    async (word, context) => {
-      const plan: OperationPlan = { course: [{ afterMs: 0, status: word }] };
-      const { result } = await waitFor(context, [plan], { timeout: '1m' });
-      // A record without a status is unusable; another word is waited for.
-      expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: word === '' ? 'error' : 'timeout' } });
-    },
-  );
+  const unknown = ['', 'done', 'Finished', ' finished', 'finished\u0000', 'toString', '__proto__'];
+  test.for(unknown)('the unknown status %j never ends a wait with success', async (word, context) => {
+    const plan: OperationPlan = { course: [{ afterMs: 0, status: word }] };
+    const { result } = await waitFor(context, [plan], { timeout: '1m' });
+    // A record without a status is unusable; another word is waited for.
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: word === '' ? 'error' : 'timeout' } });
+  });
 });
 
 describe('the pace of polling', () => {
@@ -200,18 +198,15 @@ describe('failures', () => {
       },
     );
 
-  test.for(failing)(
-    'a wait survives them, and its log reports them once, and the recovery once: %o',
-    async (fault, context) => {
-      const inputs = { timeout: '1h', 'request-timeout': '10s' };
-      const options = { faults: [{ from: 2, count: 12, fault }] };
-      const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, options);
-      expect(result.conclusion).toBe('success');
-      expect(result.log.match(/The service responds again/g)).toHaveLength(1);
-      // A truncated body has another length each time.
-      if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(1);
-    },
-  );
+  test.for(failing)('a wait survives them, and logs them and the recovery once: %o', async (fault, context) => {
+    const inputs = { timeout: '1h', 'request-timeout': '10s' };
+    const options = { faults: [{ from: 2, count: 12, fault }] };
+    const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, options);
+    expect(result.conclusion).toBe('success');
+    expect(result.log.match(/The service responds again/g)).toHaveLength(1);
+    // A truncated body has another length each time.
+    if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(1);
+  });
 
   test.for([400, 401, 403, 405, 409, 410, 422])('%i is final, also after the first response', async (code, context) => {
     const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
