@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../control-plane/index.js';
 import { hasIpv6, listen } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
 import { expectRevoked } from '../kit/post-results.js';
-import { preload } from '../kit/preload.js';
+import { preload, shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
@@ -12,51 +13,53 @@ import { authorityFile, good } from '../kit/tls/certificates.js';
 import { anyId, forever, setProcess } from './process-stage.js';
 
 const tooSlow = /No complete response within 2s \(request-timeout\)/;
-const faults: readonly (readonly [Fault, RegExp])[] = [
-  [{ kind: 'status', status: 503 }, /status 503: The service says 503/],
-  [{ kind: 'html' }, /status 200 with an HTML page “Sign in”/],
-  [{ kind: 'redirect', location: '/elsewhere' }, /the redirect to http.*\/elsewhere was not followed/],
-  [{ kind: 'cut-before-headers' }, /socket hang up|Connection reset by/],
-  [{ kind: 'cut-before-headers', by: 'reset' }, /Connection reset by/],
-  [{ kind: 'cut-mid-body', framing: 'length' }, /connection closed after \d+ bytes/],
-  [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, /connection closed after \d+ bytes/],
-  [{ kind: 'bad-json' }, /a body that is not JSON/],
-  [{ kind: 'empty-body' }, /an empty body/],
-  [{ kind: 'hang-before-headers' }, tooSlow],
-  [{ kind: 'hang-mid-body' }, tooSlow],
-  [{ kind: 'drip', intervalMs: 100 }, tooSlow],
-];
-for (const [fault, reason] of faults) {
-  test.concurrent(`the error of a single poll names this fault of a connection: ${JSON.stringify(fault)}`, async (context) => {
-    const { service, operation, run } = await setProcess(context, { faults: [{ fault }] });
+const cutShort = /connection closed after \d+ bytes/i;
+test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, RegExp][]]>([
+  [
+    'closed',
+    '1m',
+    [{ kind: 'cut-before-headers' }, /socket hang up|Connection reset by/i],
+    [{ kind: 'cut-before-headers', by: 'reset' }, /Connection reset by/i],
+    [{ kind: 'cut-mid-body', framing: 'length' }, cutShort],
+    [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, cutShort],
+  ],
+  [
+    'silent or slow',
+    '2s',
+    [{ kind: 'hang-before-headers' }, tooSlow],
+    [{ kind: 'hang-mid-body' }, tooSlow],
+    [{ kind: 'drip', intervalMs: 100 }, tooSlow],
+  ],
+])(
+  'a request is sent again after connections that are %s, and the log names each fault',
+  async ([, requestTimeout, ...faults], context) => {
+    const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
+    const { runMode } = await setProcess(context, { faults: rules });
 
-    const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, timeout: '0' };
-    const result = await run({ ...inputs, 'request-timeout': reason === tooSlow ? '2s' : '1m' });
+    const result = await runMode('list-projects', { 'request-timeout': requestTimeout }, { nodeArgs: shortPauses });
 
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(result.exitCode).toBe(1);
-    expect(errorOf(result)).toMatch(new RegExp(reason, 'i'));
-    expect(service.requests).toHaveLength(1);
-  });
-}
+    expect(result.conclusion).toBe('success');
+    const retries = result.log.split('\n').filter((line) => line.includes('Retrying in'));
+    expect(retries.slice(0, faults.length)).toEqual(faults.map(([, reason]) => expect.stringMatching(reason)));
+  },
+);
 
-for (const status of [302, 307]) {
-  test.concurrent(`a redirect with ${status} to another origin is not followed`, async (context) => {
-    const other = await startOther(context);
-    const fault: Fault = { kind: 'redirect', status, location: `${other.url}/login?token=of-somebody` };
-    const { service, run, runMode } = await setProcess(context, { faults: [{ fault }] });
+test.concurrent.for([
+  [302, 'list-projects'],
+  [307, 'create-key'],
+] as const)('a redirect with %i to another origin is not followed', async ([status, mode], context) => {
+  const other = await startOther(context);
+  const fault: Fault = { kind: 'redirect', status, location: `${other.url}/login?token=of-somebody` };
+  const { service, runMode } = await setProcess(context, { faults: [{ fault }] });
 
-    const results = [await run(anyId), await runMode('create-key', { timeout: '5s' })];
+  const result = await runMode(mode, { timeout: '5s' });
 
-    for (const result of results) {
-      expect(result.conclusion).toBe('failure');
-      expect(errorOf(result)).toContain(`${other.url}/login`);
-      expect(errorOf(result)).not.toContain('of-somebody');
-    }
-    expect(service.requests[0]?.headers['authorization']).toBe(`Bearer ${service.apiKey}`);
-    expect(other.seen).toEqual([]);
-  });
-}
+  expect(result.conclusion).toBe('failure');
+  expect(errorOf(result)).toContain(`${other.url}/login`);
+  expect(errorOf(result)).not.toContain('of-somebody');
+  expect(service.requests[0]?.headers['authorization']).toBe(`Bearer ${service.apiKey}`);
+  expect(other.seen).toEqual([]);
+});
 
 test.concurrent('the key goes to base-url alone, whatever a proxy or a redirect says', async (context) => {
   const other = await startOther(context);
@@ -126,35 +129,32 @@ test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url'
   expect(stage.service.baseUrl).toContain('[::1]');
 });
 
-test.concurrent('a body of a megabyte is read', async (context) => {
-  const { operation, run } = await setProcess(context);
-  const large = operation({ lengthMs: 0, fields: { note: 'x'.repeat(1_000_000) } });
-
-  const result = await run({ 'operation-id': large.id });
-
-  expect(result.outputs).toMatchObject({ status: 'finished' });
-});
-
 test.concurrent('a body larger than an operation can be is rejected, and not requested again', async (context) => {
-  const stage = await setProcess(context);
-  const flood = await startFlood(context, ' ', 260);
+  const { service, run } = await setProcess(context, { faults: [{ fault: { kind: 'endless-body' } }] });
 
-  const result = await stage.run({ ...anyId, 'base-url': flood.url });
+  const result = await run(anyId);
 
   expect(errorOf(result)).toMatch(/larger than the maximum of 1 MiB/);
-  expect(flood.requests()).toBe(1);
+  expect(service.requests).toHaveLength(1);
 });
 
 test.concurrent('lists within lists, deeper than memory, are refused before they are read', async (context) => {
-  const stage = await setProcess(context);
-  const flood = await startFlood(context, '[1,', 100);
+  const { runMode } = await setProcess(context);
+  const server = createServer((_, response) => {
+    Readable.from(repeated('[1,'.repeat(350_000), 100)).pipe(response.writeHead(200));
+  });
 
-  const result = await stage.runMode('list-projects', { 'base-url': flood.url, timeout: '10s' });
+  const port = await listen(context, server);
+  const result = await runMode('list-projects', { 'base-url': urlOf({ port }), timeout: '10s' });
 
   expect(result.exitCode).toBe(1);
   expect(errorOf(result)).toMatch(/status 200 with a body that is nested too deeply|Timed out/);
   expect(result.stderr).toBe('');
 });
+
+function* repeated(text: string, times: number) {
+  for (let n = 0; n < times; n++) yield text;
+}
 
 function portOf(url: string): number {
   return Number(new URL(url).port);
@@ -172,21 +172,4 @@ async function startOther(context: TestContext) {
     response.end('{"operation":{}}');
   });
   return { url: `http://127.0.0.1:${await listen(context, server)}`, seen };
-}
-
-/** Responds with so many megabytes of the same few characters. */
-async function startFlood(context: TestContext, unit: string, megabytes: number) {
-  const chunk = Buffer.from(unit.repeat(Math.floor(2 ** 20 / unit.length)));
-  let requests = 0;
-  const server = createServer((_, response) => {
-    requests++;
-    let left = megabytes;
-    const send = () => {
-      while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', send);
-      response.end();
-    };
-    response.write('{"projects":');
-    send();
-  });
-  return { url: urlOf({ port: await listen(context, server) }), requests: () => requests };
 }

@@ -18,28 +18,20 @@ async function waitForEnded(context: TestContext, options: Omit<StepOptions, 'in
   return run({ 'operation-id': operation({ lengthMs: 0, outcome }).id }, options);
 }
 
-function lastLineOf(result: StepResult): string {
-  return result.lines.at(-1)?.text ?? '';
-}
-
-for (const [name, fixture, said] of [
+test.concurrent.for([
   ['the event loop runs empty', 'event-loop-runs-empty', /event loop ran empty/],
-  ['a timer throws', 'defect', /defect in a timer/],
   ['two timers throw', 'defect', /defect in a timer/],
   ['a promise rejects', 'defect', /defect in a promise/],
-] as const) {
-  test.concurrent(`the step fails and says why when ${name}`, async (context) => {
-    const { operation, run } = await setProcess(context, { faults: [{ fault: { kind: 'delay', ms: 3_000 } }] });
+] as const)('the step fails and says why when %s', async ([DEFECT, fixture, said], context) => {
+  const { run } = await setProcess(context, { faults: [{ fault: { kind: 'delay', ms: 3_000 } }] });
 
-    const inputs = { 'operation-id': operation({ lengthMs: 0 }).id };
-    const result = await run(inputs, { nodeArgs: preload(fixture), env: { DEFECT: name } });
+  const result = await run(anyId, { nodeArgs: preload(fixture), env: { DEFECT } });
 
-    expect(result.exitCode).toBe(1);
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toMatch(said);
-    expect(result.summary).toMatch(said);
-  });
-}
+  expect(result.exitCode).toBe(1);
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(errorOf(result)).toMatch(said);
+  expect(result.summary).toMatch(said);
+});
 
 test.concurrent('a crash while the result is reported makes the step fail', async (context) => {
   const result = await waitForEnded(context, { nodeArgs: preload('body-ends-in-a-throw') });
@@ -48,151 +40,119 @@ test.concurrent('a crash while the result is reported makes the step fail', asyn
   expect(errorOf(result)).toMatch(/defect at the end/);
 });
 
-test.concurrent('a slow stdout loses no line', async (context) => {
-  const result = await waitForEnded(context, { nodeArgs: preload('slow-stdout') });
+test.concurrent.for([
+  ['finished', 0, /^1 operation finished\./],
+  ['failed', 1, /^::error::1 operation/],
+] as const)(
+  'a slow stdout and an open handle neither lose a line nor delay the end, if the operation %s',
+  async ([outcome, exitCode, lastLine], context) => {
+    const nodeArgs = [...preload('slow-stdout'), ...preload('handle-stays-open')];
+    const result = await waitForEnded(context, { nodeArgs }, outcome);
 
-  expect(result.conclusion).toBe('success');
-  expect(lastLineOf(result)).toMatch(/1 operation finished\./);
-});
+    expect(result).toMatchObject({ exitCode, overran: false, outputs: { status: outcome } });
+    expect(result.lines.at(-1)?.text).toMatch(lastLine);
+  },
+);
 
-test.concurrent('a missing file for outputs makes the step fail', async (context) => {
-  const result = await waitForEnded(context, { env: { GITHUB_OUTPUT: join('no', 'such', 'output') } });
-
-  expect(result.exitCode).toBe(1);
-  expect(result.overran).toBe(false);
-  expect(errorOf(result)).toMatch(/output/i);
-});
-
-for (const outcome of ['finished', 'failed']) {
-  test.concurrent(`an open handle does not delay the end, if the operation ${outcome}`, async (context) => {
-    const result = await waitForEnded(context, { nodeArgs: preload('handle-stays-open') }, outcome);
-
-    expect(result.overran).toBe(false);
-    expect(result.exitCode).toBe(outcome === 'finished' ? 0 : 1);
-    expect(result.outputs).toMatchObject({ status: outcome });
-    expect(lastLineOf(result)).toMatch(outcome === 'finished' ? /1 operation finished\./ : /^::error::1 operation/);
-  });
-}
-
-for (const [name, GITHUB_STEP_SUMMARY] of [
+test.concurrent.for([
   ['whose file is missing', join('no', 'such', 'summary')],
   ['without a file', undefined],
-] as const) {
-  test.concurrent(`a summary ${name} is a warning, and the result stays`, async (context) => {
-    const result = await waitForEnded(context, { env: { GITHUB_STEP_SUMMARY } });
+] as const)('a summary %s is a warning, and the result stays', async ([, GITHUB_STEP_SUMMARY], context) => {
+  const result = await waitForEnded(context, { env: { GITHUB_STEP_SUMMARY } });
 
-    expect(result.conclusion).toBe('success');
-    expect(result.outputs).toMatchObject({ status: 'finished' });
-    expect(warningsOf(result).join('\n')).toMatch(/summary/i);
-  });
-}
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
+  expect(warningsOf(result)).toEqual([expect.stringMatching(/summary/i)]);
+});
 
-for (const name of ['a missing folder', 'a file']) {
-  test.concurrent(`the step fails and names RUNNER_TEMP if that is ${name}`, async (context) => {
-    const { operation, folder, run } = await setProcess(context);
-    const place = join(folder, 'temp');
-    if (name === 'a file') writeFileSync(place, '');
+test.concurrent.for([
+  ['GITHUB_OUTPUT', 'no/such/file', /no\/such\/file/],
+  ['RUNNER_TEMP', 'no/such/folder', /RUNNER_TEMP/],
+  ['RUNNER_TEMP', 'a-file', /RUNNER_TEMP/],
+] as const)('the step fails and says why if %s is %s', async ([variable, path, said], context) => {
+  const { operation, folder, run } = await setProcess(context);
+  writeFileSync(join(folder, 'a-file'), '');
 
-    const inputs = { 'operation-id': operation({ lengthMs: 0 }).id };
-    const result = await run(inputs, { env: { RUNNER_TEMP: place } });
+  const inputs = { 'operation-id': operation({ lengthMs: 0 }).id };
+  const result = await run(inputs, { env: { [variable]: join(folder, path) } });
 
-    expect(result.exitCode).toBe(1);
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toMatch(/RUNNER_TEMP/);
-  });
-}
+  expect(result).toMatchObject({ exitCode: 1, overran: false });
+  if (variable === 'RUNNER_TEMP') expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(errorOf(result)).toMatch(said);
+});
 
 /** Starts a step with these inputs, and resolves when its process is held in this way. */
-type Hold = (context: TestContext, inputs: Inputs) => Promise<StepHandle>;
+type Hold = (context: TestContext, inputs?: Inputs) => Promise<StepHandle>;
 
-/** Holds that last longer than any deadline. */
-const endless: Readonly<Record<string, Hold>> = {
-  'a request hangs': holdWith({ kind: 'hang-before-headers' }),
-  'a body hangs': holdWith({ kind: 'hang-mid-body' }),
-  'a body drips': holdWith({ kind: 'drip', intervalMs: 50 }),
-  'a response is far too late': holdWith({ kind: 'delay', ms: 60_000 }),
-  'a server stays silent': holdWithSilence('http'),
-  'a TLS server stays silent': holdWithSilence('https'),
-  'a proxy accepts CONNECT and stays silent': async (context, inputs) => {
-    const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
-    const step = start({ ...anyId, ...inputs });
-    await reach(step, proxy.firstAsked);
-    return step;
-  },
+const hangs = holdWith({ kind: 'hang-before-headers' });
+const bodyDrips = holdWith({ kind: 'drip', intervalMs: 50 });
+const isSilentServer: Hold = async (context, inputs) => {
+  const { start } = await setProcess(context);
+  const { port, asked } = await startMuteServer(context);
+  const step = start({ ...anyId, 'base-url': `https://127.0.0.1:${port}/v2`, ...inputs });
+  await reach(step, asked);
+  return step;
 };
-
-const holds: Readonly<Record<string, Hold>> = {
-  ...endless,
-  'a retry is pending': async (context) => {
-    const fault: Fault = { kind: 'status', status: 503, retryAfter: { seconds: 60 } };
-    const { start } = await setProcess(context, { faults: [{ fault }] });
-    const step = start(anyId);
-    await step.waitForLine(/Poll failed/);
-    return step;
-  },
-  'no poll is due, and a handle is open': async (context) => {
-    const { service, operation, start } = await setProcess(context);
-    const inputs = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
-    const step = start(inputs, { nodeArgs: preload('handle-stays-open') });
-    await reach(step, service.ended());
-    return step;
-  },
+const isSilentProxy: Hold = async (context, inputs) => {
+  const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
+  const step = start({ ...anyId, ...inputs });
+  await reach(step, proxy.firstAsked);
+  return step;
+};
+const isPausing: Hold = async (context) => {
+  const { service, operation, start } = await setProcess(context);
+  const inputs = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
+  const step = start(inputs, { nodeArgs: preload('handle-stays-open') });
+  await reach(step, service.ended());
+  return step;
 };
 
 function holdWith(fault: Fault): Hold {
   return async (context, inputs) => {
-    const { service, operation, start } = await setProcess(context, { faults: [{ fault }] });
-    const step = start({ 'operation-id': operation(forever).id, ...inputs });
+    const { service, start } = await setProcess(context, { faults: [{ fault }] });
+    const step = start({ ...anyId, ...inputs });
     await reach(step, service.arrived());
     return step;
   };
 }
 
-function holdWithSilence(scheme: string): Hold {
-  return async (context, inputs) => {
-    const { start } = await setProcess(context);
-    const { port, asked } = await startMuteServer(context);
-    const step = start({ ...anyId, 'base-url': `${scheme}://127.0.0.1:${port}/v2`, ...inputs });
-    await reach(step, asked);
-    return step;
-  };
-}
+test.concurrent.for<[signal: NodeJS.Signals, what: string, hold: Hold]>([
+  ['SIGTERM', 'a body drips', bodyDrips],
+  ['SIGINT', 'a TLS server stays silent', isSilentServer],
+  ['SIGTERM', 'a proxy accepts CONNECT and stays silent', isSilentProxy],
+  ['SIGINT', 'no poll is due, and a handle is open', isPausing],
+])('%s ends the step as cancelled, without an error, while %s', async ([signal, , hold], context) => {
+  const step = await hold(context);
 
-for (const [n, [name, hold]] of Object.entries(holds).entries()) {
-  const signal = n % 2 === 0 ? 'SIGINT' : 'SIGTERM';
-  test.concurrent(`${signal} ends the step as cancelled, without an error, while ${name}`, async (context) => {
-    const step = await hold(context, {});
+  step.kill(signal);
 
-    step.kill(signal);
-
-    expectCancelled(await step.done);
-  });
-}
-
-test.concurrent.for(Object.entries(endless))('the deadline ends the step while %s', async ([, hold], context) => {
-  const step = await hold(context, { timeout: '3s' });
-
-  expectTimeout(await step.done, 3_000);
+  expectCancelled(await step.done);
 });
 
-test.concurrent('a body that never ends does not move the deadline', async (context) => {
-  const { operation, run } = await setProcess(context, { faults: [{ from: 2, fault: { kind: 'endless-body' } }] });
+test.concurrent.for<[what: string, hold: Hold]>([
+  ['a request hangs', hangs],
+  ['a body drips', bodyDrips],
+  ['a TLS server stays silent', isSilentServer],
+  ['a proxy accepts CONNECT and stays silent', isSilentProxy],
+])('the deadline ends the step while %s', async ([, hold], context) => {
+  const step = await hold(context, { timeout: '3s' });
+  const result = await step.done;
 
-  expectTimeout(await run({ 'operation-id': operation(forever).id, timeout: '2s' }), 2_000);
+  expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
+  errorOf(result);
+  // By its own clock. Virtual time proves the 2 s of the contract; a busy machine is late, but not by as long as a socket
+  // that hangs.
+  expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
+  expect(Number(result.outputs['duration-ms'])).toBeLessThan(13_000);
 });
 
 test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
-  const { operation, run } = await setProcess(context, { faults: [{ fault: { kind: 'hang-before-headers' } }] });
+  const { run } = await setProcess(context, { faults: [{ fault: { kind: 'hang-before-headers' } }] });
 
-  const options = { nodeArgs: preload('defect'), env: { DEFECT: 'SIGBREAK' } };
-  const result = await run({ 'operation-id': operation().id }, options);
-
-  expect(result.outputs).toMatchObject({ status: 'cancelled' });
-  expect(result.exitCode).toBe(1);
+  expectCancelled(await run(anyId, { nodeArgs: preload('defect'), env: { DEFECT: 'SIGBREAK' } }));
 });
 
 test.concurrent("the runner's cancel needs only its first signal", async (context) => {
-  const step = await holdWith({ kind: 'hang-before-headers' })(context, {});
+  const step = await hangs(context);
 
   const result = await step.cancel();
 
@@ -218,21 +178,8 @@ test.concurrent('a second signal right after the first takes nothing away from t
 });
 
 function expectCancelled(result: StepResult): void {
-  expect(result.outputs).toMatchObject({ status: 'cancelled' });
+  expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'cancelled' } });
   expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({ status: 'cancelled' });
   expect(result.summary).toMatch(/cancelled/i);
   expect(result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
-  expect([result.exitCode, result.signal]).toEqual([1, null]);
-  expect(result.overran).toBe(false);
-}
-
-/** The step ends at its deadline, by its own clock. Virtual time proves the 2 s of the contract. */
-function expectTimeout(result: StepResult, deadline: number): void {
-  expect(result.overran).toBe(false);
-  expect(result.outputs).toMatchObject({ status: 'timeout' });
-  expect(result.exitCode).toBe(1);
-  errorOf(result);
-  expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(deadline);
-  // A busy machine is late, but not by as long as a socket that hangs.
-  expect(Number(result.outputs['duration-ms'])).toBeLessThan(deadline + 10_000);
 }

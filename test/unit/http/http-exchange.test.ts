@@ -43,11 +43,13 @@ const json = '{"projects":[]}';
 const ok = 'HTTP/1.1 200 OK\r\n';
 const chunk = `${json.length.toString(16)}\r\n${json}\r\n`;
 
+const large = 'x'.repeat(1_000_000);
 test.for([
-  ['with its length', `content-length: ${json.length}\r\n\r\n${json}`],
-  ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`],
-] as const)('a whole body %s is read', async ([, response], context) => {
-  expect(await answer(context, ok + response)).toMatchObject({ status: 200, body: json });
+  ['with its length', `content-length: ${json.length}\r\n\r\n${json}`, json],
+  ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`, json],
+  ['of a megabyte', `content-length: 1000000\r\n\r\n${large}`, large],
+] as const)('a whole body %s is read', async ([, response, body], context) => {
+  expect(await answer(context, ok + response)).toMatchObject({ status: 200, body });
 });
 
 test.for([
