@@ -5,8 +5,8 @@ import { expect, type TestContext, test, vi } from 'vitest';
 import type { NameLookup } from '../../../src/http/connect.js';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
-import { listen } from '../../kit/listen.js';
-import { proxyResponse, startProxy } from '../../kit/peers.js';
+import { hasIpv6, listen } from '../../kit/listen.js';
+import { loginRequired, proxyResponse, startProxy } from '../../kit/peers.js';
 
 type Method = HttpRequest['method'];
 
@@ -159,6 +159,8 @@ test('an address of a host that refuses does not matter if another one accepts',
   expect(await client(context, url, namesOf('::1', '127.0.0.1'))('GET')).toMatchObject({ status: 200 });
 });
 
+const html = 'Content-Type: text/html';
+const page = '<!DOCTYPE html><title>Sign in</title>';
 const refusedTwice = '(ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)';
 test.for([
   ['a service', 'http://127.0.0.1:1/v2', '127.0.0.1:1 (ECONNREFUSED)'],
@@ -174,26 +176,36 @@ test.for([
 });
 
 test.for([
-  ['hangs up', '', /proxy 127\.0\.0\.1/],
-  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/],
-  ['rejects the tunnel', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n', /proxy rejected the tunnel with status 503/],
-  [
-    'sends a page',
-    proxyResponse('403 Forbidden', 'Content-Type: text/html', '<title>Sign in'),
-    /proxy rejected the tunnel with status 403/,
-  ],
+  ['hangs up', '', /proxy 127\.0\.0\.1/, true],
+  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/, true],
+  ['is busy', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, true],
+  ['rejects a page', proxyResponse('403 Forbidden', html, page), /proxy rejected the tunnel with status 403/, true],
+  ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, false],
 ] as const)(
   'the error for a proxy that %s says so, and no POST has taken effect',
-  async ([, text, message], context) => {
+  async ([, text, message, transient], context) => {
     useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
-    const sent = client(context, 'https://control.test/v2')('POST');
-    await expect(sent).rejects.toMatchObject({
+    await expect(client(context, 'https://control.test/v2')('POST')).rejects.toMatchObject({
       message: expect.stringMatching(message),
-      transient: true,
+      transient,
       mayHaveTakenEffect: false,
     });
   },
 );
+
+test('a proxy that sends a page into the tunnel is a failure that may pass', async (context) => {
+  const behaviour = { kind: 'says', text: proxyResponse('200 OK', html, page) } as const;
+  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, behaviour)).port}`);
+  const sent = client(context, 'https://control.test/v2')('GET');
+  await expect(sent).rejects.toMatchObject({ status: undefined, transient: true });
+});
+
+test.runIf(hasIpv6)('a proxy may have an IPv6 address', async (context) => {
+  const proxy = await startProxy(context, 0, { kind: 'says', text: loginRequired }, { host: '::1' });
+  useProxy(context, `http://[::1]:${proxy.port}`);
+  await expect(client(context, 'https://control.test/v2')('GET')).rejects.toThrow('status 407');
+  expect(proxy.asked).toHaveLength(1);
+});
 
 test('a cancel during the lookup of a name opens no connection', async (context) => {
   const connections: Socket[] = [];

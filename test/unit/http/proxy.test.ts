@@ -40,9 +40,11 @@ test('only the variable in use for a URL can be a problem', () => {
   expect(proxyProblem(url)).toMatch(/^HTTPS_PROXY /);
   expect(proxyProblem(new URL('http://control.test/v2'))).toBe(undefined);
   expect(proxyProblem(new URL('https://localhost/v2'))).toBe(undefined);
-  vi.stubEnv('no_proxy', 'control.test');
-  expect(proxyProblem(url)).toBe(undefined);
-  vi.stubEnv('no_proxy', undefined);
+  for (const name of ['no_proxy', 'NO_PROXY']) {
+    vi.stubEnv(name, 'control.test');
+    expect(proxyProblem(url)).toBe(undefined);
+    vi.stubEnv(name, undefined);
+  }
   vi.stubEnv('https_proxy', 'http://proxy.test:3128');
   expect(proxyProblem(url)).toBe(undefined);
 });
