@@ -104,8 +104,8 @@ test.concurrent('post ends in time while the service is looked up, and names the
   const stage = await setSecureStage(context);
   const main = await stage.runMode('create-key');
 
-  const options = silentNames(stage.folder, { fixture: 'late-start', env: { https_proxy: undefined } });
-  const post = await stage.runPost(main, options);
+  const env = { https_proxy: undefined, LATE_SECONDS: '16' };
+  const post = await stage.runPost(main, silentNames(stage.folder, { fixture: 'late-start', env }));
 
   expectNotRevoked(stage, main, post, /the post step timed out/);
   expect(post.overran).toBe(false);

@@ -94,20 +94,3 @@ test.concurrent.for(['directly', 'through a proxy'])(
     expect(github.requests).toEqual([]);
   },
 );
-
-test.concurrent('https to a plain server, and http to a TLS server, are errors that advise to check base-url', async (context) => {
-  const plain = await setProcess(context);
-  const secure = await setProcess(context, { tls: good });
-  const otherScheme = ({ baseUrl }: typeof plain.service) =>
-    baseUrl.startsWith('https:') ? baseUrl.replace('https:', 'http:') : baseUrl.replace('http:', 'https:');
-
-  for (const { service, run } of [plain, secure]) {
-    const result = await run({ ...anyId, 'base-url': otherScheme(service) }, { nodeArgs: shortPauses });
-
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    // No file and line of a library's source.
-    expect(errorOf(result)).toMatch(/GET \/v2\/projects\/.+: .{10}/);
-    expect(errorOf(result)).not.toMatch(/\.c:\d+/);
-    expect(errorOf(result)).toMatch(/base-url/);
-  }
-});
