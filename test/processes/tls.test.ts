@@ -4,7 +4,7 @@ import { startProxy } from '../kit/peers.js';
 import { expectNotRevoked } from '../kit/post-results.js';
 import { lateStart, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, warningsOf } from '../kit/stage.js';
+import { errorOf, type StageOptions, warningsOf } from '../kit/stage.js';
 import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
 import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import { anyId, setProcess } from './process-stage.js';
@@ -94,3 +94,18 @@ test.concurrent.for(['directly', 'through a proxy'])(
     expect(github.requests).toEqual([]);
   },
 );
+
+test.concurrent.for<[what: string, options: StageOptions]>([
+  ['https to a plain server', {}],
+  ['http to a TLS server', { tls: good }],
+])('%s is an error that advises to check base-url', async ([, options], context) => {
+  const { service, run } = await setProcess(context, options);
+  const [scheme, rest] = service.baseUrl.split('://');
+
+  const inputs = { ...anyId, 'base-url': `${scheme === 'http' ? 'https' : 'http'}://${rest}` };
+  const result = await run(inputs, { nodeArgs: shortPauses });
+
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  // No file and line of a library's source.
+  expect(errorOf(result)).toMatch(/GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/);
+});

@@ -92,33 +92,8 @@ test('in a folder of a mode only settings, reports and messages know src/action'
 });
 
 test('only src/action knows the toolkit of GitHub Actions, only src/http an HTTP client, only workflow-runs.ts that of GitHub', () => {
-  const importersOf = (name: string) => [
-    ...new Set(imports.filter(({ to }) => to === name).map(({ from }) => folderOf(from))),
-  ];
-  expect(importersOf('@actions/core')).toEqual(['action']);
-  expect(importersOf('@actions/http-client')).toEqual(['http']);
-  expect(imports.filter(({ to }) => to === '@actions/github').map(({ from }) => from)).toEqual([
-    'modes/sweep-keys/workflow-runs.ts',
-  ]);
-  expect(imports.filter(({ to }) => to === '@actions/core').map(({ from }) => from)).toHaveLength(1);
-});
-
-test('no file imports values, by whatever way, from one that imports values from it', () => {
-  const next = new Map<string, string[]>();
-  for (const { from, to, ofValues } of imports) {
-    if (ofValues) next.set(from, [...(next.get(from) ?? []), to]);
-  }
-  const cycles: string[][] = [];
-  const done = new Set<string>();
-  const walk = (file: string, path: readonly string[]): void => {
-    if (path.includes(file)) {
-      cycles.push([...path.slice(path.indexOf(file)), file]);
-      return;
-    }
-    if (done.has(file)) return;
-    for (const target of next.get(file) ?? []) walk(target, [...path, file]);
-    done.add(file);
-  };
-  for (const file of files) walk(file, []);
-  expect(cycles).toEqual([]);
+  const importersOf = (name: string) => imports.filter(({ to }) => to === name).map(({ from }) => from);
+  expect(importersOf('@actions/core')).toEqual(['action/toolkit.ts']);
+  expect(new Set(importersOf('@actions/http-client').map(folderOf))).toEqual(new Set(['http']));
+  expect(importersOf('@actions/github')).toEqual(['modes/sweep-keys/workflow-runs.ts']);
 });

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
 import type { NameLookup } from '../../../src/http/connect.js';
@@ -8,7 +7,6 @@ import { type HttpRequest, type HttpResponse, TransportError } from '../../../sr
 import { httpExchange } from '../../../src/http/http-exchange.js';
 import { hasIpv6, listen } from '../../kit/listen.js';
 import { loginRequired, proxyResponse, startProxy } from '../../kit/peers.js';
-import { good } from '../../kit/tls/certificates.js';
 
 type Method = HttpRequest['method'];
 
@@ -84,19 +82,6 @@ test.for([
   const outcome = await answer(context, bytes).catch((error: unknown) => error);
   if (outcome instanceof TransportError) expect(outcome.message).toMatch(/^[ -~]{1,300}$/);
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
-});
-
-test('https to a plain server is an error that says so, and no POST has taken effect', async (context) => {
-  const url = await serve(context, createHttpServer());
-  await expect(client(context, url.replace('http:', 'https:'))('POST')).rejects.toMatchObject({
-    message: 'The response is not TLS: does the port serve plain http? (EPROTO)',
-    mayHaveTakenEffect: false,
-  });
-});
-
-test('http to a TLS server is an error without a place in the source of a library', async (context) => {
-  const url = await serve(context, createTlsServer(good));
-  await expect(client(context, url)('GET')).rejects.toThrow(/^(?!.*\.c:\d).{10}/);
 });
 
 /** A service that responds to the requests with these numbers, and resets the connections of all others. */
