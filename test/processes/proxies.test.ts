@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loginRequired, startProxy } from '../kit/peers.js';
+import { startProxy } from '../kit/peers.js';
 import { expectNotRevoked, expectRevoked } from '../kit/post-results.js';
 import { preload } from '../kit/preload.js';
 import { proxyUrl, type SecureStage, setSecureStage } from '../kit/secure-stage.js';
@@ -10,19 +10,26 @@ import { anyId, setProcess } from './process-stage.js';
 const login = { user: 'proxy-user', password: 'proxy-password' };
 const ownName = { nodeArgs: preload('control-test-is-here') };
 
-test.concurrent('main and post reach the service through the proxy of HTTPS_PROXY', async (context) => {
-  const stage = await setSecureStage(context);
-  const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(stage.proxy) };
+test.concurrent('main and post reach the service through the proxy of HTTPS_PROXY, which alone gets its login', async (context) => {
+  const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
+  const { service, proxy } = stage;
+  const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(proxy, `${login.user}:${login.password}@`) };
 
-  const main = await stage.runMode('create-key', {}, { env });
+  const main = await stage.runMode('create-key', {}, { env, debug: true });
   const post = await stage.runPost(main);
 
   expectRevoked(stage, main, post);
-  expect(stage.proxy.asked.map(({ url }) => url)).toEqual(['control.test:443', 'control.test:443']);
-  expect(stage.service.requests[0]?.headers['host']).toBe('control.test');
-  const seenByProxy = JSON.stringify(stage.proxy.asked.map(({ headers }) => headers));
+  for (const step of [main, post]) {
+    expect(step.masks).toContain(login.password);
+    expect(withoutMasks(step.output) + step.summary).not.toContain(login.password);
+    expect(step.output).not.toContain('DeprecationWarning');
+  }
+  expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:443', 'control.test:443']);
+  const seenByProxy = JSON.stringify(proxy.asked.map(({ headers }) => headers));
   expect(seenByProxy).not.toContain(main.outputs['key']);
-  expect(seenByProxy).not.toContain(stage.service.apiKey);
+  expect(seenByProxy).not.toContain(service.apiKey);
+  expect(service.requests[0]?.headers['host']).toBe('control.test');
+  for (const { headers } of service.requests) expect(headers).not.toHaveProperty('proxy-authorization');
 });
 
 // Post looks a name up in another process. On a busy machine that takes seconds of its 20, so this test runs alone.
@@ -41,22 +48,6 @@ test('main and post go past the proxy to a host of NO_PROXY', async (context) =>
 function past({ port }: SecureStage) {
   return { 'base-url': `https://control.test:${port}/v2` };
 }
-
-test.concurrent('only the proxy gets the login of its variable, its password is masked, and Node prints no warning', async (context) => {
-  const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
-  const https_proxy = proxyUrl(stage.proxy, `${login.user}:${login.password}@`);
-
-  const main = await stage.runMode('create-key', {}, { env: { https_proxy }, debug: true });
-  const post = await stage.runPost(main);
-
-  expectRevoked(stage, main, post);
-  for (const step of [main, post]) {
-    expect(step.masks).toContain(login.password);
-    expect(withoutMasks(step.output) + step.summary).not.toContain(login.password);
-    expect(step.output).not.toContain('DeprecationWarning');
-  }
-  for (const { headers } of stage.service.requests) expect(headers).not.toHaveProperty('proxy-authorization');
-});
 
 test.concurrent('no proxy is used for the own machine, but its password is masked as written and decoded', async (context) => {
   const { service, operation, run } = await setProcess(context);
@@ -82,17 +73,6 @@ test.concurrent('a proxy that rejects its login is an error that does not show i
   expect(withoutMasks(result.output) + result.summary).not.toContain('another-password');
   expect(proxy.asked).toHaveLength(1);
   expect(service.requests).toEqual([]);
-});
-
-test.concurrent('the warning for a proxy that requires a login in post alone names the key', async (context) => {
-  const stage = await setSecureStage(context);
-  const rejecting = await startProxy(context, stage.port, { kind: 'says', text: loginRequired });
-
-  const main = await stage.runMode('create-key');
-  const post = await stage.runPost(main, { env: { https_proxy: proxyUrl(rejecting) } });
-
-  expectNotRevoked(stage, main, post, /proxy requires a login \(status 407\)/);
-  expect(rejecting.asked).not.toEqual([]);
 });
 
 test.concurrent('an invalid proxy in main is rejected by name, and not gone past', async (context) => {

@@ -1,17 +1,46 @@
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { toolkit } from '../../../src/action/toolkit.js';
+import { escapeCommands, toolkit } from '../../../src/action/toolkit.js';
+import { Masker } from '../../runner/masker.js';
+import { StepLog } from '../../runner/step-log.js';
 
-for (const kind of ['info', 'notice', 'warning', 'error', 'debug'] as const) {
-  test(`${kind} escapes commands`, ({ onTestFinished }) => {
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    vi.stubEnv('RUNNER_DEBUG', '1');
-    onTestFinished(() => {
-      write.mockRestore();
-      vi.unstubAllEnvs();
-    });
-    toolkit[kind]('a ##[add-mask]b');
-    const printed = write.mock.calls.map(([text]) => text).join('');
-    expect(printed).toContain('add-mask]b');
-    expect(printed).not.toContain('##[');
-  });
+/** The commands that the runner finds in a text. */
+function commandsIn(text: string): string[] {
+  const log = new StepLog(new Masker(), true);
+  for (const line of text.split(/\r\n|\r|\n/)) log.take(line);
+  return log.commands.map(({ name }) => name);
 }
+
+const commands = [
+  ...['::error::x', '  ::error::x', '\t::error file=a::x', 'a\n::error::x', 'a\r::error::x', '\n\n::error::x'],
+  ...['##[error]x', 'a ##[error]x', '###[error]x', '#####[error]x', '##[##[error]x', '##[x] ##[error]y'],
+  ...['\u00a0::error::x', '\u3000::error::x', '\u0085::error::x', ':::error::x', '::::error::x'],
+];
+
+test('no text gets a command through to the runner', () => {
+  const parts = '::|:|#|##[|[|]|error|add-mask| |\n|\r|\t|\uFEFF|\u0085|\u2028|x|%0A'.split('|');
+  const text = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((chosen) => chosen.join(''));
+  const property = fc.property(text, (given) => {
+    expect(commandsIn(escapeCommands(given))).toEqual([]);
+  });
+  fc.assert(property, { numRuns: 3_000, examples: commands.map((command): [string] => [command]) });
+  expect(commands.flatMap(commandsIn).length).toBeGreaterThan(12);
+});
+
+test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])('%j is left as it is', (text) => {
+  expect(escapeCommands(text)).toBe(text);
+});
+
+test('a message of every kind is printed with its commands escaped', ({ onTestFinished }) => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.stubEnv('RUNNER_DEBUG', '1');
+  onTestFinished(() => {
+    write.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  const kinds = ['info', 'notice', 'warning', 'error', 'debug'] as const;
+  for (const kind of kinds) toolkit[kind]('a ##[add-mask]b');
+  const printed = write.mock.calls.map(([text]) => text).join('');
+  expect(printed.split('add-mask]b')).toHaveLength(kinds.length + 1);
+  expect(printed).not.toContain('##[');
+});

@@ -81,18 +81,12 @@ test.each(['98765432101', '9876543210123456789'])('10,000 names of run %s differ
   expect(new Set(made).size).toBe(10_000);
 });
 
-test('the fingerprint has 10 characters, whatever the server and the repository', () => {
-  const property = fc.property(fc.string(), fc.string(), (server, repository) => {
-    expect(repositoryFingerprint(server, repository)).toMatch(/^[a-z0-9]{10}$/);
-  });
-  fc.assert(property);
-});
-
-test('the fingerprint differs between repositories and between servers', () => {
+test('the fingerprint has 10 characters, and differs between repositories and between servers', () => {
   const servers = ['https://github.com', 'https://ghe.example', 'https://ghe.example:8443', 'https://ghe2.example'];
   const ids = Array.from({ length: 2_500 }, (_, id) => String(id));
   const all = servers.flatMap((server) => ids.map((id) => repositoryFingerprint(server, id)));
   expect(new Set(all).size).toBe(10_000);
+  for (const fingerprint of all) expect(fingerprint).toMatch(/^[a-z0-9]{10}$/);
 });
 
 test('the fingerprint ignores slashes at the end and capitals, and separates server and repository', () => {
