@@ -83,22 +83,22 @@ test.concurrent.for([
 /** Starts a step with these inputs, and resolves when its process is held in this way. */
 type Hold = (context: TestContext, inputs?: Inputs) => Promise<StepHandle>;
 
-const hangs = holdWith({ kind: 'hang-before-headers' });
-const bodyDrips = holdWith({ kind: 'drip', intervalMs: 50 });
-const isSilentServer: Hold = async (context, inputs) => {
+const holdInRequest = holdWith({ kind: 'hang-before-headers' });
+const holdInBody = holdWith({ kind: 'drip', intervalMs: 50 });
+const holdInHandshake: Hold = async (context, inputs) => {
   const { start } = await setProcess(context);
   const { port, asked } = await startMuteServer(context);
   const step = start({ ...anyId, 'base-url': `https://127.0.0.1:${port}/v2`, ...inputs });
   await reach(step, asked);
   return step;
 };
-const isSilentProxy: Hold = async (context, inputs) => {
+const holdInTunnel: Hold = async (context, inputs) => {
   const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
   const step = start({ ...anyId, ...inputs });
   await reach(step, proxy.firstAsked);
   return step;
 };
-const isPausing: Hold = async (context) => {
+const holdInPause: Hold = async (context) => {
   const { service, operation, start } = await setProcess(context);
   const inputs = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
   const step = start(inputs, { nodeArgs: preload('handle-stays-open') });
@@ -116,10 +116,10 @@ function holdWith(fault: Fault): Hold {
 }
 
 test.concurrent.for<[signal: NodeJS.Signals, what: string, hold: Hold]>([
-  ['SIGTERM', 'a body drips', bodyDrips],
-  ['SIGINT', 'a TLS server stays silent', isSilentServer],
-  ['SIGTERM', 'a proxy accepts CONNECT and stays silent', isSilentProxy],
-  ['SIGINT', 'no poll is due, and a handle is open', isPausing],
+  ['SIGTERM', 'a body drips', holdInBody],
+  ['SIGINT', 'a TLS server stays silent', holdInHandshake],
+  ['SIGTERM', 'a proxy accepts CONNECT and stays silent', holdInTunnel],
+  ['SIGINT', 'no poll is due, and a handle is open', holdInPause],
 ])('%s ends the step as cancelled, without an error, while %s', async ([signal, , hold], context) => {
   const step = await hold(context);
 
@@ -129,10 +129,10 @@ test.concurrent.for<[signal: NodeJS.Signals, what: string, hold: Hold]>([
 });
 
 test.concurrent.for<[what: string, hold: Hold]>([
-  ['a request hangs', hangs],
-  ['a body drips', bodyDrips],
-  ['a TLS server stays silent', isSilentServer],
-  ['a proxy accepts CONNECT and stays silent', isSilentProxy],
+  ['a request hangs', holdInRequest],
+  ['a body drips', holdInBody],
+  ['a TLS server stays silent', holdInHandshake],
+  ['a proxy accepts CONNECT and stays silent', holdInTunnel],
 ])('the deadline ends the step while %s', async ([, hold], context) => {
   const step = await hold(context, { timeout: '3s' });
   const result = await step.done;
@@ -152,7 +152,7 @@ test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
 });
 
 test.concurrent("the runner's cancel needs only its first signal", async (context) => {
-  const step = await hangs(context);
+  const step = await holdInRequest(context);
 
   const result = await step.cancel();
 

@@ -164,13 +164,13 @@ describe('the client of GitHub', () => {
 
   const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
   const none = { 'x-ratelimit-remaining': '0' };
-  test.for<[what: string, headers: Readonly<Record<string, string>>, message: string, retryAfterMs: number]>([
-    ['a time', { ...none, ...reset(90) }, 'Slow down', 90_000],
-    ['a time in the past', { ...none, ...reset(-5) }, 'Slow down', 0],
-    ['Retry-After', { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.', 7_000],
-    ['no time at all', { 'x-ratelimit-reset': 'soon' }, 'You have exceeded a secondary rate limit.', 60_000],
-    ['its name in capitals alone', { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded', 60_000],
-  ])('a rate limit with %s may be retried after that time', async ([, headers, message, retryAfterMs]) => {
+  test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
+    ['a time', 90_000, { ...none, ...reset(90) }, 'Slow down'],
+    ['a time in the past', 0, { ...none, ...reset(-5) }, 'Slow down'],
+    ['Retry-After', 7_000, { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.'],
+    ['no time at all', 60_000, { 'x-ratelimit-reset': 'soon' }, 'You have exceeded a secondary rate limit.'],
+    ['its name in capitals alone', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
+  ])('a rate limit with %s means a wait of %i ms', async ([, retryAfterMs, headers, message]) => {
     for (const status of [403, 429]) {
       github.faults.clear();
       const found = await findWith(respondWith(status, JSON.stringify({ message }), headers));
