@@ -12,26 +12,20 @@ import { errorOf, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { anyId, forever, setProcess } from './process-stage.js';
 
-const tooSlow = /No complete response within 2s \(request-timeout\)/;
+const tooSlow = /No complete response within 3s \(request-timeout\)/;
 const cutShort = /connection closed after \d+ bytes/i;
 test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, RegExp][]]>([
   [
-    'closed',
+    'close',
     '1m',
     [{ kind: 'cut-before-headers' }, /socket hang up|Connection reset by/i],
     [{ kind: 'cut-before-headers', by: 'reset' }, /Connection reset by/i],
     [{ kind: 'cut-mid-body', framing: 'length' }, cutShort],
     [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, cutShort],
   ],
-  [
-    'silent or slow',
-    '2s',
-    [{ kind: 'hang-before-headers' }, tooSlow],
-    [{ kind: 'hang-mid-body' }, tooSlow],
-    [{ kind: 'drip', intervalMs: 100 }, tooSlow],
-  ],
+  ['are slow or stop', '3s', [{ kind: 'hang-mid-body' }, tooSlow], [{ kind: 'drip', intervalMs: 100 }, tooSlow]],
 ])(
-  'a request is sent again after connections that are %s, and the log names each fault',
+  'requests on connections that %s are retried, and the log names each fault',
   async ([, requestTimeout, ...faults], context) => {
     const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
     const { runMode } = await setProcess(context, { faults: rules });
