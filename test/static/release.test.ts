@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
 
 const project = [
@@ -57,7 +57,7 @@ beforeAll(() => {
 });
 
 /** A clone of a remote; main has the project as 1.0.0. */
-function setUp() {
+function setUp({ onTestFinished }: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'release-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(template, folder, { recursive: true });
@@ -84,20 +84,20 @@ function at(folder: string) {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
     writeFileSync(join(clone, 'package.json'), JSON.stringify({ ...manifest, version }, null, 2));
   };
-  const release = (...words: string[]) => {
-    const script = resolve('scripts/release.js');
-    const options = { cwd: clone, encoding: 'utf8' } as const;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], options);
-    return { status, said: stdout + stderr };
-  };
+  const release = (...words: string[]) =>
+    new Promise<{ status: number; said: string }>((settle) => {
+      execFile(process.execPath, [resolve('scripts/release.js'), ...words], { cwd: clone }, (error, stdout, stderr) => {
+        settle({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
+      });
+    });
   const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
   return { folder, clone, git, commit, pushMain, setVersion, release, atRemote };
 }
 
-test('a release is packed with its notes, its archive, its bill of materials and the checksums of what a runner reads', () => {
-  const { folder, clone, release } = setUp();
+test.concurrent('a release is packed with its notes, its archive, its bill of materials and the checksums of what a runner reads', async (context) => {
+  const { folder, clone, release } = setUp(context);
   const packed = join(folder, 'packed');
-  expect(release('pack', '1.0.0', packed)).toMatchObject({ status: 0 });
+  expect(await release('pack', '1.0.0', packed)).toMatchObject({ status: 0 });
 
   const notes = readFileSync(join(packed, 'notes.md'), 'utf8');
   expect(notes).toMatch(/^### Added\n\n- The first.\n\n### Checksums\n/);
@@ -126,39 +126,39 @@ test('a release is packed with its notes, its archive, its bill of materials and
   expect(purls.filter((purl: string) => purl.includes('undici'))).toEqual([expect.stringMatching(/undici@6\./)]);
 });
 
-test('the tag of a release is created once, at the commit of main that was verified', () => {
-  const { git, release, atRemote } = setUp();
-  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
+test.concurrent('the tag of a release is created once, at the commit of main that was verified', async (context) => {
+  const { git, release, atRemote } = setUp(context);
+  expect(await release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
   expect(atRemote('v1.0.0')).toBe(git('rev-parse', 'HEAD'));
-  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
+  expect(await release('create-tag', '1.0.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
 });
 
-test('v1 is made, goes forward with a release, and stays where it is', () => {
-  const { git, commit, pushMain, setVersion, release, atRemote } = setUp();
+test.concurrent('v1 is made, goes forward with a release, and stays where it is', async (context) => {
+  const { git, commit, pushMain, setVersion, release, atRemote } = setUp(context);
   const first = git('rev-parse', 'HEAD');
-  expect(release('move-major', '1.0.0')).toEqual({
+  expect(await release('move-major', '1.0.0')).toEqual({
     status: 1,
     said: expect.stringContaining('v1.0.0 does not exist yet'),
   });
-  expect(release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
+  expect(await release('create-tag', '1.0.0')).toMatchObject({ status: 0 });
   expect(atRemote('v1')).toBe('');
-  expect(release('move-major', '1.0.0')).toMatchObject({ status: 0 });
+  expect(await release('move-major', '1.0.0')).toMatchObject({ status: 0 });
   expect(atRemote('v1')).toBe(first);
 
   setVersion('1.1.0');
   commit();
   pushMain();
   const second = git('rev-parse', 'HEAD');
-  expect(release('create-tag', '1.1.0')).toMatchObject({ status: 0 });
-  expect(release('move-major', '1.1.0')).toMatchObject({
+  expect(await release('create-tag', '1.1.0')).toMatchObject({ status: 0 });
+  expect(await release('move-major', '1.1.0')).toMatchObject({
     status: 0,
     said: expect.stringContaining(`before at ${first}`),
   });
   expect(atRemote('v1')).toBe(second);
-  expect(release('move-major', '1.1.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
+  expect(await release('move-major', '1.1.0')).toMatchObject({ status: 0, said: expect.stringContaining('already') });
 
   git('checkout', '--quiet', first);
-  expect(release('move-major', '1.0.0')).toMatchObject({ status: 1, said: expect.stringContaining('v1 is at') });
+  expect(await release('move-major', '1.0.0')).toMatchObject({ status: 1, said: expect.stringContaining('v1 is at') });
   expect(atRemote('v1')).toBe(second);
 });
 
@@ -171,7 +171,7 @@ const write =
   ({ clone }: Scene) =>
     writeFileSync(join(clone, path), 'more');
 
-test.for<[string, string, RegExp, ((scene: Scene) => void)?]>([
+test.concurrent.for<[string, string, RegExp, ((scene: Scene) => void)?]>([
   ['a version that is incomplete', '1.0', /“1.0” is no version of a release/],
   ['a tag in place of a version', 'v1.0.0', /“v1.0.0” is no version of a release/],
   ['an option in place of a version', '--all', /is no version of a release/],
@@ -190,14 +190,14 @@ test.for<[string, string, RegExp, ((scene: Scene) => void)?]>([
       commit();
     },
   ],
-])('%s is refused', ([, version, reason, prepare]) => {
-  const scene = prepare === undefined ? at(template) : setUp();
+])('%s is refused', async ([, version, reason, prepare], context) => {
+  const scene = prepare === undefined ? at(template) : setUp(context);
   prepare?.(scene);
-  expect(scene.release('verify', version)).toEqual({ status: 1, said: expect.stringMatching(reason) });
+  expect(await scene.release('verify', version)).toEqual({ status: 1, said: expect.stringMatching(reason) });
 });
 
-test('each command verifies first: a version whose tag is at another commit is refused, and nothing is packed or moved', () => {
-  const scene = setUp();
+test.concurrent('each command verifies first: a version whose tag is at another commit is refused, and nothing is packed or moved', async (context) => {
+  const scene = setUp(context);
   const { folder, git, commit, pushMain, release } = scene;
   git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
   write('README.md')(scene);
@@ -206,7 +206,7 @@ test('each command verifies first: a version whose tag is at another commit is r
   const tags = git('ls-remote', '--tags', 'origin');
 
   for (const [command = '', ...more] of [['verify'], ['pack', join(folder, 'packed')], ['create-tag'], ['move-major']])
-    expect(release(command, '1.0.0', ...more)).toEqual({
+    expect(await release(command, '1.0.0', ...more)).toEqual({
       status: 1,
       said: expect.stringMatching(/v1.0.0 exists already, at [0-9a-f]{40}/),
     });
@@ -217,14 +217,14 @@ test('each command verifies first: a version whose tag is at another commit is r
 
 const versionTags = '.github/rulesets/version-tags.json';
 
-test('a release whose entry has no date yet can be rehearsed', () => {
-  const scene = setUp();
+test.concurrent('a release whose entry has no date yet can be rehearsed', async (context) => {
+  const scene = setUp(context);
   const { clone, commit, release, git } = scene;
   writeFileSync(join(clone, 'CHANGELOG.md'), changelog.replace('[1.0.0] - 2026-01-02', '[1.0.0]'));
   setApp(scene, 12345);
   commit();
 
-  const { status, said } = release('rehearse');
+  const { status, said } = await release('rehearse');
 
   expect(said).toContain('- The first.');
   expect(said).not.toContain('Before the first release');
@@ -232,12 +232,12 @@ test('a release whose entry has no date yet can be rehearsed', () => {
   expect(git('status', '--porcelain')).toBe('');
 });
 
-test('a rehearsal runs our steps in the jobs and the order of the workflow, and says what is not set up yet', () => {
-  const scene = setUp();
+test.concurrent('a rehearsal runs our steps in the jobs and the order of the workflow, and says what is not set up yet', async (context) => {
+  const scene = setUp(context);
   setApp(scene, 0);
   scene.commit();
 
-  const { said } = scene.release('rehearse');
+  const { said } = await scene.release('rehearse');
 
   const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8'));
   const inWorkflow = Object.entries<{ steps: { run?: string }[] }>(jobs).flatMap(([job, { steps }]) =>

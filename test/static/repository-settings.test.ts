@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Rule {
   readonly type: string;
@@ -125,7 +125,7 @@ function existing<T>(value: T | undefined): T {
   return value;
 }
 
-test('settings that are as in the files are accepted', async () => {
+test.concurrent('settings that are as in the files are accepted', async () => {
   expect(await compare(asInFiles())).toEqual({
     status: 0,
     said: 'The settings of the repository are those of the files.\n',
@@ -230,7 +230,7 @@ describe('with a change of each kind', () => {
   });
 });
 
-test('a token that does not see who may bypass a ruleset is refused, and the permission it needs is named', async () => {
+test.concurrent('a token that does not see who may bypass a ruleset is refused, and the permission it needs is named', async () => {
   const { answers, main } = settings();
   delete main.bypass_actors;
   const { status, said } = await compare(answers);
@@ -238,7 +238,9 @@ test('a token that does not see who may bypass a ruleset is refused, and the per
   expect(status).toBe(1);
 });
 
-test('a ruleset file without the id of an App is never accepted, and the message says where to write it', async () => {
+test.concurrent('a ruleset file without the id of an App is never accepted, and the message says where to write it', async ({
+  onTestFinished,
+}) => {
   const { answers, versionTags: ruleset } = settings();
   existing(ruleset.bypass_actors?.[0]).actor_id = 0;
   const placeholder = folderWithApp(0);
@@ -251,7 +253,7 @@ test('a ruleset file without the id of an App is never accepted, and the message
   expect(readFileSync('CONTRIBUTING.md', 'utf8')).toMatch(/`gh api apps\/\S+ --jq \.id`/);
 });
 
-test('a setting that GitHub does not show is an error, and the permissions that the token needs are named', async () => {
+test.concurrent('a setting that GitHub does not show is an error, and the permissions that the token needs are named', async () => {
   const { '/immutable-releases': _, ...answers } = asInFiles();
   const { status, said } = await compare(answers);
   expect(said).toMatch(/GET .*\/immutable-releases gave 404: the token needs Administration \(write\)/);
