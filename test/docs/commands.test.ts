@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageOf, parseCliOptions } from '../control-plane/cli-options.js';
 import { fetchRaw } from '../kit/fetch-raw.js';
 import { type Command, startCommand } from './command.js';
@@ -14,17 +14,19 @@ const page = readFileSync('docs/control-plane.md', 'utf8');
 const key = 'local-test-key';
 let temporary: string;
 const commands: Command[] = [];
+/** For tests that need no options, and leave no faults behind. */
+let shared: Plane;
 
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'control-plane-'));
   await promisify(execFile)('npm', ['run', '-s', 'compile:tools']);
+  shared = await plane();
 });
 
-afterEach(() => {
-  for (const command of commands.splice(0)) command.signal('SIGKILL');
+afterAll(() => {
+  for (const command of commands) command.signal('SIGKILL');
+  return rm(temporary, { recursive: true });
 });
-
-afterAll(() => rm(temporary, { recursive: true }));
 
 function start(line: string): Command {
   const command = startCommand(line, temporary);
@@ -71,7 +73,7 @@ async function startPlaneOfPage(line: string) {
   return { ...started, here, there };
 }
 
-describe('the commands of the page', () => {
+describe.concurrent('the commands of the page', () => {
   it('wait for an operation that fails, and sweep a key, with the output that the page shows', async () => {
     const [server, begin, fault, wait, end, ...others] = examplesOf(page, 'Walk-through');
     if (!server || !begin || !fault || !wait || !end) throw new Error('A command is missing.');
@@ -139,7 +141,7 @@ describe('the commands of the page', () => {
   });
 });
 
-describe('the control plane as a command', () => {
+describe.concurrent('the control plane as a command', () => {
   it('takes its data and its page size from options', async () => {
     const service = await plane('--host localhost --projects 2 --operations 5 --page-size 3 --seed 9');
     expect(service.project_ids).toHaveLength(2);
@@ -173,7 +175,7 @@ describe('the control plane as a command', () => {
   });
 
   it('starts each documented action with each outcome, and ends it once', async () => {
-    const service = await plane();
+    const service = shared;
     const [, actions = ''] = /- `action`: (.*?)\.\n/s.exec(page) ?? [];
     const words = [...actions.matchAll(/`(\w+)`/g)].map(([, word]) => word);
     expect(words).toHaveLength(8);
@@ -208,7 +210,7 @@ describe('the control plane as a command', () => {
   });
 
   it('knows the runs that were created, for any repository and token', async () => {
-    const service = await plane();
+    const service = shared;
     const get = async (id: string, authorization: string | undefined = 'token any') => {
       const headers = { 'user-agent': 'test', authorization };
       const { status, body } = await fetchRaw(`${service.github_api_url}/repos/a/b/actions/runs/${id}`, { headers });
@@ -233,7 +235,7 @@ describe('the control plane as a command', () => {
   });
 });
 
-describe('bad input gets one error that names it', () => {
+describe.concurrent('bad input gets one error that names it', () => {
   const noRule = (rule: string) => `--fault: '${rule}' is not a rule for a fault: `;
 
   it.each([
@@ -276,7 +278,7 @@ describe('bad input gets one error that names it', () => {
   });
 
   it('also in requests', async () => {
-    const service = await plane();
+    const service = shared;
     const project = `/projects/${service.project_ids[0]}`;
     const refusals: readonly (readonly [request: string, message: string | RegExp, method?: string])[] = [
       [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
@@ -307,7 +309,7 @@ describe('bad input gets one error that names it', () => {
   });
 });
 
-describe('the demo', () => {
+describe.concurrent('the demo', () => {
   it('says what is to be seen, what fails on purpose and where to go next', async () => {
     const demo = start('npm run -s --ignore-scripts demo');
     expect(await demo.ended).toBe(0);
