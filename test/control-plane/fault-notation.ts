@@ -46,22 +46,15 @@ function parseWhat(word: string, value: string | undefined): Fault | undefined {
     return number === undefined ? undefined : { kind: 'status', status: Number(word), retryAfter: { seconds: number } };
   }
   if (word === 'redirect') return value ? { kind: 'redirect', location: value } : undefined;
-  if (number !== undefined) return numberedFault(word, number);
-  return value === undefined ? bareFaults.get(word) : undefined;
+  if (value === undefined) return bareFaults.get(word);
+  return number === undefined ? undefined : numberedFaults.get(word)?.(number);
 }
 
-function numberedFault(word: string, number: number): Fault | undefined {
-  switch (word) {
-    case 'delay':
-      return { kind: 'delay', ms: number };
-    case 'drip':
-      return { kind: 'drip', intervalMs: number };
-    case 'done-later':
-      return { kind: 'cut-before-headers', done: { msAfterGivenUp: number } };
-    default:
-      return undefined;
-  }
-}
+const numberedFaults: ReadonlyMap<string, (number: number) => Fault> = new Map([
+  ['delay', (ms: number): Fault => ({ kind: 'delay', ms })],
+  ['drip', (intervalMs: number): Fault => ({ kind: 'drip', intervalMs })],
+  ['done-later', (ms: number): Fault => ({ kind: 'cut-before-headers', done: { msAfterGivenUp: ms } })],
+]);
 
 const bareFaults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['hang', { kind: 'hang-before-headers' }],

@@ -103,14 +103,11 @@ export function turnPage<T extends Dated>(
     moment === undefined ? {} : { cursor: formatTimestamp(moment, cursorZone) };
   const [newest, oldest] = [items[0]?.createdMicros, items.at(-1)?.createdMicros];
   if (more || lastPageCursor === 'given') return { items, pagination: cursorAt(oldest) };
-  switch (lastPageCursor) {
-    case 'absent':
-      return { items, pagination: {} };
-    case 'null':
-      return { items, pagination: { cursor: null } };
-    case 'empty':
-      return { items, pagination: { cursor: '' } };
-    case 'repeated':
-      return { items, pagination: cursorAt(before ?? (newest === undefined ? undefined : newest + 1)) };
-  }
+  const lastPage = {
+    absent: {},
+    null: { cursor: null },
+    empty: { cursor: '' },
+    repeated: cursorAt(before ?? (newest === undefined ? undefined : newest + 1)),
+  };
+  return { items, pagination: lastPage[lastPageCursor] };
 }

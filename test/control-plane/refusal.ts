@@ -22,23 +22,12 @@ export function notFound(message: string): Refusal {
   return new Refusal(404, 'NOT_FOUND', message);
 }
 
-export interface ErrorBody {
-  readonly contentType: string;
-  readonly body: string;
-}
-
 export function errorBody(
   shape: NotShown['errorBody'],
   error: { readonly code: string; readonly message: string; readonly request_id: string },
-): ErrorBody {
-  switch (shape) {
-    case 'plain':
-      return { contentType: 'application/json', body: JSON.stringify(error) };
-    case 'nested':
-      return { contentType: 'application/json', body: JSON.stringify({ error }) };
-    case 'text':
-      return { contentType: 'text/plain; charset=utf-8', body: error.message };
-    case 'empty':
-      return { contentType: 'text/plain; charset=utf-8', body: '' };
+): { readonly contentType: string; readonly body: string } {
+  if (shape === 'plain' || shape === 'nested') {
+    return { contentType: 'application/json', body: JSON.stringify(shape === 'plain' ? error : { error }) };
   }
+  return { contentType: 'text/plain; charset=utf-8', body: shape === 'text' ? error.message : '' };
 }

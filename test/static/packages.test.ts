@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { runNode } from './run-node.js';
 
 interface Locked {
   readonly dev?: boolean;
@@ -106,37 +106,39 @@ const lapsesOfEach = standIns.flatMap((standIn) =>
   lapses.map(([lapse, apply]) => ({ name: standIn.name, standIn, lapse, apply })),
 );
 
-test.for(lapsesOfEach)('a build with $name fails if $lapse', ({ standIn, apply }) => {
-  const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
-  onTestFinished(() => rmSync(place, { recursive: true }));
-  const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
-  const paths = [...new Set(involved)].map((path) => join('node_modules', path));
-  for (const path of ['vendor', ...paths]) {
-    cpSync(path, join(place, path), { recursive: true, dereference: true });
-  }
-  mkdirSync(join(place, 'build/src'), { recursive: true });
-  const installed = Object.fromEntries(paths.map((path) => [path, {}]));
-  writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
-  const { in: loader, version, package: name, range } = standIn.standsInFor;
-  const edit: Edit = (path, change) => {
-    const folder = join(place, 'node_modules', path);
-    const file = join(folder, 'package.json');
-    const before = existsSync(file) ? readJson<object>(file) : {};
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, JSON.stringify({ ...before, ...change }));
-  };
-  apply(edit, loader, name);
+test.concurrent.for(lapsesOfEach)(
+  'a build with $name fails if $lapse',
+  async ({ standIn, apply }, { onTestFinished }) => {
+    const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
+    const paths = [...new Set(involved)].map((path) => join('node_modules', path));
+    for (const path of ['vendor', ...paths]) {
+      cpSync(path, join(place, path), { recursive: true, dereference: true });
+    }
+    mkdirSync(join(place, 'build/src'), { recursive: true });
+    const installed = Object.fromEntries(paths.map((path) => [path, {}]));
+    writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
+    const { in: loader, version, package: name, range } = standIn.standsInFor;
+    const edit: Edit = (path, change) => {
+      const folder = join(place, 'node_modules', path);
+      const file = join(folder, 'package.json');
+      const before = existsSync(file) ? readJson<object>(file) : {};
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(file, JSON.stringify({ ...before, ...change }));
+    };
+    apply(edit, loader, name);
 
-  const options = { cwd: place, encoding: 'utf8' } as const;
-  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/bundle.js'), 'dist'], options);
+    const { status, said } = await runNode([resolve('scripts/bundle.js'), 'dist'], { cwd: place });
 
-  expect(stderr).toContain(
-    `${standIn.name} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`,
-  );
-  expect(stderr).toContain('See vendor/README.md.');
-  expect(status).toBe(1);
-  expect(existsSync(join(place, 'dist'))).toBe(false);
-});
+    expect(said).toContain(
+      `${standIn.name} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`,
+    );
+    expect(said).toContain('See vendor/README.md.');
+    expect(status).toBe(1);
+    expect(existsSync(join(place, 'dist'))).toBe(false);
+  },
+);
 
 test.for(standIns)('no bundle that every step loads has the package that $name stands in for', ({ standsInFor }) => {
   const noticed = ['main/index', 'post/revoke-in-post'].flatMap((bundle) =>

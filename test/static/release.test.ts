@@ -1,9 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
+import { runNode } from './run-node.js';
 
 const project = [
   'package.json',
@@ -84,12 +85,7 @@ function at(folder: string) {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
     writeFileSync(join(clone, 'package.json'), JSON.stringify({ ...manifest, version }, null, 2));
   };
-  const release = (...words: string[]) =>
-    new Promise<{ status: number; said: string }>((settle) => {
-      execFile(process.execPath, [resolve('scripts/release.js'), ...words], { cwd: clone }, (error, stdout, stderr) => {
-        settle({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
-      });
-    });
+  const release = (...words: string[]) => runNode([resolve('scripts/release.js'), ...words], { cwd: clone });
   const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
   return { folder, clone, git, commit, pushMain, setVersion, release, atRemote };
 }

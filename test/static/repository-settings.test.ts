@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runNode } from './run-node.js';
 
 interface Rule {
   readonly type: string;
@@ -101,18 +101,9 @@ async function compare(answers: Partial<Answers>, cwd = filledIn) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const env = { ...process.env, GITHUB_API_URL: `http://127.0.0.1:${port}`, GH_TOKEN: 'a-token' };
-  const { status, said } = await run(env, cwd);
+  const { status, said } = await runNode([resolve('scripts/repository-settings.js'), 'org/ctl-action'], { env, cwd });
   server.close();
   return { status, said, tokens: [...tokens] };
-}
-
-function run(env: NodeJS.ProcessEnv, cwd: string): Promise<{ status: number; said: string }> {
-  const words = [resolve('scripts/repository-settings.js'), 'org/ctl-action'];
-  return new Promise((settle) => {
-    execFile(process.execPath, words, { env, cwd }, (error, stdout, stderr) => {
-      settle({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
-    });
-  });
 }
 
 function rulesetNamed(answers: Answers, wanted: string): Ruleset {
