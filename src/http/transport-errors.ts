@@ -11,6 +11,8 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
     return new TransportError('The proxy requires a login (status 407)', { ...unsent, transient: false, status: 407 });
   if (proxyStatus !== undefined)
     return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, unsent);
+  if ((error as Error).message === 'got illegal response body from proxy')
+    return new TransportError('The proxy accepted the tunnel, but sent other data through it', unsent);
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
