@@ -13,7 +13,7 @@ import { median } from './statistics.js';
 
 const keys = 50;
 const runs = 10;
-/** Milliseconds before each response, as over a long distance. */
+/** Milliseconds before each response, like a service far away. */
 const latency = 20;
 
 export async function keyFigures(rounds: number): Promise<Figure[]> {

@@ -52,7 +52,7 @@ for (const [path, { source, apart }] of Object.entries(bundles)) {
 }
 write(join(target, 'package.json'), '{ "type": "commonjs" }\n');
 
-/** npm applies an override without a word to no package if the version in its key is not installed any more. */
+/** If the version in an override's key is no longer installed, npm ignores the override without a warning. */
 function checkStandIn({ name, standsInFor }) {
   const loader = createRequire(join(sources, 'node_modules', standsInFor.in, 'package.json'));
   const { version, dependencies } = loader('./package.json');
@@ -68,7 +68,7 @@ function checkStandIn({ name, standsInFor }) {
   );
 }
 
-/** A list of licences tells what others wrote. */
+/** The stand-ins are our own code, so the list of licences leaves them out. */
 function withoutStandIns(licenses) {
   return standIns.reduce((text, { name, license }) => text.replace(`${name}\n${license}\n\n`, ''), licenses);
 }

@@ -31,7 +31,7 @@ run(join(tools, 'actionlint'), ['-shellcheck', join(tools, 'bin/shellcheck'), '-
 const audited = ['.github', 'action.yml', 'node24/action.yml', ...examples.map((name) => join('examples', name))];
 const { GH_TOKEN, ...offline } = process.env;
 const audit = ['--config', '.github/zizmor.yml', '--persona', 'pedantic', '--quiet', ...audited];
-// zizmor takes the token from GH_TOKEN, and rejects one that is empty.
+// zizmor takes the token from GH_TOKEN, and rejects an empty token.
 if (GH_TOKEN) run(join(tools, 'bin/zizmor'), audit);
 else run(join(tools, 'bin/zizmor'), ['--offline', ...audit], { env: offline });
 

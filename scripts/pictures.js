@@ -38,7 +38,7 @@ for (const [name, theme] of Object.entries(themes)) {
   console.log(picture);
 }
 
-/** A gate that stays shut: one operation has finished, one has failed, and one is running. */
+/** A failed wait: one operation has finished, one has failed, and one is running. */
 async function summary() {
   const service = await startControlPlane({ projects: 1, operations: 0 });
   const [projectId = ''] = service.projectIds;

@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What a runner reads of the action. */
+/** The files that a runner reads. */
 const filesOfRunner = ['action.yml', 'node24', 'dist'];
 
-/** What the workflow does after one of our own steps. */
+/** The work of the workflow between our own steps. */
 const onGitHub = {
   verify: 'GitHub then runs all tests, and compares dist with a fresh build.',
   pack: `GitHub then attests the assets and the files that a runner reads. It waits for the approval of the environment “release”,
@@ -71,7 +71,7 @@ function pack(version, folder) {
   const archive = join(assets, `${name}-${version}.tar.gz`);
   const files = [...filesOfRunner, 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
   git('archive', '--format=tar.gz', `--prefix=${name}-${version}/`, `--output=${archive}`, commit, '--', ...files);
-  // Most users run the files of the tag, not of the archive. So those are attested and listed, too.
+  // Most users run the files of the tag, not of the archive. So the files of the tag are attested and listed too.
   const inTag = checksums(filesOfRunner);
   const inAssets = readdirSync(assets).map((name) => `${sha256(join(assets, name))}  ${name}`);
   writeFileSync(join(folder, 'checksums.txt'), [...inAssets, ...inTag, ''].join('\n'));
@@ -81,7 +81,7 @@ function pack(version, folder) {
   console.log(`Packed ${archive} and its SBOM.`);
 }
 
-/** Lines as of sha256sum, of all committed files in these places. */
+/** Returns the checksums of all committed files in these places, in the format of sha256sum. */
 function checksums(places, cwd = '.') {
   const paths = git('-C', cwd, 'ls-files', '--', ...places).split('\n');
   return paths.map((path) => `${sha256(join(cwd, path))}  ${path}`);
@@ -94,7 +94,7 @@ function sha256(path) {
 function createTag(version) {
   const { tag, commit, isTagged } = verify(version);
   if (isTagged) return console.log(`${tag} is at ${commit} already.`);
-  // The lease without a value: the push fails if someone else has created the tag since then.
+  // With an empty lease, the push fails if someone else has created the tag in the meantime.
   git('push', `--force-with-lease=refs/tags/${tag}:`, 'origin', `${commit}:refs/tags/${tag}`);
   console.log(`${tag} is at ${commit}.`);
 }
@@ -105,14 +105,14 @@ function moveMajor(version) {
   const major = tag.slice(0, tag.indexOf('.'));
   const before = tagAtRemote(major);
   if (before === commit) return console.log(`${major} is at ${commit} already.`);
-  // isAncestor is also false for a commit that was never fetched: someone else has moved the tag since then.
+  // isAncestor is also false for a commit that was not fetched because someone else has just moved the tag.
   if (before !== '' && !isAncestor(before, commit))
     throw new Error(`${major} is at ${before}, which ${tag} does not hold`);
   git('push', `--force-with-lease=refs/tags/${major}:${before}`, 'origin', `${commit}:refs/tags/${major}`);
   console.log(`${major} is at ${commit}, before ${before === '' ? 'nowhere' : `at ${before}`}.`);
 }
 
-/** The object of the tag at the remote, or an empty string. */
+/** Returns the object of the tag on the remote, or an empty string. */
 function tagAtRemote(tag) {
   return git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
 }

@@ -2,8 +2,8 @@
 //
 //   GH_TOKEN=… node scripts/repository-settings.js OWNER/NAME
 //
-// A ruleset must be exactly as its file, and no other may be set. Of settings.json each key is a path below
-// /repos/OWNER/NAME; the answer must hold at least the fields of its value. The token needs the repository permissions
+// Each ruleset must equal its file, and GitHub must have no other ruleset. Each key of settings.json is a path below
+// /repos/OWNER/NAME, and the response must have at least the fields of the key's value. The token needs the repository permissions
 // Administration (write) and Actions (read). GitHub shows who may bypass a ruleset only to those who may change it.
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -41,7 +41,7 @@ async function compare(repository) {
       continue;
     }
     const set = await get(`${api}/rulesets/${id}`);
-    // Without this field the ruleset could have any bypass.
+    // Without this field, nothing shows who may bypass the ruleset.
     if (set.bypass_actors === undefined) {
       throw new Error('the token does not see who may bypass a ruleset: it needs Administration (write)');
     }
@@ -99,7 +99,7 @@ async function get(path) {
     },
     redirect: 'error',
   });
-  // GitHub answers 404 also if the token lacks a permission.
+  // GitHub also responds with 404 if the token lacks a permission.
   if (!response.ok) {
     throw new Error(
       `GET ${path} gave ${response.status}: the token needs Administration (write) and Actions (read), or it is not set up`,

@@ -1,4 +1,4 @@
-// The demo and the control plane are what people try first, maybe before an installation.
+// People often try the demo or the control plane first, before they install the packages.
 import { existsSync } from 'node:fs';
 
 if (!existsSync('node_modules/typescript')) {

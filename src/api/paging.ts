@@ -12,9 +12,9 @@ export interface Page<T> {
 }
 
 /**
- * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. Drops
- * duplicates: a record can appear twice if the list changes during the read. Reports a page of only duplicates: if the
- * service ignores the cursor, the rest of the list is missing.
+ * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. A record can
+ * appear twice if the list changes during the read, so duplicates are dropped. A page of only duplicates is reported: the
+ * service may be ignoring the cursor, and then the rest of the list is missing.
  */
 export async function* pages<T extends { readonly id: string }>(
   max: number,

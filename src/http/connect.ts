@@ -1,7 +1,8 @@
-import { ADDRCONFIG, type LookupAllOptions, promises } from 'node:dns';
+import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
 import { Agent } from 'node:http';
 import { type RequestOptions, Agent as SecureAgent } from 'node:https';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../time/clock.js';
 
 export interface NameLookup {
@@ -11,12 +12,12 @@ export interface NameLookup {
   close(): void;
 }
 
-/** Asks for all addresses of a host, with the same hint as Node's own sockets. */
+/** A lookup asks for all addresses, with the same hint as Node's own sockets. */
 export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
 
 /** A pending lookup blocks a thread in `getaddrinfo`. Nothing can interrupt it, and `process.exit()` waits for it. */
 export const lookupInProcess: NameLookup = {
-  addresses: async (host) => (await promises.lookup(host, lookupOptions)).map(({ address }) => address),
+  addresses: async (host) => (await promisify(lookup)(host, lookupOptions)).map(({ address }) => address),
   close: () => undefined,
 };
 
@@ -49,7 +50,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
 /** Delay before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStartMs = 250;
 
-/** Connects to the first address that answers. Node would give up each attempt after 250 ms, even if no other works. */
+/** Connects to the first address that answers. Node would give up each attempt after 250 ms, even if no other address works. */
 export function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,

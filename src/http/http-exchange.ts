@@ -30,7 +30,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
-  /** Uses an idle keep-alive connection. If the service has just closed it, retries the request once on a new one. */
+  /** Uses an idle keep-alive connection. If the service has just closed that connection, retries once on a new one. */
   const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
       return await sendDirectly(request, signal, agent);
@@ -40,8 +40,8 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
         return { ...response, wasResent: true };
       } catch (secondError) {
-        // A system error may mean that the second request was never sent. The first one may still have taken effect, so
-        // its error is thrown.
+        // After a system error, the second request may never have been sent. The first request may have taken effect, so
+        // the error of the first request is thrown.
         throw secondError instanceof TransportError ? secondError : error;
       }
     }
@@ -70,7 +70,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         return connectRequest.once('error', fail);
       };
     });
-    // The `tunnel` package reports every failure as ECONNRESET, so `tunnelFailed` reports the real error before it does.
+    // The `tunnel` package reports every failure as ECONNRESET, so `tunnelFailed` reports the real error first.
     return await Promise.race([tunnelFailed, send(request, client)]);
   };
 
@@ -140,7 +140,7 @@ async function send({ method, url, headers, body, maxBytes }: HttpRequest, clien
   };
 }
 
-/** A URL puts an IPv6 address in brackets. A socket needs the address without brackets. */
+/** A URL puts an IPv6 address in brackets, but a socket needs the address alone. */
 function socketHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

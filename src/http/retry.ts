@@ -73,7 +73,7 @@ export async function withRetries<T>(
   for (;;) {
     try {
       if (pause > 0) await deadline.sleep(pause);
-      if (cooldown?.isActive(deadline)) await cooldown.wait(deadline);
+      await cooldown?.wait(deadline);
       return await queue(attempt);
     } catch (error) {
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
@@ -104,13 +104,10 @@ export class Cooldown {
     this.#cause = error;
   }
 
-  isActive({ clock }: Deadline): boolean {
-    return this.#until > clock.now();
-  }
-
   async wait(deadline: Deadline): Promise<void> {
-    while (this.isActive(deadline)) {
+    for (;;) {
       const pause = this.#until - deadline.clock.now();
+      if (pause <= 0) return;
       if (this.#cause?.isThrottled) checkRetryAfter(this.#cause, deadline, pause);
       await deadline.sleep(pause);
     }

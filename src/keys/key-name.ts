@@ -8,7 +8,6 @@ export interface WorkflowRun {
   readonly attempt: number;
 }
 
-/** The content of a key's name. */
 export interface KeyOrigin {
   readonly run: WorkflowRun;
   /** True if the key is kept on purpose (`revoke-in-post: false`). No sweep revokes such a key. */

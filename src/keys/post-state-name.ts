@@ -4,7 +4,7 @@
 export const postStateName = 'key';
 
 /**
- * A step without a key to revoke saves this marker. Without any saved state, post could read one that another step forged.
+ * A step without a key to revoke saves this marker. Without a saved state, post could read a state that another step forged.
  * The marker is not empty, because a runner could treat an empty state as missing.
  */
 export const nothingToRevoke = 'nothing-to-revoke';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
-import { getProperty, isText, parseJsonOrUndefined } from '../text/json.js';
+import { isObject, isText, type Json, parseJsonOrUndefined } from '../text/json.js';
 import { parseKeyName } from './key-name.js';
 
 /** The main step saves this state for the post step. Post can revoke the key even if main is killed during the request. */
@@ -48,28 +48,8 @@ function splitSeal(saved: string): { readonly seal: string; readonly text: strin
   return { seal: saved.slice(0, at), text: saved.slice(at) };
 }
 
-type Check = (value: unknown) => boolean;
-
-const isTextThat =
-  (check: (text: string) => boolean): Check =>
-  (value) =>
-    isText(value) && check(value);
-const isBoolean: Check = (value) => typeof value === 'boolean';
 /** Maximum of a JavaScript date, in milliseconds since 1970: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const maxEpochMs = 8.64e15;
-
-const checks: Readonly<Record<Exclude<keyof PostState, 'baseUrl'>, Check>> = {
-  name: isTextThat((text) => parseKeyName(text) !== undefined),
-  mayHaveStrayKey: isBoolean,
-  minted: (value) =>
-    value === undefined ||
-    // Both are checked, because the id goes into a URL path, and the secret into a header.
-    (isTextThat(isKeyId)(getProperty(value, 'id')) && isTextThat(isKeySecret)(getProperty(value, 'secret'))),
-  since: (value) => typeof value === 'number' && Math.abs(value) <= maxEpochMs,
-  revoke: isBoolean,
-  onFailure: (value) => onFailureValues.some((word) => word === value),
-  summary: isBoolean,
-};
 
 /** The message names the invalid fields, but quotes no value, because the state contains a key. */
 export class UnreadablePostState extends Error {
@@ -83,13 +63,30 @@ export class UnreadablePostState extends Error {
 
 /** Checks each field, because another step can forge a state. `isBaseUrl`: true for a URL that main would accept. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
-  const state: unknown = parseJsonOrUndefined(splitSeal(saved).text);
-  const all = { baseUrl: isTextThat(isBaseUrl), ...checks };
-  const bad = Object.entries(all).flatMap(([field, check]) => (check(getProperty(state, field)) ? [] : [field]));
-  if (bad.length > 0) throw new UnreadablePostState(bad);
-  const { mayHaveStrayKey, minted, revoke } = state as PostState;
+  const json = parseJsonOrUndefined(splitSeal(saved).text);
+  const state = isObject(json) ? json : {};
+  const { baseUrl, name, mayHaveStrayKey, minted, since, revoke, onFailure, summary } = state;
+  const valid: Readonly<Record<keyof PostState, boolean>> = {
+    baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
+    name: isText(name) && parseKeyName(name) !== undefined,
+    mayHaveStrayKey: typeof mayHaveStrayKey === 'boolean',
+    minted: minted === undefined || isMintedKey(minted),
+    since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
+    revoke: typeof revoke === 'boolean',
+    onFailure: onFailureValues.some((word) => word === onFailure),
+    summary: typeof summary === 'boolean',
+  };
+  const invalid = Object.entries(valid).flatMap(([field, isValid]) => (isValid ? [] : [field]));
+  if (invalid.length > 0) throw new UnreadablePostState(invalid);
   // If there is nothing to revoke, main saves a marker instead of a state.
   if (!mayHaveStrayKey && (minted === undefined || !revoke))
     throw new UnreadablePostState(['mayHaveStrayKey', 'minted', 'revoke']);
-  return state as PostState;
+  return state as unknown as PostState;
+}
+
+/** Checks both fields, because the id goes into a URL path, and the secret into a header. */
+function isMintedKey(minted: Json): boolean {
+  if (!isObject(minted)) return false;
+  const { id, secret } = minted;
+  return isText(id) && isKeyId(id) && isText(secret) && isKeySecret(secret);
 }

@@ -7,7 +7,7 @@ import { Cooldown, noRetry, type RequestPolicy, withRetries } from '../http/retr
 import type { Deadline } from '../time/deadline.js';
 
 /** `already-gone`: somebody else revoked the key. */
-export type RevocationOutcome = 'revoked' | 'already-gone';
+type RevocationOutcome = 'revoked' | 'already-gone';
 
 interface KeyToRevoke {
   readonly id: string;
@@ -15,14 +15,14 @@ interface KeyToRevoke {
   readonly name?: string | undefined;
 }
 
-/** Checks whether the service lists the key. An earlier list can prove `false`, because revoked keys never return. */
+/** Checks whether the service lists the key. An earlier list is enough for `false`: a revoked key never returns. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
 /** Revokes one key. The caller retries failed attempts. The meaning of a 404 depends on the earlier attempts. */
 export class Revocation {
-  /** True if the response said that the key is revoked. A list that still contains the key is then out of date. */
+  /** True if a response confirmed the revocation. A later list that still contains the key is out of date. */
   isConfirmed = false;
   /** True if a DELETE from this step may have taken effect. */
   #mayBeOurs = false;
@@ -49,17 +49,17 @@ export class Revocation {
       this.#wasNotFound = true;
       return this.#outcomeUnlessListed(await isListed(this.key), error.message, error);
     }
-    const said = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
-    return this.#outcomeUnlessListed(await isListed(this.key), said);
+    const problem = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
+    return this.#outcomeUnlessListed(await isListed(this.key), problem);
   }
 
-  #outcomeUnlessListed(listed: ListCheckResult, said: string, error?: RequestError): RevocationOutcome {
+  #outcomeUnlessListed(listed: ListCheckResult, problem: string, error?: RequestError): RevocationOutcome {
     if (listed === false) return this.outcome;
     const isLate = listed === true;
     const why = isLate ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
     // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
     const details = { status: error?.status ?? 200, transient: isLate, mayHaveTakenEffect: true };
-    throw new RequestError(`${said}, ${error === undefined ? 'and' : 'but'} the list of keys ${why}`, details, {
+    throw new RequestError(`${problem}, ${error === undefined ? 'and' : 'but'} the list of keys ${why}`, details, {
       cause: error,
     });
   }

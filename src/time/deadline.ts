@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
 
 /**
- * Calls its listeners when the step is cancelled. It replaces AbortController, with which a simulated wait took twice as long
- * (`npm run bench`), because a long wait adds thousands of listeners.
+ * Calls its listeners when the step is cancelled. A long wait adds thousands of listeners: with AbortController, a simulated
+ * wait took twice as long (`npm run bench`).
  */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
