@@ -6,5 +6,5 @@ import { mutants } from '../../simulation/mutants/mutants.js';
 it('every known defect still applies to src, changes it, and has a name of its own', () => {
   for (const mutant of mutants) expect(mutated(mutant), mutant.name).not.toBe(readFileSync(mutant.file, 'utf8'));
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
-  expect(mutants.length).toBeGreaterThan(110);
+  expect(mutants.length).toBeGreaterThan(50);
 });
