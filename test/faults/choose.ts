@@ -1,6 +1,6 @@
 import { groupOf } from '../simulation/coverage.js';
 import { type Mode, modes } from '../simulation/plan.js';
-import { processesOf, type Run, type StepRecord } from '../simulation/record.js';
+import type { Run, StepRecord } from '../simulation/record.js';
 import { simulate } from '../simulation/simulate.js';
 
 const ofNetwork = ['closed-on-arrival', 'outage'];
@@ -22,7 +22,7 @@ export function cellsOf({ steps }: Run): Set<string> {
 }
 
 function cellsOfStep(step: StepRecord): string[] {
-  return processesOf(step).flatMap((process) => {
+  return step.processes.flatMap((process) => {
     const mode = process.part === 'post' ? 'post' : step.plan.mode;
     const met = process.sent.flatMap(({ fault }) => (fault === undefined ? [] : [cell(mode, fault)]));
     if (process.exit === 'killed') met.push(cell(mode, 'kill'));
@@ -57,7 +57,7 @@ export async function choosePlans({ from, temp, perCell, maxSeeds, choiceMs, max
   for (let seed = from; seed < from + maxSeeds && Math.min(...counts.values()) < perCell; seed++) {
     if (performance.now() > until) break;
     const run = await simulate(seed, temp);
-    const ms = Math.max(...run.steps.flatMap((step) => processesOf(step).map(({ endedAt }) => endedAt)));
+    const ms = Math.max(...run.steps.flatMap((step) => step.processes.map(({ endedAt }) => endedAt)));
     const covered = [...cellsOf(run)];
     const rarest = Math.min(...covered.map((name) => counts.get(name) ?? 0));
     if (rarest >= perCell || ms > maxMs || !isReplayable(run)) continue;

@@ -6,9 +6,11 @@ import { type StepHandle, type StepOptions, type StepResult, startPost, startSte
 import { Chance } from '../simulation/chance.js';
 import { drawPlan } from '../simulation/draw/plan.js';
 import { githubToken, type Interruption, type StepPlan } from '../simulation/plan.js';
-import { newRecord, type ProcessRecord, type Run, type SentRequest } from '../simulation/record.js';
+import { awaitMoment } from '../simulation/process.js';
+import { ProcessRecord, type Run } from '../simulation/record.js';
 import { play } from '../simulation/simulate.js';
 import { epoch, Stage } from '../simulation/stage.js';
+import { postTimeout } from '../simulation/truth.js';
 import { startGitHubOf } from './github.js';
 import { type Listener, type SocketServer, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
@@ -17,7 +19,6 @@ import { completeRecord, isMark } from './step-record.js';
 const slackMs = 10_000;
 /** A process that runs so much longer than it may hangs. */
 const overtimeMs = 30_000;
-const postTimeoutMs = 20_000;
 /** More processes that start at once only delay each other. */
 const starts = pLimit(2);
 const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap((name) => [
@@ -71,7 +72,8 @@ function realClock(): ConstructorParameters<typeof Stage>[0]['clock'] {
   const startedAt = Date.now();
   const now = () => Date.now() - startedAt;
   const schedule = (time: number, call: () => void) => {
-    const timer = setTimeout(call, Math.min(Math.max(0, time - now()), 2 ** 31 - 1));
+    // The servers keep the process alive as long as it is needed.
+    const timer = setTimeout(call, Math.min(Math.max(0, time - now()), 2 ** 31 - 1)).unref();
     return () => clearTimeout(timer);
   };
   const epochMs = () => epoch + now();
@@ -111,7 +113,7 @@ class SocketStep {
     if (main === undefined) throw new Error('Post has no main.');
     const { inputs, environment, interruption } = plan.post;
     const options = this.#options(inputs, environment, plan, interruption);
-    const limitMs = postTimeoutMs + overtimeMs;
+    const limitMs = postTimeout + overtimeMs;
     const [record] = await this.#run('post', interruption, () => startPost(main, { ...options, limitMs }));
     return record;
   }
@@ -131,15 +133,22 @@ class SocketStep {
   ): Promise<[ProcessRecord, StepResult]> {
     const stage = this.#stage;
     const { handle, record } = await starts(async () => {
-      const record = newRecord(part, stage.now);
-      this.#listener = this.#listen(record, interruption, () => handle.kill(this.#signalOf(interruption)));
+      const record = new ProcessRecord(part, stage.now);
+      const interrupt = () => handle.kill(this.#signalOf(interruption));
+      const count = awaitMoment(interruption, stage.clock, interrupt);
+      this.#listener = {
+        onRequest: (sent) => {
+          record.sent.push(sent);
+          count('request');
+          if (sent.fault !== undefined) count('fault');
+        },
+        onEnd: () => count('response'),
+      };
       const handle = start();
       this.#handles.push(handle);
       await handle.waitForLine(/^/).catch(() => undefined);
       return { handle, record };
     });
-    const { moment } = interruption ?? {};
-    if (moment?.on === 'time') setTimeout(() => handle.kill(this.#signalOf(interruption)), moment.ms).unref();
     const result = await handle.done;
     record.endedAt = stage.now;
     const mark = result.lines.find(({ stream, text }) => stream === 'stderr' && isMark(text));
@@ -148,22 +157,6 @@ class SocketStep {
       record.signalledAt = record.startedAt + signalledMs;
     completeRecord(record, result, interruption?.what === 'kill' && signalledMs !== undefined);
     return [record, result];
-  }
-
-  #listen(record: ProcessRecord, interruption: Interruption | undefined, interrupt: () => void): Listener {
-    const { moment } = interruption ?? {};
-    let faults = 0;
-    let responses = 0;
-    const onRequest = (sent: SentRequest) => {
-      record.sent.push(sent);
-      if (moment?.on === 'request' && record.sent.length === moment.nth) interrupt();
-      if (moment?.on === 'fault' && sent.fault !== undefined && ++faults === moment.nth)
-        setTimeout(interrupt, moment.ms).unref();
-    };
-    const onEnd = () => {
-      if (moment?.on === 'response' && ++responses === moment.nth) interrupt();
-    };
-    return { onRequest, onEnd };
   }
 
   #signalOf(interruption: Interruption | undefined): 'SIGKILL' | 'SIGINT' | 'SIGTERM' {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseCommand } from '../runner/command.js';
 import { parsePairs, readCommandFile } from '../runner/command-files.js';
 import type { StepResult } from '../runner/step.js';
-import { type Message, type MessageKind, output, type ProcessRecord } from '../simulation/record.js';
+import type { Message, MessageKind, ProcessRecord } from '../simulation/record.js';
 
 const commands = new Set(['add-mask', 'notice', 'warning', 'error', 'debug']);
 
@@ -15,7 +15,7 @@ export function completeRecord(record: ProcessRecord, result: StepResult, isKill
   const path = result.outputs['result-file'];
   if (path !== undefined) record.resultFile = readFileSync(path, 'utf8');
   // Node drops its signal handlers while it exits, so a signal after the last message may still end the process.
-  const isReported = record.messages.some(({ kind }) => kind === 'summary') || output(record, 'status') !== undefined;
+  const isReported = record.texts('summary').length > 0 || record.output('status') !== undefined;
   if (signal !== null && !isKilled && !overran && !isReported) record.problems.push(`${signal} ended the process`);
   if (exitCode !== null && exitCode > 1) record.problems.push(`the exit code is ${exitCode}`);
   record.problems.push(...result.invalid.map((why) => `the runner rejects a command file: ${why}`));

@@ -1,5 +1,4 @@
-import { type ProcessRecord, processesOf, type Run, type SentRequest, type StepRecord } from './record.js';
-import { alarms, bodyOf, isRejection, statusOf } from './truth.js';
+import type { ProcessRecord, Run, SentRequest, StepRecord } from './record.js';
 
 /** The client treats the faults of a group alike. */
 export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, string>> = {
@@ -85,9 +84,9 @@ export class Coverage {
 }
 
 function cellsOf(step: StepRecord): string[] {
-  return processesOf(step).flatMap((process) => {
+  return step.processes.flatMap((process) => {
     const ending = endingOf(step, process);
-    const firstResponse = process.sent.findIndex((sent) => bodyOf(sent) !== undefined);
+    const firstResponse = process.sent.findIndex(({ json }) => json !== undefined);
     return process.sent.map((sent, index) => {
       const isLater = firstResponse >= 0 && index > firstResponse;
       return `${phaseOf(step, process, sent, isLater)}: ${faultOf(sent)}, ${ending}`;
@@ -97,8 +96,8 @@ function cellsOf(step: StepRecord): string[] {
 
 function endingOf({ plan: { mode } }: StepRecord, process: ProcessRecord): string {
   if (process.exit === 'killed') return 'killed';
-  if (process.part === 'post') return alarms(process).length > 0 ? 'alarm' : 'green';
-  const status = statusOf(process);
+  if (process.part === 'post') return process.alarms.length > 0 ? 'alarm' : 'green';
+  const { status } = process;
   if (status === 'cancelled') return status;
   if (mode === 'wait-operation') return ofWait.includes(status) ? status : process.exit === 0 ? 'finished' : 'error';
   return process.exit === 0 ? 'green' : 'red';
@@ -107,17 +106,16 @@ function endingOf({ plan: { mode } }: StepRecord, process: ProcessRecord): strin
 function phaseOf({ plan: { mode } }: StepRecord, { part }: ProcessRecord, sent: SentRequest, isLater: boolean): string {
   if (part === 'main' && mode === 'wait-operation') return `${mode}, ${isLater ? 'later' : 'first'} poll`;
   if (mode === 'list-operations' || mode === 'list-projects')
-    return `${mode}, ${sent.path.includes('cursor=') ? 'later' : 'first'} page`;
+    return `${mode}, ${sent.hasCursor ? 'later' : 'first'} page`;
   const phase = { GET: 'list', POST: 'create', DELETE: 'revocation' }[sent.method];
   return `${part === 'post' ? part : mode}, ${phase}`;
 }
 
 function faultOf(sent: SentRequest): string {
-  const { fault, response } = sent;
+  const { fault, status, isThrottled, isRejection } = sent;
   if (fault !== 'status') return fault === undefined ? 'none' : groupOf[fault];
-  const status = response?.status ?? 0;
   if (status < 300) return 'garbled';
-  return status === 423 || status === 429 ? 'throttled' : isRejection(sent) ? 'rejection' : 'failure';
+  return isThrottled ? 'throttled' : isRejection ? 'rejection' : 'failure';
 }
 
 /** A rejection or a redirect ends the step at once, so it can neither succeed nor be interrupted. */

@@ -4,8 +4,8 @@ import type { Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { Work } from '../../src/process.js';
 import { VirtualProcess } from '../kit/virtual-process.js';
 import type { VirtualClock } from '../virtual/clock.js';
-import type { Interruption, RunnerFault } from './plan.js';
-import { type MessageKind, newRecord, output, type ProcessRecord, type SentRequest } from './record.js';
+import type { Interruption, Moment, RunnerFault } from './plan.js';
+import { type MessageKind, ProcessRecord } from './record.js';
 import type { Stage } from './stage.js';
 
 /** A process that sends more does not wait at all, and virtual time would not pass. */
@@ -23,40 +23,47 @@ export interface ProcessPlan {
   readonly limitMs: number;
 }
 
+/** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
+export function awaitMoment(
+  { moment }: Partial<Interruption> = {},
+  clock: Pick<VirtualClock, 'now' | 'schedule'>,
+  interrupt: () => void,
+): (event: Moment['on']) => void {
+  let count = 0;
+  if (moment?.on === 'time') clock.schedule(clock.now() + moment.ms, interrupt);
+  return (event) => {
+    if (moment === undefined || moment.on !== event || moment.on === 'time' || ++count !== moment.nth) return;
+    if (moment.on === 'fault') clock.schedule(clock.now() + moment.ms, interrupt);
+    else interrupt();
+  };
+}
+
 /** Runs one process of the action, interrupts it as planned, and records what it sends and says. */
 export async function runProcess(stage: Stage, clock: VirtualClock, plan: ProcessPlan): Promise<ProcessRecord> {
   const { work, interruption, runnerFault } = plan;
-  const record = newRecord(plan.part, stage.now);
-  const counts = { request: 0, response: 0, message: 0, fault: 0, rejected: 0 };
-
+  const record = new ProcessRecord(plan.part, stage.now);
+  let rejected = 0;
   const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
-  const count = (on: 'request' | 'response' | 'message') => {
-    counts[on]++;
-    if (interruption?.moment.on === on && interruption.moment.nth === counts[on]) interrupt();
-  };
+  const count = awaitMoment(interruption, clock, interrupt);
   const send = stage.connect(clock, (sent) => record.sent.push(sent));
   const exchange: SendRequest = async (request, onCancel) => {
     if (record.sent.length >= maxRequests) running.kill('hung');
     const response = send(request, onCancel);
     count('request');
-    watchForFault(record.sent.at(-1));
+    const sent = record.sent.at(-1);
+    clock.schedule(clock.now() + stage.tripMs, () => {
+      if (sent !== undefined && stage.faultOf(sent) !== undefined) count('fault');
+    });
     try {
       return await response;
     } finally {
       if (!running.isOver) count('response');
     }
   };
-  const watchForFault = (sent: SentRequest | undefined) => {
-    if (interruption?.moment.on !== 'fault' || sent === undefined) return;
-    const { nth, ms } = interruption.moment;
-    clock.schedule(clock.now() + stage.tripMs, () => {
-      if (stage.faultOf(sent) !== undefined && ++counts.fault === nth) clock.schedule(clock.now() + ms, interrupt);
-    });
-  };
   const message = (kind: MessageKind, name: string, text: string) => {
     count('message');
     if (running.isOver) return;
-    if (runnerFault?.kind === kind && ++counts.rejected >= runnerFault.from) {
+    if (runnerFault?.kind === kind && ++rejected >= runnerFault.from) {
       record.runnerFailed = true;
       throw new Error(`ENOSPC: no space left on device, write (${kind} ${name})`);
     }
@@ -79,7 +86,6 @@ export async function runProcess(stage: Stage, clock: VirtualClock, plan: Proces
       },
     },
   });
-  if (interruption?.moment.on === 'time') clock.schedule(stage.now + interruption.moment.ms, interrupt);
   record.exit = await running.ended;
   record.endedAt = stage.now;
   record.crash = running.crash;
@@ -89,7 +95,7 @@ export async function runProcess(stage: Stage, clock: VirtualClock, plan: Proces
 
 /** Each run writes thousands of files, so they are removed at once. */
 function takeResultFile(record: ProcessRecord): string | undefined {
-  const path = output(record, 'result-file');
+  const path = record.output('result-file');
   if (path === undefined || !existsSync(path)) return undefined;
   const text = readFileSync(path, 'utf8');
   unlinkSync(path);

@@ -1,10 +1,14 @@
-import type { HttpResponse } from '../../src/http/exchange.js';
-import type { Endpoint, Exchange, Fault } from '../control-plane/index.js';
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import type { ApiKey, Endpoint, Exchange, Fault } from '../control-plane/index.js';
+import { endpointOf } from '../control-plane/routes.js';
+import { parseJson } from './formats.js';
 import type { Forgery, Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** A request of a process, and its result. Times are milliseconds of the run. */
-export interface SentRequest {
+export class SentRequest {
   readonly n: number;
   readonly at: number;
   readonly method: string;
@@ -21,8 +25,96 @@ export interface SentRequest {
   /** Why there is no response. */
   error: string | undefined;
   /** For all that the client can know. */
-  mayHaveTakenEffect: boolean;
+  mayHaveTakenEffect = true;
   endedAt: number | undefined;
+
+  constructor(n: number, at: number, { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>) {
+    this.n = n;
+    this.at = at;
+    this.method = method;
+    this.origin = url.origin;
+    this.path = url.pathname + url.search;
+    this.authorization = headers['authorization'] ?? '';
+    this.body = body;
+    this.endpoint = endpointOf(method, this.path);
+  }
+
+  /** 0 without a response. */
+  get status(): number {
+    return this.response?.status ?? 0;
+  }
+
+  /** The JSON of a whole response with a status of success. */
+  get json(): unknown {
+    if (this.response === undefined || this.status < 200 || this.status >= 300) return undefined;
+    try {
+      return parseJson(this.response.body);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Without the cursor. */
+  get list(): string {
+    return this.path.replace(/\?.*/, '');
+  }
+
+  get hasCursor(): boolean {
+    return this.path.includes('cursor=');
+  }
+
+  get isWholeKeyList(): boolean {
+    return this.#isKeyList && this.response?.headers['link'] === undefined;
+  }
+
+  /** A key that is missing from it may exist. */
+  get isIncompleteKeyList(): boolean {
+    return this.#isKeyList && this.response?.headers['link'] !== undefined;
+  }
+
+  get #isKeyList(): boolean {
+    return this.endpoint === 'list-keys' && this.status === 200 && Array.isArray(this.json);
+  }
+
+  /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
+  get isRejection(): boolean {
+    const { body = '', headers = {} } = this.response ?? {};
+    const isPage = /^\s*</.test(body) || /html/.test(headers['content-type'] ?? '');
+    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !isPage;
+  }
+
+  /** Not a retry: the service or its proxy will say the same again. */
+  get isPermanent(): boolean {
+    const isTooLarge = this.error?.includes('256 MiB') === true;
+    const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
+    return isFinal || isTooLarge || this.error?.includes('407') === true;
+  }
+
+  get isThrottled(): boolean {
+    return this.status === 423 || this.status === 429;
+  }
+
+  /** Not what the service itself would have responded, in time. */
+  get isFaulty(): boolean {
+    return this.response === undefined || (this.fault !== undefined && this.fault !== 'close-on-next-request');
+  }
+
+  /** Milliseconds of a `Retry-After`. A date counts from the response's own date, because clocks differ. */
+  get retryAfter(): number | undefined {
+    const { 'retry-after': value, date = '' } = this.response?.headers ?? {};
+    if (value === undefined) return undefined;
+    return /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(date);
+  }
+
+  /** When its `Retry-After` ends. */
+  get retryAt(): number {
+    return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
+  }
+
+  /** Of the key, if this is a DELETE. */
+  get deletedId(): string | undefined {
+    return this.method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(this.path)?.[1] : undefined;
+  }
 }
 
 export type MessageKind =
@@ -45,29 +137,135 @@ export interface Message {
   readonly text: string;
 }
 
-export interface ProcessRecord {
+export class ProcessRecord {
   readonly part: 'main' | 'post';
   readonly startedAt: number;
-  readonly sent: SentRequest[];
-  readonly messages: Message[];
-  endedAt: number;
+  readonly sent: SentRequest[] = [];
+  readonly messages: Message[] = [];
+  endedAt = Number.NaN;
   /** `hung`: the process had to be killed. */
-  exit: 0 | 1 | 'killed' | 'hung';
+  exit: 0 | 1 | 'killed' | 'hung' = 1;
   signalledAt: number | undefined;
   crash: string | undefined;
   resultFile: string | undefined;
   /** Whether the runner did not accept a message. */
-  runnerFailed: boolean;
+  runnerFailed = false;
   /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
-  readonly problems: string[];
+  readonly problems: string[] = [];
+
+  constructor(part: ProcessRecord['part'], startedAt: number) {
+    this.part = part;
+    this.startedAt = startedAt;
+  }
+
+  output(name: string): string | undefined {
+    return this.messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
+  }
+
+  ids(name: string): string[] {
+    return JSON.parse(this.output(name) || '[]');
+  }
+
+  texts(...kinds: MessageKind[]): string[] {
+    return this.messages.flatMap(({ kind, text }) => (kinds.includes(kind) ? [text] : []));
+  }
+
+  get status(): string {
+    return this.output('status') ?? 'none';
+  }
+
+  get hasWarning(): boolean {
+    return this.texts('warning').length > 0;
+  }
+
+  /** Each warning or error that says that a key may be alive. */
+  get alarms(): string[] {
+    const alarm = /Could not confirm|may still exist|Could not check whether a key still exists/;
+    return this.texts('warning', 'error').filter((text) => alarm.test(text));
+  }
+
+  /** Whether nothing kept the process from its own end and its messages. */
+  get endedByItself(): boolean {
+    return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
+  }
+
+  get hasIncompleteKeyList(): boolean {
+    return this.sent.some((sent) => sent.isIncompleteKeyList);
+  }
+
+  get ambiguousCreates(): number {
+    return this.sent.filter((one) => one.method === 'POST' && one.mayHaveTakenEffect && !one.isRejection).length;
+  }
+
+  deletesOf(id: string): SentRequest[] {
+    return this.sent.filter(({ deletedId }) => deletedId === id);
+  }
+
+  /** The service lied in a way that the contract believes: a 404 after a DELETE whose response was lost, or a 5xx. */
+  believesGone(id: string): boolean {
+    const deletes = this.deletesOf(id);
+    const lost = deletes.findIndex(({ response, status, mayHaveTakenEffect }) =>
+      response === undefined ? mayHaveTakenEffect : status >= 500,
+    );
+    return lost >= 0 && deletes.slice(lost + 1).some(({ status }) => status === 404);
+  }
 }
 
-export interface StepRecord {
+export class StepRecord {
   readonly plan: StepPlan;
-  main: ProcessRecord;
-  post: ProcessRecord | undefined;
+  readonly main: ProcessRecord;
   /** As main left it. */
-  state: string;
+  readonly state: string;
+  post: ProcessRecord | undefined;
+  readonly #stage: Stage;
+
+  constructor(plan: StepPlan, main: ProcessRecord, state: string, stage: Stage) {
+    this.plan = plan;
+    this.main = main;
+    this.state = state;
+    this.#stage = stage;
+  }
+
+  get processes(): ProcessRecord[] {
+    return this.post === undefined ? [this.main] : [this.main, this.post];
+  }
+
+  /** Without a post whose state was forged: the step is not responsible for that. */
+  get ownProcesses(): ProcessRecord[] {
+    return this.forgery === undefined ? this.processes : [this.main];
+  }
+
+  /** The forged state that post was given, because main saved none. */
+  get forgery(): Forgery | undefined {
+    return this.state === '' ? this.plan.post.forgery : undefined;
+  }
+
+  /** The header with the key that main was given. */
+  get parent(): string {
+    return `Bearer ${this.plan.inputs['api-key'] ?? this.plan.environment['CTL_API_KEY']}`;
+  }
+
+  /** The keys that it created. */
+  get keys(): ApiKey[] {
+    const creates = this.main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
+    const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
+    return this.#stage.keys().filter(({ name }) => names.has(name));
+  }
+
+  get deadline(): number {
+    return this.plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.main.startedAt + this.plan.timeoutMs;
+  }
+
+  /** A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once. */
+  get isToldToWaitTooLong(): boolean {
+    return this.main.sent.some((one) => one.isThrottled && one.retryAt > this.deadline);
+  }
+
+  /** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
+  lag(end: number): number {
+    const interval = Number.parseInt(this.plan.inputs['poll-interval'] ?? '', 10) * 1_000;
+    return interval || Math.min(5_000, Math.max(500, (end - this.main.startedAt) / 4));
+  }
 }
 
 /** A whole run, seen from outside. */
@@ -75,51 +273,4 @@ export interface Run {
   readonly plan: Plan;
   readonly stage: Stage;
   readonly steps: readonly StepRecord[];
-}
-
-export function newRecord(part: ProcessRecord['part'], startedAt: number): ProcessRecord {
-  return {
-    part,
-    startedAt,
-    sent: [],
-    messages: [],
-    endedAt: Number.NaN,
-    exit: 1,
-    signalledAt: undefined,
-    crash: undefined,
-    resultFile: undefined,
-    runnerFailed: false,
-    problems: [],
-  };
-}
-
-/** The forged state that post was given, because main saved none. */
-export function forgeryIn({ state, plan }: StepRecord): Forgery | undefined {
-  return state === '' ? plan.post.forgery : undefined;
-}
-
-export function processesOf({ main, post }: StepRecord): ProcessRecord[] {
-  return post === undefined ? [main] : [main, post];
-}
-
-/** Without a post whose state was forged: the step is not responsible for that. */
-export function ownProcessesOf(step: StepRecord): ProcessRecord[] {
-  return forgeryIn(step) === undefined ? processesOf(step) : [step.main];
-}
-
-/** The header with the key that main was given. */
-export function parentOf({ plan: { inputs, environment } }: StepRecord): string {
-  return `Bearer ${inputs['api-key'] ?? environment['CTL_API_KEY']}`;
-}
-
-export function output({ messages }: ProcessRecord, name: string): string | undefined {
-  return messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
-}
-
-export function idsIn(process: ProcessRecord, name: string): string[] {
-  return JSON.parse(output(process, name) || '[]');
-}
-
-export function texts({ messages }: ProcessRecord, ...kinds: MessageKind[]): string[] {
-  return messages.flatMap(({ kind, text }) => (kinds.includes(kind) ? [text] : []));
 }

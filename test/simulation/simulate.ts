@@ -6,12 +6,12 @@ import { Chance } from './chance.js';
 import { drawPlan } from './draw/plan.js';
 import { ownRun, type Plan, type StepPlan } from './plan.js';
 import { runProcess } from './process.js';
-import { forgeryIn, type ProcessRecord, type Run, type StepRecord } from './record.js';
+import { type ProcessRecord, type Run, StepRecord } from './record.js';
 import { epoch, Stage } from './stage.js';
+import { postTimeout } from './truth.js';
 
 /** A process that runs so much longer than it may hangs. */
 const overtimeMs = 120_000;
-const postTimeoutMs = 20_000;
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
 
@@ -60,13 +60,13 @@ async function playJob(steps: readonly (readonly [StepPlan, number])[], host: Ho
       await host.stage.sleep(plan.startsAtMs);
       const main = await host.main(plan, index);
       const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
-      return { plan, main, post: undefined, state };
+      return new StepRecord(plan, main, state, host.stage);
     }),
   );
   // The runner starts the last post step first.
   for (const [at, record] of [...records.entries()].reverse()) {
     // A state that main saved replaces what another step set.
-    const state = record.state || (forgeryIn(record)?.text ?? '');
+    const state = record.state || (record.forgery?.text ?? '');
     if (state === '' || state === nothingToRevoke) continue;
     await host.stage.sleep(record.plan.post.afterMs);
     record.post = await host.post(record.plan, steps[at]?.[1] ?? 0, state);
@@ -103,7 +103,7 @@ function virtualHost(plan: Plan, stage: Stage, clock: VirtualClock): Host {
         interruption: step.post.interruption,
         runnerFault: step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined,
         clockAheadMs: step.clockAheadMs,
-        limitMs: postTimeoutMs + overtimeMs,
+        limitMs: postTimeout + overtimeMs,
       });
     },
   };

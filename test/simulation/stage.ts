@@ -13,11 +13,10 @@ import {
   type Operation,
   type OperationPlan,
 } from '../control-plane/index.js';
-import { endpointOf } from '../control-plane/routes.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';
-import type { SentRequest } from './record.js';
+import { SentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
 /** Each key that gets the id of another has it. */
@@ -71,6 +70,15 @@ export class Stage {
 
   get now(): number {
     return this.clock.now();
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.operations.find((one) => one.id === id);
+  }
+
+  /** All of a project, newest first. */
+  listedOperations(projectId: string): readonly Operation[] | undefined {
+    return this.plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items;
   }
 
   start(plan: OperationPlan & { readonly projectId: string }): Operation {
@@ -170,25 +178,10 @@ export class Stage {
     return sent.fault ?? this.#arrivalOf(sent, 0)?.fault;
   }
 
-  record({ method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>): SentRequest {
-    const path = url.pathname + url.search;
+  record(request: Omit<HttpRequest, 'maxBytes'>): SentRequest {
+    const { method, body = '' } = request;
     if (this.hasNearNames && method === 'POST' && body !== '') this.#addNearNames(JSON.parse(body).key_name);
-    return {
-      n: ++this.#requests,
-      at: this.now,
-      method,
-      origin: url.origin,
-      path,
-      authorization: headers['authorization'] ?? '',
-      body,
-      endpoint: endpointOf(method, path),
-      arrived: undefined,
-      fault: undefined,
-      response: undefined,
-      error: undefined,
-      mayHaveTakenEffect: true,
-      endedAt: undefined,
-    };
+    return new SentRequest(++this.#requests, this.now, request);
   }
 
   #addNearNames(name: string): void {

@@ -1,11 +1,11 @@
-import { processesOf, type Run, texts } from './record.js';
+import type { Run } from './record.js';
 import { creationOf, revocationOf, startOf } from './truth.js';
 
 /** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {
   const lines: [at: number, text: string][] = stage.notes.map(({ at, what }) => [at, `others   ${what}`]);
   for (const [index, step] of steps.entries()) {
-    for (const process of processesOf(step)) {
+    for (const process of step.processes) {
       const name = `${process.part} ${index + 1}`.padEnd(8);
       const add = (at: number, text: string) => lines.push([at, `${name} ${text}`]);
       add(process.startedAt, 'starts');
@@ -22,7 +22,7 @@ export function traceOf({ plan, stage, steps }: Run): string {
         if (kind !== 'mask' && kind !== 'debug') add(at, `says ${kind} ${of} ${short(text, 400)}`);
       if (process.signalledAt !== undefined) add(process.signalledAt, 'gets a signal');
       if (process.crash !== undefined) add(process.endedAt, `crashed: ${process.crash}`);
-      add(process.endedAt, `ends: ${process.exit}, ${texts(process, 'error').length} errors`);
+      add(process.endedAt, `ends: ${process.exit}, ${process.texts('error').length} errors`);
     }
   }
   for (const key of stage.keys())

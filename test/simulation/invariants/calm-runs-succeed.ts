@@ -1,18 +1,7 @@
 import type { Operation } from '../../control-plane/index.js';
 import type { Of } from '../plan.js';
-import { forgeryIn, output, type ProcessRecord, processesOf, type Run, type StepRecord, texts } from '../record.js';
-import {
-  alarms,
-  deadlineOf,
-  endOf,
-  graceForUnlisted,
-  isAliveAt,
-  isIncompleteKeyList,
-  lagOf,
-  removalOf,
-  startOf,
-  statusOf,
-} from '../truth.js';
+import type { ProcessRecord, Run, StepRecord } from '../record.js';
+import { endOf, graceForUnlisted, isAliveAt, removalOf, startOf, visibleFrom } from '../truth.js';
 import { isGitHubClear } from './sweep.js';
 
 /** A run that is not found gets a second request after 1 s, in half of the time at most. */
@@ -21,29 +10,22 @@ const tooShortToAskAgain = 3_000;
 const rounding = 10;
 
 /** Without faults a step does its task, and in time. */
-export function calmRunsSucceed(run: Run): string[] {
-  return run.steps.flatMap((step) => {
-    const { main, post } = step;
-    if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return [];
-    const problems = main.sent.some(isIncompleteKeyList) ? [] : mainProblems(run, step);
-    const isPostCalm = post !== undefined && forgeryIn(step) === undefined && isCalm(run, step, post);
-    if (isPostCalm && !post.sent.some(isIncompleteKeyList) && alarms(post).length > 0)
-      problems.push(`a false alarm: ${alarms(post)[0]}`);
-    return problems;
-  });
+export function* calmRunsSucceed(step: StepRecord, run: Run): Generator<string> {
+  const { main, post } = step;
+  if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return;
+  if (!main.hasIncompleteKeyList) yield* mainProblems(run, step);
+  if (post === undefined || step.forgery !== undefined || !isCalm(run, step, post)) return;
+  const [alarm] = post.alarms;
+  if (!post.hasIncompleteKeyList && alarm !== undefined) yield `a false alarm: ${alarm}`;
 }
 
-function isCalm({ stage }: Run, step: StepRecord, process: ProcessRecord): boolean {
-  const { exit, signalledAt, runnerFailed, sent } = process;
-  const { plan } = step;
-  if (exit === 'killed' || signalledAt !== undefined || runnerFailed || plan.runnerFault?.kind === 'result-file')
-    return false;
-  const isTooSlow =
-    process.part === 'main' &&
-    plan.timeoutMs > 0 &&
-    plan.mode !== 'wait-operation' &&
-    tripsOf(stage, sent.length) + stage.slackMs > plan.timeoutMs;
-  return !isTooSlow && processesOf(step).every((one) => one.sent.every(({ fault }) => fault === undefined));
+function isCalm({ stage }: Run, { plan, processes }: StepRecord, process: ProcessRecord): boolean {
+  const { exit, signalledAt, runnerFailed, sent, part } = process;
+  const isTimed = part === 'main' && plan.timeoutMs > 0 && plan.mode !== 'wait-operation';
+  const isTooSlow = isTimed && tripsOf(stage, sent.length) + stage.slackMs > plan.timeoutMs;
+  const isInterrupted = exit === 'killed' || signalledAt !== undefined || runnerFailed;
+  const hasFaults = processes.some((one) => one.sent.some(({ fault }) => fault !== undefined));
+  return !isTooSlow && !isInterrupted && plan.runnerFault?.kind !== 'result-file' && !hasFaults;
 }
 
 /** Milliseconds that so many requests travel, one after the other. */
@@ -51,130 +33,117 @@ function tripsOf({ tripMs }: Run['stage'], requests: number): number {
   return 2 * tripMs * (requests + 2);
 }
 
-function mainProblems(run: Run, step: StepRecord): string[] {
+function* mainProblems(run: Run, step: StepRecord): Generator<string> {
   const { main, plan } = step;
   const { expects } = plan;
-  const status = statusOf(main);
-  const expect = (...statuses: string[]) =>
-    statuses.includes(status) ? [] : [`without any fault the status is ${status} instead of ${statuses.join(' or ')}`];
   switch (expects.mode) {
     case 'wait-operation':
-      if (expects.ids === 'all') return waitForAll(run, step, expects);
-      return expects.ids.length === 0
-        ? expect(expects.failOnEmpty ? 'empty' : 'finished')
-        : waitForIds(run, step, expects.ids);
+      if (expects.ids === 'all') return yield* waitForAll(run, step, expects);
+      if (expects.ids.length > 0) return yield* waitForIds(run, step, expects.ids);
+      return yield* expectStatus(main, expects.failOnEmpty ? 'empty' : 'finished');
     case 'revoke-key': {
       const named = run.stage.keys().filter(({ name }) => name === expects.name);
       const isAmbiguous = named.filter((key) => isAliveAt(key, main.startedAt)).length > 1;
-      return isAmbiguous ? expect('error') : expect('revoked', 'gone');
+      return yield* expectStatus(main, ...(isAmbiguous ? ['error'] : ['revoked', 'gone']));
     }
     case 'sweep-keys':
-      if (
-        texts(main, 'warning').length > 0 &&
-        isGitHubClear(run) &&
-        plan.timeoutMs > tooShortToAskAgain + run.stage.slackMs
-      )
-        return ['a warning, although GitHub showed all runs'];
-      return expect('ok');
+      if (main.hasWarning && isGitHubClear(run) && plan.timeoutMs > tooShortToAskAgain + run.stage.slackMs)
+        yield 'a warning, although GitHub showed all runs';
+      return yield* expectStatus(main, 'ok');
     case 'create-key':
-      return expect('ok');
+      return yield* expectStatus(main, 'ok');
     default: {
-      const isUnusable = expects.mode === 'list-operations' && !expects.areIdsUsable;
-      const isEmpty = output(main, 'count') === '0';
-      if (isUnusable && status === 'error') return [];
-      return expect(expects.failOn === (isEmpty ? 'empty' : 'match') ? expects.failOn : 'ok');
+      const contents = main.output('count') === '0' ? 'empty' : 'match';
+      const isUnusable = expects.mode === 'list-operations' && !expects.areIdsUsable && main.status === 'error';
+      if (!isUnusable) yield* expectStatus(main, expects.failOn === contents ? contents : 'ok');
     }
   }
 }
 
-function waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>): string[] {
+function* expectStatus({ status }: ProcessRecord, ...statuses: string[]): Generator<string> {
+  if (!statuses.includes(status)) yield `without any fault the status is ${status} instead of ${statuses.join(' or ')}`;
+}
+
+function* waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
   const { stage, plan } = run;
   const { main } = step;
+  const { projectIds, sinceMs, failFast, failOnEmpty } = expects;
   const counted = stage.operations.filter(
     ({ id, action, branchId, projectId }) =>
-      expects.projectIds.includes(projectId) && expects.filter({ id, action, branch_id: branchId }),
+      projectIds.includes(projectId) && expects.filter({ id, action, branch_id: branchId }),
   );
   const isRemoved = plan.events.some(({ what }) => what.includes('removed'));
-  if (isRemoved || counted.some((operation) => Number.isFinite(removalOf(operation)))) return [];
-  if (counted.length === 0) return waitForNothing(run, step, expects);
+  if (isRemoved || counted.some((operation) => Number.isFinite(removalOf(operation)))) return;
+  if (counted.length === 0) return yield* waitForNothing(run, step, failOnEmpty);
 
   const seen = counted.filter((operation) => visibleFrom(operation) <= main.endedAt);
   const bad = seen.filter((operation) => endOf(operation).phase === 'bad');
-  const pollMs = 2 * stage.tripMs * (pagesOf(stage, expects.projectIds) + seen.length + 2) + stage.slackMs;
+  const pollMs = 2 * stage.tripMs * (pagesOf(stage, projectIds) + seen.length + 2) + stage.slackMs;
   const isSure = (operation: Operation) =>
     visibleFrom(operation) <= main.startedAt &&
     (endOf(operation).at > main.startedAt + pollMs + rounding ||
-      (expects.sinceMs !== undefined && startOf(operation) > main.startedAt - expects.sinceMs + 1_100 + pollMs));
+      (sinceMs !== undefined && startOf(operation) > main.startedAt - sinceMs + 1_100 + pollMs));
   const sure = bad.filter(isSure);
-  if (bad.length > 0 && sure.length === 0) return [];
-  const decisive = bad.length > 0 && expects.failFast ? sure : seen;
-  const ends = decisive.map((operation) => Math.max(endOf(operation).at, visibleFrom(operation)));
-  const end = bad.length > 0 && expects.failFast ? Math.min(...ends) : Math.max(main.startedAt, ...ends);
+  if (bad.length > 0 && sure.length === 0) return;
+  const endsAtFailure = bad.length > 0 && failFast;
+  const ends = (endsAtFailure ? sure : seen).map((one) => Math.max(endOf(one).at, visibleFrom(one)));
+  const end = endsAtFailure ? Math.min(...ends) : Math.max(main.startedAt, ...ends);
   // If nothing is found, the wait takes as long as new operations may be unlisted.
   const earliest = Math.max(end, main.startedAt + graceForUnlisted + pollMs);
-  if (step.plan.timeoutMs === 0 || earliest + lagOf(step, end) + 2 * pollMs + rounding > deadlineOf(step)) return [];
-  const expected =
-    bad.length > 0 ? 'failed' : expects.failOnEmpty && output(main, 'count') === '0' ? 'empty' : 'finished';
-  return statusOf(main) === expected
-    ? []
-    : [`all was decided in time, but the status is ${statusOf(main)} instead of ${expected}`];
+  if (step.plan.timeoutMs === 0 || earliest + step.lag(end) + 2 * pollMs + rounding > step.deadline) return;
+  const isEmpty = failOnEmpty && main.output('count') === '0';
+  const expected = bad.length > 0 ? 'failed' : isEmpty ? 'empty' : 'finished';
+  if (main.status !== expected)
+    yield `all was decided in time, but the status is ${main.status} instead of ${expected}`;
 }
 
-function visibleFrom(operation: Operation): number {
-  return startOf(operation) + operation.appearsAfterMs;
-}
-
-function pagesOf({ plane }: Run['stage'], projectIds: readonly string[]): number {
-  const size = Math.min(100, plane.notShown.maximumPageSize);
-  const sizes = projectIds.map((id) => plane.operationTimeline(id)?.page(undefined, 1_000).items.length ?? 1_000);
+function pagesOf(stage: Run['stage'], projectIds: readonly string[]): number {
+  const size = Math.min(100, stage.plane.notShown.maximumPageSize);
+  const sizes = projectIds.map((id) => stage.listedOperations(id)?.length ?? 1_000);
   return sizes.reduce((sum, length) => sum + Math.ceil(length / size) + 1, 0);
 }
 
 /** Without an operation that counts, the step succeeds with a count of 0, 5 s after the first poll. */
-function waitForNothing({ stage }: Run, { main, plan }: StepRecord, { failOnEmpty }: Of<'wait-operation'>): string[] {
+function* waitForNothing({ stage }: Run, { main, plan }: StepRecord, failOnEmpty: boolean): Generator<string> {
   const limit = graceForUnlisted + 100 + tripsOf(stage, main.sent.length) + stage.slackMs;
-  if (plan.timeoutMs > 0 && plan.timeoutMs < limit) return [];
+  if (plan.timeoutMs > 0 && plan.timeoutMs < limit) return;
   const expected = failOnEmpty ? 'empty' : 'finished';
-  const status = statusOf(main);
-  if (status !== expected) return [`nothing is unfinished, but the status is ${status} instead of ${expected}`];
   const ms = Math.round(main.endedAt - main.startedAt);
-  return plan.timeoutMs > 0 && ms > limit ? [`an empty list was believed only after ${ms} ms`] : [];
+  if (main.status !== expected) yield `nothing is unfinished, but the status is ${main.status} instead of ${expected}`;
+  else if (plan.timeoutMs > 0 && ms > limit) yield `an empty list was believed only after ${ms} ms`;
 }
 
-function waitForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): string[] {
+function* waitForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): Generator<string> {
   const { main, plan } = step;
-  const operations = ids.flatMap((id) => stage.operations.find((one) => one.id === id) ?? []);
+  const { status, startedAt, endedAt } = main;
+  const operations = ids.flatMap((id) => stage.operation(id) ?? []);
   const isUsual = (operation: Operation) =>
     operation.appearsAfterMs === 0 &&
-    removalOf(operation) === Number.POSITIVE_INFINITY &&
+    !Number.isFinite(removalOf(operation)) &&
     stage.plane.hasProject(operation.projectId) &&
-    startOf(operation) <= main.startedAt;
-  if (operations.length < ids.length || !operations.every(isUsual)) return [];
+    startOf(operation) <= startedAt;
+  if (operations.length < ids.length || !operations.every(isUsual)) return;
   const failFast = plan.inputs['fail-fast'] === 'true';
-  const lastEnd = Math.max(...operations.map((operation) => endOf(operation).at), 0);
-  const bad = operations
-    .filter((operation) => endOf(operation).phase === 'bad')
-    .map((operation) => endOf(operation).at);
-  const firstFailure = Math.min(...bad);
+  const ends = operations.map(endOf);
+  const lastEnd = Math.max(0, ...ends.map(({ at }) => at));
+  const firstFailure = Math.min(...ends.flatMap(({ at, phase }) => (phase === 'bad' ? [at] : [])));
   const decided = failFast ? Math.min(firstFailure, lastEnd) : lastEnd;
   const pages = ids.length > 2 ? 3 + stage.operations.length + 10 : 0;
   const pollMs = 2 * stage.tripMs * (ids.length + pages) + stage.slackMs;
   const margin = pollMs + rounding;
-  const deadline = plan.timeoutMs === 0 ? main.startedAt : deadlineOf(step);
-  const status = statusOf(main);
+  const deadline = plan.timeoutMs === 0 ? startedAt : step.deadline;
   if (decided < deadline - margin) {
-    const expected = bad.length === 0 || (failFast && firstFailure > decided) ? 'finished' : 'failed';
-    if (status !== expected) return [`without any fault the status is ${status} instead of ${expected}`];
-    const from = Math.max(decided, main.startedAt);
+    const expected = Number.isFinite(firstFailure) ? 'failed' : 'finished';
+    if (status !== expected) return yield* expectStatus(main, expected);
+    const from = Math.max(decided, startedAt);
     // The last poll follows one that the deadline cuts.
     const cut = main.sent.some(({ response }) => response === undefined) ? pollMs : 0;
-    if (main.endedAt > from + lagOf(step, from) + 2 * margin + cut)
-      return [`saw the end ${Math.round(main.endedAt - from)} ms late`];
-    return !failFast && main.endedAt < lastEnd - stage.slackMs ? ['ended before the last operation'] : [];
+    if (endedAt > from + step.lag(from) + 2 * margin + cut) yield `saw the end ${Math.round(endedAt - from)} ms late`;
+    else if (!failFast && endedAt < lastEnd - stage.slackMs) yield 'ended before the last operation';
+    return;
   }
   // The last poll takes at most a second more.
   const isLate = (at: number) => at > deadline + 1_100 + margin;
-  return isLate(decided) && status !== 'timeout' && !(status === 'failed' && !isLate(firstFailure))
-    ? [`nothing had ended by the deadline, but the status is ${status}`]
-    : [];
+  if (isLate(decided) && status !== 'timeout' && !(status === 'failed' && !isLate(firstFailure)))
+    yield `nothing had ended by the deadline, but the status is ${status}`;
 }

@@ -1,4 +1,4 @@
-import { processesOf, type Run } from '../record.js';
+import type { Run, StepRecord } from '../record.js';
 import { calmRunsSucceed } from './calm-runs-succeed.js';
 import { endsInTime } from './ends-in-time.js';
 import { listsAreWhole } from './lists-are-whole.js';
@@ -13,8 +13,8 @@ import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
 import { warningsAreTrue } from './warnings-are-true.js';
 
-/** What holds in every run, whatever goes wrong. */
-const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
+/** What holds for every step of every run, whatever goes wrong. Each yields its violations. */
+const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterable<string>>> = {
   'success is true': successIsTrue,
   'no key is left': noKeyIsLeft,
   'one key at a time': oneKeyAtATime,
@@ -28,10 +28,12 @@ const invariants: Readonly<Record<string, (run: Run) => string[]>> = {
   'warnings are true': warningsAreTrue,
   'outputs are safe': outputsAreSafe,
   'calm runs succeed': calmRunsSucceed,
-  'processes are sound': ({ steps }) => steps.flatMap((step) => processesOf(step).flatMap(({ problems }) => problems)),
+  'processes are sound': ({ processes }) => processes.flatMap(({ problems }) => problems),
 };
 
 /** The violations of a run, each with its invariant. */
 export function violationsOf(run: Run): string[] {
-  return Object.entries(invariants).flatMap(([rule, check]) => check(run).map((problem) => `${rule}: ${problem}`));
+  return Object.entries(invariants).flatMap(([rule, check]) =>
+    run.steps.flatMap((step) => Array.from(check(step, run), (problem) => `${rule}: ${problem}`)),
+  );
 }

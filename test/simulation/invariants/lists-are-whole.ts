@@ -1,13 +1,13 @@
 import { operationJson } from '../../control-plane/operation.js';
 import { parseJson } from '../formats.js';
 import type { Expectation, Of } from '../plan.js';
-import { output, type Run, type StepRecord } from '../record.js';
+import type { Fields, Run, StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
-import { isAliveAt, isIncompleteKeyList } from '../truth.js';
+import { isAliveAt } from '../truth.js';
 
 interface Listable {
   readonly id: string;
-  readonly record: Readonly<Record<string, unknown>>;
+  readonly record: Fields;
   /** The service lists operations and projects newest first. The order of keys is open. */
   readonly createdAt: number;
 }
@@ -21,55 +21,61 @@ const outputOfIds = {
 } as const;
 
 /** No record that existed throughout is missing or listed twice. */
-export function listsAreWhole(run: Run): string[] {
-  const shards: string[][] = [];
-  const problems = run.steps.flatMap((step) => {
-    const { main, plan } = step;
-    const { expects } = plan;
-    if (!isListing(expects) || main.exit !== 0 || main.resultFile === undefined) return [];
-    const listed = idsOf(main.resultFile, expects.mode);
-    const isShard = 'shard' in expects && expects.shard !== '';
-    if (isShard) shards.push(listed);
-    return [
-      ...(new Set(listed).size === listed.length ? [] : ['a record is listed twice']),
-      ...(isShard || main.sent.some(isIncompleteKeyList) ? [] : missing(run, step, expects, listed)),
-      ...tooOld(run, step, expects, listed),
-      // fromJSON rounds large numbers, so each id is a string.
-      ...(JSON.stringify(JSON.parse(output(main, outputOfIds[expects.mode]) ?? '[]')) === JSON.stringify(listed)
-        ? []
-        : [`${outputOfIds[expects.mode]} is not the ids of the list as strings`]),
-      ...(expects.mode === 'list-projects' ? wrongBatches(step, expects, listed) : []),
-    ];
-  });
-  return [...problems, ...wrongShards(run, shards)];
+export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
+  const { main, plan } = step;
+  const { expects } = plan;
+  if (!isListing(expects)) return;
+  if (step === run.steps.at(-1)) yield* wrongShards(run);
+  const listed = idsOf(step);
+  if (listed === undefined) return;
+  if (new Set(listed).size < listed.length) yield 'a record is listed twice';
+  if (!isShard(step) && !main.hasIncompleteKeyList) yield* missing(run, step, expects, listed);
+  if (expects.mode === 'list-operations' && expects.sinceMs !== undefined) {
+    // `since` counts on the service's clock. The `Date` of the first page has whole seconds.
+    const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
+    for (const { id, createdMicros } of run.stage.listedOperations(expects.projectId) ?? [])
+      if (createdMicros < start && listed.includes(id)) yield `${id} is older than since`;
+  }
+  // fromJSON rounds large numbers, so each id is a string.
+  const name = outputOfIds[expects.mode];
+  if (JSON.stringify(main.ids(name)) !== JSON.stringify(listed)) yield `${name} is not the ids of the list as strings`;
+  if (expects.mode === 'list-projects') yield* wrongBatches(step, expects.maxBatches, listed);
 }
 
 function isListing(expects: Expectation): expects is Listing {
   return expects.mode.startsWith('list-');
 }
 
-function idsOf(resultFile: string, mode: Listing['mode']): string[] {
-  const result = parseJson(resultFile) as Record<string, { id: unknown }[]>;
-  return result[mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
+function isShard({ plan: { expects } }: StepRecord): boolean {
+  return 'shard' in expects && expects.shard !== '';
 }
 
-function missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): string[] {
-  const { limit } = expects;
-  if (limit > 0 && listed.length > limit) return [`${listed.length} records, but the limit is ${limit}`];
+/** In the result file of a step that succeeded. */
+function idsOf({ main, plan }: StepRecord): string[] | undefined {
+  if (main.exit !== 0 || main.resultFile === undefined) return undefined;
+  const result = parseJson(main.resultFile) as Record<string, { id: unknown }[]>;
+  return result[plan.mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
+}
+
+function* missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): Generator<string> {
+  const { limit, mode } = expects;
   const existing = existingThroughout(run, [step], expects);
   const absent = existing.filter(({ id }) => !listed.includes(id));
-  if (limit === 0 || listed.length < limit) return absent.map(({ id }) => `${id} existed throughout and is missing`);
-  if (expects.mode === 'list-keys') return [];
-  const oldest = Math.min(...existing.filter(({ id }) => listed.includes(id)).map(({ createdAt }) => createdAt));
-  return absent
-    .filter(({ createdAt }) => createdAt > oldest)
-    .map(({ id }) => `${id} is newer than a listed record, and missing`);
+  if (limit === 0 || listed.length < limit)
+    for (const { id } of absent) yield `${id} existed throughout and is missing`;
+  else if (listed.length > limit) yield `${listed.length} records, but the limit is ${limit}`;
+  else if (mode !== 'list-keys') {
+    const oldest = Math.min(...existing.filter(({ id }) => listed.includes(id)).map(({ createdAt }) => createdAt));
+    for (const { id, createdAt } of absent)
+      if (createdAt > oldest) yield `${id} is newer than a listed record, and missing`;
+  }
 }
 
 /** The records that existed from the first start of the steps to their last end, and that the filter admits. */
 function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing): Listable[] {
   const start = Math.min(...steps.map(({ main }) => main.startedAt));
   const end = Math.max(...steps.map(({ main }) => main.endedAt));
+  const existed = ({ createdAt }: Listable) => createdAt < (epoch + start) * 1_000;
   const listable = (): Listable[] => {
     switch (expects.mode) {
       case 'list-keys':
@@ -80,56 +86,39 @@ function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expect
       case 'list-projects':
         return stage.plane.projectTimeline
           .page(undefined, Number.POSITIVE_INFINITY)
-          .items.filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000)
-          .map(({ record, createdMicros }) => ({ id: record.id, record, createdAt: createdMicros }));
+          .items.map(({ record, createdMicros }) => ({ id: record.id, record, createdAt: createdMicros }))
+          .filter(existed);
       case 'list-operations': {
-        const { sinceMs } = expects;
-        const since = sinceMs === undefined ? 0 : epoch + end - sinceMs;
-        return operationsOf(stage, expects)
-          .filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000 && createdMicros >= since * 1_000)
+        const since = expects.sinceMs === undefined ? 0 : (epoch + end - expects.sinceMs) * 1_000;
+        return (stage.listedOperations(expects.projectId) ?? [])
           .map((operation) => ({
             id: operation.id,
             record: JSON.parse(operationJson(operation, epoch + end)),
             createdAt: operation.createdMicros,
-          }));
+          }))
+          .filter((one) => existed(one) && one.createdAt >= since);
       }
     }
   };
   return listable().filter(({ record }) => expects.filter(record));
 }
 
-function operationsOf({ plane }: Run['stage'], { projectId }: Of<'list-operations'>) {
-  return plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [];
-}
-
-/** `since` counts on the service's clock. The `Date` of the first page has whole seconds. */
-function tooOld({ stage }: Run, { main }: StepRecord, expects: Listing, listed: readonly string[]): string[] {
-  if (expects.mode !== 'list-operations' || expects.sinceMs === undefined) return [];
-  const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
-  return operationsOf(stage, expects).flatMap(({ id, createdMicros }) =>
-    createdMicros < start && listed.includes(id) ? [`${id} is older than since`] : [],
-  );
-}
-
 /** At most `max-batches` arrays that differ in size by at most one and cover all. */
-function wrongBatches({ main }: StepRecord, { maxBatches }: Of<'list-projects'>, listed: readonly string[]): string[] {
-  const batches = JSON.parse(output(main, 'batches') ?? '') as unknown[][];
+function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonly string[]): Generator<string> {
+  const batches = JSON.parse(main.output('batches') ?? '') as unknown[][];
   const sizes = batches.map(({ length }) => length);
-  if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) return ['the batches are not the ids of the list'];
-  if (batches.length > maxBatches) return [`${batches.length} batches, but max-batches is ${maxBatches}`];
-  return Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1 ? ['the batches are uneven'] : [];
+  if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) yield 'the batches are not the ids of the list';
+  if (batches.length > maxBatches) yield `${batches.length} batches, but max-batches is ${maxBatches}`;
+  if (Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1) yield 'the batches are uneven';
 }
 
 /** The shards of a matrix contain each project once. */
-function wrongShards(run: Run, shards: readonly (readonly string[])[]): string[] {
+function* wrongShards(run: Run): Generator<string> {
+  const shards = run.steps.flatMap((step) => (isShard(step) ? [idsOf(step)] : []));
   const expects = run.steps[0]?.plan.expects;
-  if (shards.length === 0 || shards.length < run.steps.length || expects === undefined || !isListing(expects))
-    return [];
+  if (shards.length === 0 || shards.includes(undefined) || expects === undefined || !isListing(expects)) return;
   const all = shards.flat();
-  return [
-    ...(new Set(all).size === all.length ? [] : ['a project is in two shards']),
-    ...existingThroughout(run, run.steps, expects)
-      .filter(({ id }) => !all.includes(id))
-      .map(({ id }) => `project ${id} is in no shard`),
-  ];
+  if (new Set(all).size < all.length) yield 'a project is in two shards';
+  for (const { id } of existingThroughout(run, run.steps, expects))
+    if (!all.includes(id)) yield `project ${id} is in no shard`;
 }

@@ -1,37 +1,18 @@
 import { githubToken } from '../plan.js';
-import {
-  type Message,
-  ownProcessesOf,
-  type ProcessRecord,
-  parentOf,
-  processesOf,
-  type Run,
-  type StepRecord,
-} from '../record.js';
-import { keysOf } from '../truth.js';
-
-interface Secret {
-  readonly value: string;
-  readonly parts: readonly string[];
-}
+import type { Message, ProcessRecord, Run, StepRecord } from '../record.js';
 
 /**
  * No secret stands in the log, the outputs, the summary or the state, except the minted key in the places that hand it over,
  * and after its mask. No key is sent to another origin, and no step sends the key of another.
  */
-export function noSecretLeaves(run: Run): string[] {
-  const secrets = [...run.stage.keys().map(({ key }) => key), githubToken].map((value) => ({
-    value,
-    parts: partsOf(value),
-  }));
-  return run.steps.flatMap((step) => {
-    const own = new Set(keysOf(run, step).map(({ key }) => key));
-    return processesOf(step).flatMap((process) => [
-      ...leaks(process, secrets, own),
-      ...unmasked(process, own, run.stage.plane.apiKey),
-      ...(ownProcessesOf(step).includes(process) ? misdirected(process, step, own, run.stage.origin) : []),
-    ]);
-  });
+export function* noSecretLeaves(step: StepRecord, { stage }: Run): Generator<string> {
+  const secrets = [...stage.keys().map(({ key }) => key), githubToken];
+  const own = step.keys.map(({ key }) => key);
+  for (const process of step.processes) {
+    yield* leaks(process, secrets, own);
+    yield* unmasked(process, own, stage.plane.apiKey);
+    if (step.ownProcesses.includes(process)) yield* misdirected(process, step, own, stage.origin);
+  }
 }
 
 /** Pieces that no other text contains. Of an encoding from its middle, because its ends depend on the neighbouring text. */
@@ -52,55 +33,51 @@ function partsOf(secret: string): string[] {
   ];
 }
 
-function leaks(
-  { messages, resultFile }: ProcessRecord,
-  secrets: readonly Secret[],
-  own: ReadonlySet<string>,
-): string[] {
+function* leaks(
+  { messages, resultFile = '' }: ProcessRecord,
+  secrets: readonly string[],
+  own: readonly string[],
+): Generator<string> {
   const texts = messages
     .filter(({ kind }) => kind !== 'mask')
-    .map((message) => ({ place: `${message.kind} ${message.name}`, text: withoutAllowed(message, own) }));
-  if (resultFile !== undefined) texts.push({ place: 'result file', text: resultFile });
-  const all = texts.map(({ text }) => text).join('\n');
-  return secrets.flatMap(({ value, parts }) =>
-    parts.some((part) => all.includes(part))
-      ? texts
-          .filter(({ text }) => parts.some((part) => text.includes(part)))
-          .map(({ place }) => `secret ${value.slice(0, 6)}… in ${place}`)
-      : [],
-  );
+    .map((message): [string, string] => [`${message.kind} ${message.name}`, withoutAllowed(message, own)]);
+  texts.push(['result file', resultFile]);
+  const all = texts.map(([, text]) => text).join('\n');
+  for (const secret of secrets) {
+    const parts = partsOf(secret).filter((part) => all.includes(part));
+    for (const [place, text] of texts)
+      if (parts.some((part) => text.includes(part))) yield `secret ${secret.slice(0, 6)}… in ${place}`;
+  }
 }
 
 /** The places that hand the minted key over may contain it, whole. */
-function withoutAllowed({ kind, name, text }: Message, own: ReadonlySet<string>): string {
+function withoutAllowed({ kind, name, text }: Message, own: readonly string[]): string {
   const isAllowed = kind === 'state' || kind === 'variable' || (kind === 'output' && name === 'key');
-  return isAllowed ? [...own].reduce((rest, secret) => rest.replaceAll(secret, ''), text) : text;
+  return isAllowed ? own.reduce((rest, secret) => rest.replaceAll(secret, ''), text) : text;
 }
 
-function unmasked({ messages, part }: ProcessRecord, own: ReadonlySet<string>, parent: string): string[] {
-  const problems = [...own].flatMap((secret) => {
+function* unmasked({ messages, part }: ProcessRecord, own: readonly string[], parent: string): Generator<string> {
+  for (const secret of own) {
     const shown = messages.findIndex(({ kind, text }) => kind !== 'mask' && text.includes(secret));
     const masked = messages.findIndex(({ kind, text }) => kind === 'mask' && text === secret);
-    const isLate = shown >= 0 && (masked < 0 || masked > shown);
-    return isLate ? [`a minted key in ${messages[shown]?.kind} before its mask`] : [];
-  });
+    if (shown >= 0 && (masked < 0 || masked > shown)) yield `a minted key in ${messages[shown]?.kind} before its mask`;
+  }
   const [first] = messages;
-  const isMasked = part === 'post' || first === undefined || (first.kind === 'mask' && first.text === parent);
-  return isMasked ? problems : [...problems, 'a message before the mask of the parent key'];
+  if (part === 'main' && first !== undefined && !(first.kind === 'mask' && first.text === parent))
+    yield 'a message before the mask of the parent key';
 }
 
-function misdirected(
+function* misdirected(
   { part, sent }: ProcessRecord,
-  step: StepRecord,
-  own: ReadonlySet<string>,
+  { parent, plan }: StepRecord,
+  own: readonly string[],
   ownOrigin: string,
-): string[] {
-  const parent = parentOf(step);
-  return sent.flatMap(({ authorization, origin, path, endpoint }) => {
-    if (origin !== ownOrigin) return [`a request went to ${origin}`];
-    if (endpoint === 'other') return [`a request went to ${path}`];
+): Generator<string> {
+  for (const { authorization, origin, path, endpoint } of sent) {
     const isMinted =
-      part === 'post' && step.plan.mode === 'create-key' && own.has(authorization.replace(/^Bearer /, ''));
-    return authorization === parent || isMinted ? [] : [`the key of another step was sent with ${path}`];
-  });
+      part === 'post' && plan.mode === 'create-key' && own.includes(authorization.replace(/^Bearer /, ''));
+    if (origin !== ownOrigin) yield `a request went to ${origin}`;
+    else if (endpoint === 'other') yield `a request went to ${path}`;
+    else if (authorization !== parent && !isMinted) yield `the key of another step was sent with ${path}`;
+  }
 }

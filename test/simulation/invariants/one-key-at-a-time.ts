@@ -1,101 +1,85 @@
-import type { ApiKey } from '../../control-plane/index.js';
-import { output, ownProcessesOf, parentOf, type Run, type StepRecord, texts } from '../record.js';
+import type { Run, StepRecord } from '../record.js';
 import { nameOfReused } from '../stage.js';
-import { creationOf, idOfDelete, isAliveAt, isBelievedGone, isWholeKeyList, keysOf, wasCreatedLate } from '../truth.js';
+import { creationOf, isAliveAt } from '../truth.js';
 import { isOver, isReallyOver, isSweepable } from './sweep.js';
 
 /**
  * A step has at most one key alive while it runs, not counting keys that the service creates late. No step touches a key that
  * it did not create and was not asked to revoke.
  */
-export function oneKeyAtATime(run: Run): string[] {
-  return run.steps.flatMap((step) => [
-    ...twoKeys(run, step),
-    ...foreignKeys(run, step),
-    ...keptKeyTouched(step),
-    ...reusedIdTouched(run, step),
-  ]);
+export function* oneKeyAtATime(step: StepRecord, run: Run): Generator<string> {
+  const { main, post, plan, ownProcesses } = step;
+  const { expects } = plan;
+  yield* twoKeys(step);
+  const sent = ownProcesses.flatMap((process) => process.sent);
+  for (const id of new Set(sent.flatMap(({ deletedId }) => deletedId ?? []))) {
+    const why = whyForeign(run, step, id);
+    if (why !== undefined) yield `key ${id} was touched, ${why}`;
+  }
+  if (expects.mode !== 'create-key') {
+    if (sent.some(({ method }) => method === 'POST')) yield 'a POST of a mode that creates nothing';
+    return;
+  }
+  const kept = expects.revokes || main.exit !== 0 ? undefined : main.output('key-id');
+  if (kept !== undefined && post?.deletesOf(kept).length) yield `post touched key ${kept}, which is kept`;
+  yield* reusedIdTouched(step, run);
 }
 
-function twoKeys(run: Run, step: StepRecord): string[] {
-  const keys = keysOf(run, step).filter((key) => !wasCreatedLate(key, step));
-  return keys.flatMap((key) => {
-    const created = creationOf(key);
-    return keys
-      .filter((other) => other !== key && isAliveAt(other, created) && creationOf(other) <= created)
-      .filter(({ id }) => !isBelievedGone(id, step.main.sent))
-      .map((other) => `key ${key.id} was created while key ${other.id} was alive`);
-  });
+function* twoKeys({ keys, main }: StepRecord): Generator<string> {
+  // A late key was created after its request was given up.
+  const inTime = keys.filter(({ createdAt }) =>
+    main.sent.some(({ method, arrived }) => method === 'POST' && arrived?.at === createdAt),
+  );
+  for (const key of inTime)
+    for (const other of inTime) {
+      const created = creationOf(key);
+      if (other === key || !isAliveAt(other, created) || creationOf(other) > created) continue;
+      if (!main.believesGone(other.id)) yield `key ${key.id} was created while key ${other.id} was alive`;
+    }
 }
 
-function foreignKeys(run: Run, step: StepRecord): string[] {
-  const sent = ownProcessesOf(step).flatMap((process) => process.sent);
-  const touched = new Set(sent.flatMap((one) => idOfDelete(one) ?? []));
-  const keys = touched.size === 0 ? [] : run.stage.keys();
-  const problems = [...touched].flatMap((id) => {
-    const why = whyForeign(run, step, id, keys);
-    return why === undefined ? [] : [`key ${id} was touched, ${why}`];
-  });
-  const isCreating = sent.some(({ method }) => method === 'POST');
-  return isCreating && step.plan.mode !== 'create-key'
-    ? [...problems, 'a POST of a mode that creates nothing']
-    : problems;
-}
-
-function whyForeign(run: Run, step: StepRecord, id: string, keys: readonly ApiKey[]): string | undefined {
+function whyForeign(run: Run, step: StepRecord, id: string): string | undefined {
   const { expects } = step.plan;
-  const key = keys.find((one) => one.id === id);
+  const keys = run.stage.keys();
   switch (expects.mode) {
     case 'create-key':
-      return key !== undefined && keysOf(run, step).includes(key) ? undefined : 'which this step did not create';
+      return step.keys.some((key) => key.id === id) ? undefined : 'which this step did not create';
     case 'revoke-key': {
       if (expects.ids !== undefined) return expects.ids.includes(id) ? undefined : 'which no input names';
       const named = keys.filter(({ name }) => name === expects.name);
-      if (key === undefined || !named.includes(key)) return 'which has another name';
-      return named.filter((one) => isAliveAt(one, step.main.endedAt)).length > 1
-        ? 'but others have its name'
-        : undefined;
+      if (!named.some((key) => key.id === id)) return 'which has another name';
+      const isShared = named.filter((key) => isAliveAt(key, step.main.endedAt)).length > 1;
+      return isShared ? 'but others have its name' : undefined;
     }
     case 'sweep-keys':
-      return mayBeSwept(run, step, key) ? undefined : 'which a sweep must leave';
+      return mayBeSwept(run, step, id) ? undefined : 'which a sweep must leave';
     default:
       return `by ${expects.mode}`;
   }
 }
 
-function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, key: ApiKey | undefined): boolean {
+function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: string): boolean {
+  const key = run.stage.keys().find((one) => one.id === id);
   if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isSweepable(key)) return false;
   if (isReallyOver(run, key)) return true;
   // If GitHub does not show the run, or not in time, the age of the key counts, and a warning says so.
-  const isUnseen = isOver(run, key) === 'unknown' || texts(main, 'warning').length > 0;
+  const isUnseen = isOver(run, key) === 'unknown' || main.hasWarning;
   return isUnseen && main.endedAt - creationOf(key) > expects.olderThanMs;
 }
 
-/** `revoke-in-post: false` keeps the key. */
-function keptKeyTouched({ main, post, plan: { expects } }: StepRecord): string[] {
-  if (expects.mode !== 'create-key' || expects.revokes || main.exit !== 0) return [];
-  const kept = output(main, 'key-id');
-  return post?.sent.some((sent) => idOfDelete(sent) === kept) ? [`post touched key ${kept}, which is kept`] : [];
-}
-
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */
-function reusedIdTouched({ stage }: Run, step: StepRecord): string[] {
-  if (step.plan.mode !== 'create-key') return [];
-  const parent = parentOf(step);
-  return ownProcessesOf(step).flatMap(({ sent }) =>
-    sent.flatMap((one) => {
-      const id = idOfDelete(one) ?? '';
+function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run): Generator<string> {
+  for (const { sent } of ownProcesses)
+    for (const { deletedId: id = '', n, at, authorization } of sent) {
       // The minted key itself can do no harm, because the service rejects it by then.
-      if (!stage.hasReused(id) || one.authorization !== parent) return [];
-      const shown = `{"id":${id},"name":"${nameOfReused}"`;
+      if (!stage.hasReused(id) || authorization !== parent) continue;
       const wasShown = sent.some(
         (list) =>
-          isWholeKeyList(list) &&
-          list.n < one.n &&
-          (list.endedAt ?? one.at) <= one.at &&
-          list.response?.body.includes(shown) === true,
+          list.isWholeKeyList &&
+          list.n < n &&
+          (list.endedAt ?? at) <= at &&
+          list.response?.body.includes(`{"id":${id},"name":"${nameOfReused}"`),
       );
-      return wasShown ? [`key ${id} was touched after the list had shown it under another name`] : [];
-    }),
-  );
+      if (wasShown) yield `key ${id} was touched after the list had shown it under another name`;
+    }
 }

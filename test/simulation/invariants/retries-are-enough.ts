@@ -1,101 +1,76 @@
-import { type Run, type SentRequest, type StepRecord, texts } from '../record.js';
-import {
-  ambiguousCreates,
-  deadlineOf,
-  endedByItself,
-  endOf,
-  isFaulty,
-  isIncompleteKeyList,
-  isPermanent,
-  isThrottled,
-  lagOf,
-  maxAmbiguousCreates,
-  removalOf,
-  retryAfterOf,
-  statusOf,
-} from '../truth.js';
+import type { Run, StepRecord } from '../record.js';
+import { endOf, maxAmbiguousCreates, removalOf } from '../truth.js';
 
 const maxAttempts = 5;
 
 /** A step does not give up before its deadline, its attempts, or the time that a 404 is tolerated. */
-export function retriesAreEnough(run: Run): string[] {
-  return run.steps.flatMap((step) => [...givenUpEarly(run, step), ...notFoundEarly(run, step), ...delayed(run, step)]);
+export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string> {
+  if (step.plan.timeoutMs === 0) return;
+  yield* givenUpEarly(step, run);
+  yield* notFoundEarly(step, run);
+  yield* delayed(step, run);
 }
 
 /** Transient failures get 5 attempts. A 423 or 429 is no failure: it is retried until the deadline. */
-function givenUpEarly({ stage }: Run, step: StepRecord): string[] {
-  const { main, plan } = step;
-  const deadline = deadlineOf(step);
-  if (
-    statusOf(main) !== 'error' ||
-    !endedByItself(main) ||
-    plan.timeoutMs === 0 ||
-    main.endedAt >= deadline ||
-    plan.runnerFault !== undefined
-  )
-    return [];
-  const isRejected = main.sent.some((sent) => isPermanent(sent) || isIncompleteKeyList(sent));
-  const isTooLong = main.sent.some((sent) => (sent.endedAt ?? 0) + (retryAfterOf(sent) ?? 0) > deadline);
+function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+  const { sent } = main;
+  const [error = ''] = main.texts('error');
+  const isGivenUp = main.status === 'error' && main.endedByItself && main.endedAt < deadline;
+  if (!isGivenUp || plan.runnerFault !== undefined) return;
+  const isRejected = sent.some(({ isPermanent, retryAt }) => isPermanent || retryAt > deadline);
   // An unusable record, or a name that several keys or none have, is an error of its own.
   const isOther =
-    texts(main, 'error').some((text) => text.includes('unusable response')) ||
-    (plan.mode === 'revoke-key' && main.sent.every(({ method }) => method === 'GET')) ||
+    main.texts('error').some((text) => text.includes('unusable response')) ||
+    (plan.mode === 'revoke-key' && sent.every(({ method }) => method === 'GET')) ||
     stage.revokedByOthers.size > 0;
-  const failures = new Map<string, number>();
-  for (const sent of main.sent.filter((one) => isFaulty(one) && !isThrottled(one)))
-    failures.set(requestOf(sent), (failures.get(requestOf(sent)) ?? 0) + 1);
-  const hasFailedOften = Math.max(0, ...failures.values()) >= maxAttempts;
-  const hasCreatedOften = ambiguousCreates(main).length >= maxAmbiguousCreates;
-  return isRejected || isTooLong || isOther || hasFailedOften || hasCreatedOften
-    ? []
-    : [`gave up before the deadline and before ${maxAttempts} attempts: ${texts(main, 'error')[0]}`];
-}
-
-function requestOf({ method, path }: SentRequest): string {
-  return `${method} ${path}`;
+  const failures = sent.filter(({ isFaulty, isThrottled }) => isFaulty && !isThrottled);
+  const hasFailedOften = failures.some(
+    ({ method, path }) =>
+      failures.filter((other) => other.method === method && other.path === path).length >= maxAttempts,
+  );
+  const hasCreatedOften = main.ambiguousCreates >= maxAmbiguousCreates;
+  if (!isRejected && !main.hasIncompleteKeyList && !isOther && !hasFailedOften && !hasCreatedOften)
+    yield `gave up before the deadline and before ${maxAttempts} attempts: ${error}`;
 }
 
 const graceForNew = 5_000;
 const graceForSeen = 30_000;
 
 /** A 404 for an operation is tolerated for 5 s, and for 30 s after the operation was seen. */
-function notFoundEarly({ stage }: Run, { main, plan }: StepRecord): string[] {
-  const isGivenUp =
-    statusOf(main) === 'error' &&
-    texts(main, 'error').some((text) => /has no operation|no longer has operation/.test(text));
-  if (plan.mode !== 'wait-operation' || plan.timeoutMs === 0 || !isGivenUp) return [];
-  const isEarly = [...new Set(main.sent.map(({ path }) => path))].every((path) => {
+function* notFoundEarly({ main, plan: { mode } }: StepRecord, { stage }: Run): Generator<string> {
+  const isGivenUp = main.texts('error').some((text) => /has no operation|no longer has operation/.test(text));
+  if (mode !== 'wait-operation' || main.status !== 'error' || !isGivenUp) return;
+  const isEarly = main.sent.every(({ path }) => {
     const polls = main.sent.filter((sent) => sent.path === path && sent.response !== undefined);
-    const seen = polls.findLastIndex((sent) => sent.response?.status === 200 && !isFaulty(sent));
-    const missing = polls.slice(seen + 1).find(({ response }) => response?.status === 404);
+    const seen = polls.findLastIndex(({ status, isFaulty }) => status === 200 && !isFaulty);
+    const missing = polls.slice(seen + 1).find(({ status }) => status === 404);
     const grace = (seen >= 0 ? graceForSeen : graceForNew) - stage.slackMs;
     return missing === undefined || main.endedAt - (missing.endedAt ?? 0) < grace;
   });
-  return isEarly ? ['gave up an operation too early'] : [];
+  if (isEarly) yield 'gave up an operation too early';
 }
 
 /** A request waits so long in silence before the others go on. */
 const silenceMs = 1_000;
 
 /** A request for one operation that hangs does not delay the failure of another. */
-function delayed({ stage }: Run, step: StepRecord): string[] {
+function* delayed(step: StepRecord, { stage }: Run): Generator<string> {
   const { main, plan } = step;
-  const { expects } = plan;
-  if (expects.mode !== 'wait-operation' || expects.ids === 'all' || expects.ids.length > 2) return [];
-  if (!expects.failFast || plan.timeoutMs === 0 || plan.runnerFault !== undefined) return [];
-  if (main.exit === 'killed' || main.signalledAt !== undefined || statusOf(main) === 'error') return [];
-  return expects.ids.flatMap((id) => {
+  const { expects, runnerFault } = plan;
+  if (expects.mode !== 'wait-operation' || expects.ids === 'all' || expects.ids.length > 2 || !expects.failFast) return;
+  if (runnerFault || main.exit === 'killed' || main.signalledAt !== undefined || main.status === 'error') return;
+  for (const id of expects.ids) {
     const operation = stage.operations.find((one) => one.id === id);
-    const isClear = main.sent.every(({ path, fault }) => !path.includes(id) || fault === undefined);
-    const others = main.sent.filter(({ path }) => !path.includes(id));
-    // A 429 delays all requests.
-    const isSlow = others.every(({ fault }) => fault === undefined || /^(hang|delay|drip|cut)/.test(fault));
-    if (operation === undefined || !isClear || !isSlow || operation.appearsAfterMs > 0) return [];
+    // A hang, a delay or a cut of the others does not matter. A 429 delays all requests.
+    const isClear = main.sent.every(
+      ({ path, fault }) => fault === undefined || (!path.includes(id) && /^(hang|delay|drip|cut)/.test(fault)),
+    );
+    if (operation === undefined || !isClear || operation.appearsAfterMs > 0) continue;
     const isRemoved = !stage.plane.hasProject(operation.projectId) || Number.isFinite(removalOf(operation));
     const { at, phase } = endOf(operation);
-    if (isRemoved || phase !== 'bad' || at > deadlineOf(step)) return [];
+    if (isRemoved || phase !== 'bad' || at > step.deadline) continue;
     const from = Math.max(at, main.startedAt);
-    const latest = from + lagOf(step, from) + silenceMs + 8 * stage.tripMs + 10 + stage.slackMs;
-    return main.endedAt > latest ? [`saw a failure ${Math.round(main.endedAt - from)} ms late`] : [];
-  });
+    const latest = from + step.lag(from) + silenceMs + 8 * stage.tripMs + 10 + stage.slackMs;
+    if (main.endedAt > latest) yield `saw a failure ${Math.round(main.endedAt - from)} ms late`;
+  }
 }

@@ -1,5 +1,4 @@
-import { forgeryIn, output, type ProcessRecord, type Run, type StepRecord, texts } from '../record.js';
-import { deadlineOf, endedByItself, isAlarm, isToldToWaitPast, statusOf, wrong } from '../truth.js';
+import type { ProcessRecord, Run, StepRecord } from '../record.js';
 
 const good = ['finished', 'ok', 'revoked', 'gone'];
 const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
@@ -8,61 +7,55 @@ const advice =
 const noWordForUsers = /defect|undefined|\[object|ended without a result/;
 
 /** Status and exit code agree. Each failure has one error, which says what to do. */
-export function statusAgreesWithExit({ stage, steps }: Run): string[] {
-  return steps.flatMap((step) => [...mainProblems(step, stage.slackMs), ...postProblems(step)]);
+export function* statusAgreesWithExit(step: StepRecord, { stage }: Run): Generator<string> {
+  const { main, post, plan } = step;
+  if (main.exit === 0 || main.exit === 1) {
+    const isRejected = main.runnerFailed && plan.runnerFault?.kind !== 'summary';
+    if (!isRejected) yield* mainProblems(step, stage.slackMs);
+    else if (main.exit === 0 || main.texts('error').length === 0)
+      yield 'a message that the runner rejected was no failure';
+  }
+  if (post?.endedByItself && step.forgery === undefined && plan.expects.mode === 'create-key')
+    yield* postProblems(post, plan.expects.fails);
 }
 
-function mainProblems(step: StepRecord, slackMs: number): string[] {
+function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   const { main, plan } = step;
-  if (main.exit === 'killed' || main.exit === 'hung') return [];
-  const status = statusOf(main);
-  const errors = texts(main, 'error');
-  if (main.runnerFailed && plan.runnerFault?.kind !== 'summary')
-    return main.exit === 0 || errors.length === 0 ? ['a message that the runner rejected was no failure'] : [];
-  const ms = main.endedAt - main.startedAt;
-  const duration = Number(output(main, 'duration-ms'));
-  const expectedErrors = main.exit === 1 && status !== 'cancelled' ? 1 : 0;
-  const isEarly = main.endedAt < deadlineOf(step) - slackMs && !isToldToWaitPast(deadlineOf(step), main);
-  const hasResultFile = main.resultFile !== undefined || plan.mode === 'create-key';
-  const problems = wrong([
-    [!known.includes(status), `the status is ${status}`],
-    [good.includes(status) !== (main.exit === 0), `status ${status} with exit ${main.exit}`],
-    [!(Math.abs(duration - ms) <= 0.5 + slackMs), `duration-ms is ${duration}, but the step took ${ms}`],
-    [main.exit === 0 && !hasResultFile, 'success without a result file'],
-    [errors.length !== expectedErrors, `${errors.length} errors with status ${status}`],
-    [status === 'cancelled' && main.signalledAt === undefined, 'cancelled without a signal'],
-    [isEarly && errors.some((text) => text.includes('Timed out after')), 'an error names a deadline that is not over'],
-    [main.exit === 1 && output(main, 'key') !== undefined && output(main, 'key') !== '', 'a failed step has a key'],
-    [
-      plan.inputs['summary'] !== 'false' && endedByItself(main) && texts(main, 'summary').length !== 1,
-      'not one summary',
-    ],
-  ]);
-  return [...problems, ...badTexts(main, errors)];
+  const { exit, status, startedAt, endedAt } = main;
+  const errors = main.texts('error');
+  const ms = endedAt - startedAt;
+  const duration = Number(main.output('duration-ms'));
+  const isEarly = endedAt < step.deadline - slackMs && !step.isToldToWaitTooLong;
+  if (!known.includes(status)) yield `the status is ${status}`;
+  if (good.includes(status) !== (exit === 0)) yield `status ${status} with exit ${exit}`;
+  if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;
+  if (exit === 0 && main.resultFile === undefined && plan.mode !== 'create-key') yield 'success without a result file';
+  if (errors.length !== (exit === 1 && status !== 'cancelled' ? 1 : 0))
+    yield `${errors.length} errors with status ${status}`;
+  if (status === 'cancelled' && main.signalledAt === undefined) yield 'cancelled without a signal';
+  if (isEarly && errors.some((text) => text.includes('Timed out after')))
+    yield 'an error names a deadline that is not over';
+  if (exit === 1 && main.output('key')) yield 'a failed step has a key';
+  if (plan.inputs['summary'] !== 'false' && main.endedByItself && main.texts('summary').length !== 1)
+    yield 'not one summary';
+  yield* badTexts(main, errors);
 }
 
-function postProblems(step: StepRecord): string[] {
-  const { post, plan } = step;
-  const { expects } = plan;
-  if (post === undefined || forgeryIn(step) !== undefined || expects.mode !== 'create-key' || !endedByItself(post))
-    return [];
-  const errors = texts(post, 'error');
-  const warnings = texts(post, 'warning').filter(isAlarm);
-  const problems = wrong([
-    [post.crash !== undefined, `post crashed: ${post.crash}`],
-    [post.exit === 1 && !(expects.fails && errors.length === 1), `post failed with ${errors.length} errors`],
-    [post.exit === 0 && errors.length > 0, 'post succeeded with an error'],
-    [expects.fails && warnings.length > 0, 'post warns although it must fail'],
-    [[...errors, ...warnings].some((text) => text.includes('request-timeout')), 'post names an input that it ignores'],
-  ]);
-  return [...problems, ...badTexts(post, [...errors, ...warnings])];
+function* postProblems(post: ProcessRecord, fails: boolean): Generator<string> {
+  const { crash, exit, alarms } = post;
+  const errors = post.texts('error');
+  const warnings = post.texts('warning').filter((text) => alarms.includes(text));
+  const told = [...errors, ...warnings];
+  if (crash !== undefined) yield `post crashed: ${crash}`;
+  if (exit === 1 && !(fails && errors.length === 1)) yield `post failed with ${errors.length} errors`;
+  if (exit === 0 && errors.length > 0) yield 'post succeeded with an error';
+  if (fails && warnings.length > 0) yield 'post warns although it must fail';
+  if (told.some((text) => text.includes('request-timeout'))) yield 'post names an input that it ignores';
+  yield* badTexts(post, told);
 }
 
-function badTexts(process: ProcessRecord, toAdvise: readonly string[]): string[] {
-  return [
-    ...toAdvise.filter((text) => !advice.test(text)).map((text) => `a message without advice: ${text}`),
-    ...texts(process, 'error', 'warning')
-      .filter((text) => noWordForUsers.test(text))
-      .map((text) => `not a message for users: ${text}`),
-  ];
+function* badTexts(process: ProcessRecord, toAdvise: readonly string[]): Generator<string> {
+  for (const text of toAdvise) if (!advice.test(text)) yield `a message without advice: ${text}`;
+  for (const text of process.texts('error', 'warning'))
+    if (noWordForUsers.test(text)) yield `not a message for users: ${text}`;
 }
