@@ -22,8 +22,14 @@ export class Chance {
     return min + this.below(max - min + 1);
   }
 
-  pick<T>(choices: readonly [T, ...T[]]): T {
-    return choices[this.below(choices.length)] ?? choices[0];
+  /** One of a list that has some. */
+  pick<const T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+
+  /** One, or none. */
+  sometimes<T>(chance: number, make: () => T): T[] {
+    return this.odds(chance) ? [make()] : [];
   }
 
   /** Small numbers are more frequent than large ones. */

@@ -5,106 +5,84 @@ import type { Outage } from '../plan.js';
 type Done = 'now' | 'never' | { readonly msAfterGivenUp: number };
 type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds: number };
 
-/** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
-function done(chance: Chance): Done {
-  return chance.pick<() => Done>([
-    () => 'now',
-    () => 'never',
-    () => ({ msAfterGivenUp: 1 + chance.upTo(4_000) }),
-    () => ({ msAfterGivenUp: chance.from(1, 25_000) }),
-  ])();
-}
-
-function retryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
+function drawRetryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
   if (chance.odds(0.4)) return {};
   const seconds = chance.pick([1, 2, 5, chance.below(30), chance.below(200)]);
   return { retryAfter: chance.odds(0.8) ? { seconds } : { dateInSeconds: seconds } };
 }
 
-/** Some services repeat the key in their errors, plain or encoded. */
-function echo(chance: Chance): string {
-  return chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
-}
-
 function drawFault(chance: Chance, endpoint: Endpoint): Fault {
-  const isSmall = endpoint !== 'list-operations' && endpoint !== 'list-projects' && endpoint !== 'list-keys';
+  // Whether the service carries out the request nevertheless: at once, never, or when the client has given up.
+  const done = chance.pick<Done>([
+    'now',
+    'never',
+    { msAfterGivenUp: 1 + chance.upTo(4_000) },
+    { msAfterGivenUp: chance.from(1, 25_000) },
+  ]);
+  // Some services repeat the key in their errors, plain or encoded.
+  const echo = chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
+  const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
+  const retryAfter = drawRetryAfter(chance);
+  const isSmall = !endpoint.startsWith('list-');
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.
-  const groups: readonly [
-    readonly [() => Fault, ...(() => Fault)[]],
-    ...(readonly [() => Fault, ...(() => Fault)[]])[],
-  ] = [
-    [() => ({ kind: 'hang-before-headers', done: done(chance) }), () => ({ kind: 'hang-mid-body' })],
+  const groups: readonly (readonly Fault[])[] = [
+    [{ kind: 'hang-before-headers', done }, { kind: 'hang-mid-body' }],
     [
-      () => ({ kind: 'cut-before-headers', done: done(chance) }),
-      () => ({ kind: 'cut-before-headers', done: done(chance) }),
-      () => ({ kind: 'cut-mid-body' }),
-      () => ({ kind: 'close-on-next-request' }),
+      { kind: 'cut-before-headers', done },
+      { kind: 'cut-before-headers', done },
+      { kind: 'cut-mid-body' },
+      { kind: 'close-on-next-request' },
     ],
     [
-      () => ({ kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) }),
-      () => (isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'delay', ms: chance.below(3_000) }),
+      { kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) },
+      isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'delay', ms: chance.below(3_000) },
     ],
     [
-      () => ({ kind: 'bad-json' }),
-      () => ({ kind: 'empty-body' }),
-      () => (chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' }),
+      { kind: 'bad-json' },
+      { kind: 'empty-body' },
+      chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' },
       // Accepted, and perhaps never carried out.
-      () =>
-        status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done: done(chance) }),
+      status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done }),
     ],
-    [() => ({ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done: done(chance) })],
+    [{ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done }],
     [
-      () => ({
-        kind: 'redirect',
-        location: chance.pick(['https://elsewhere.test/v2/api_keys', 'https://elsewhere.test/login/@key@?token=@key@']),
-        done: done(chance),
-      }),
+      { kind: 'redirect', location: 'https://elsewhere.test/v2/api_keys', done },
+      { kind: 'redirect', location: 'https://elsewhere.test/login/@key@?token=@key@', done },
     ],
-    [() => status(chance.pick([429, 429, 423]), retryAfter(chance))],
+    [status(chance.pick([429, 429, 423]), retryAfter)],
     [
-      () =>
-        status(chance.pick([500, 502, 503, 504, 408, 425, 520]), {
-          done: done(chance),
-          ...(chance.odds(0.4) ? retryAfter(chance) : {}),
-        }),
-      () => status(chance.pick([500, 503]), { body: `{"message":"${echo(chance)}","code":"BAD"}` }),
+      status(chance.pick([500, 502, 503, 504, 408, 425, 520]), { done, ...(chance.odds(0.4) ? retryAfter : {}) }),
+      status(chance.pick([500, 503]), repeatsKey),
     ],
-    [
-      () => status(chance.pick([404, 404, 401, 403, 400, 409, 422])),
-      () => status(chance.pick([400, 401, 403]), { body: `{"message":"${echo(chance)}","code":"BAD"}` }),
-    ],
+    [status(chance.pick([404, 404, 401, 403, 400, 409, 422])), status(chance.pick([400, 401, 403]), repeatsKey)],
   ];
-  return chance.pick(chance.pick(groups))();
+  return chance.pick(chance.pick(groups));
 }
 
-/** Once, in a burst, at random, or always. */
-function when(chance: Chance): Omit<FaultRule, 'fault' | 'endpoint'> {
-  return chance.pick([
-    { nth: 1 },
-    { nth: chance.from(1, 3) },
-    { from: 1, count: chance.from(1, 3) },
-    { nth: chance.from(1, 6) },
-    { from: chance.from(1, 4), count: chance.from(1, 6) },
-    { from: chance.from(1, 4), count: chance.from(2, 14) },
-    { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
-    { from: chance.from(1, 3) },
-  ]);
-}
-
-/** None, or several at the same time. */
-export function drawFaults(chance: Chance, endpoints: readonly [Endpoint, ...Endpoint[]]): FaultRule[] {
+/** None, or several at the same time: once, in a burst, at random, or always. */
+export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): FaultRule[] {
   if (chance.odds(0.08)) return [];
   return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
     const endpoint = chance.pick(endpoints);
     const isPaged = endpoint === 'list-operations' || endpoint === 'list-projects';
+    const when = chance.pick<Omit<FaultRule, 'fault' | 'endpoint'>>([
+      { nth: 1 },
+      { nth: chance.from(1, 3) },
+      { from: 1, count: chance.from(1, 3) },
+      { nth: chance.from(1, 6) },
+      { from: chance.from(1, 4), count: chance.from(1, 6) },
+      { from: chance.from(1, 4), count: chance.from(2, 14) },
+      { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
+      { from: chance.from(1, 3) },
+    ]);
     const path = isPaged && chance.odds(0.5) ? { path: 'cursor=' } : {};
-    return { endpoint, ...path, ...when(chance), fault: drawFault(chance, endpoint) };
+    return { endpoint, ...path, ...when, fault: drawFault(chance, endpoint) };
   });
 }
 
 /** The service creates a key, and its response contains it in a form that is of no use. */
-const unusable: readonly [{ status: number; body: string }, ...{ status: number; body: string }[]] = [
+const unusable = [
   { status: 200, body: '{"api_key":{"id":1,"key":"@minted@"}}' },
   { status: 200, body: '{"id":"@minted@","key":"@minted@"}' },
   { status: 200, body: '{"id":1,"secret":"@minted@"}' },
@@ -113,12 +91,15 @@ const unusable: readonly [{ status: number; body: string }, ...{ status: number;
 
 /** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
 export function drawKeyFaults(chance: Chance): FaultRule[] {
-  const burst = () =>
-    chance.pick<Omit<FaultRule, 'fault'>>([
+  const rule = (endpoint: Endpoint, fault: Fault): FaultRule => ({
+    endpoint,
+    fault,
+    ...chance.pick<Omit<FaultRule, 'fault'>>([
       { nth: 1 },
       { from: 1, count: chance.from(1, 6) },
       { from: chance.from(1, 3), count: chance.from(1, 9) },
-    ]);
+    ]),
+  });
   const done = chance.pick<Done>(['now', 'now', 'never', { msAfterGivenUp: chance.from(1, 3_000) }]);
   const create = chance.pick<Fault>([
     { kind: 'cut-before-headers', done },
@@ -128,10 +109,8 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
     { kind: 'status', ...chance.pick(unusable), done: 'now' },
     { kind: 'html', status: chance.pick([423, 429]), done },
   ]);
-  const rules: FaultRule[] = [{ endpoint: 'create-key', ...burst(), fault: create }];
-  for (const endpoint of ['list-keys', 'revoke-key'] as const)
-    if (chance.odds(0.65)) rules.push({ endpoint, ...burst(), fault: drawFault(chance, endpoint) });
-  return rules;
+  const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
+  return [rule('create-key', create), ...later.map((endpoint) => rule(endpoint, drawFault(chance, endpoint)))];
 }
 
 export function drawOutages(chance: Chance, span: number): Outage[] {

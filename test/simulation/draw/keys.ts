@@ -1,3 +1,4 @@
+import type { LookupFailure, RunState } from '../../../src/modes/sweep-keys/run-lookups.js';
 import type { Chance } from '../chance.js';
 import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';
@@ -10,40 +11,30 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
+  const soon = () => startsAtMs + chance.upTo(20_000);
   const events = [
-    ...sometimes(chance, 0.06, () =>
-      revocation(
-        startsAtMs + chance.upTo(20_000),
-        'the parent key',
-        ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id,
-      ),
+    ...chance.sometimes(0.06, () =>
+      revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
     ),
-    ...sometimes(chance, 0.05, () => revocation(startsAtMs + chance.upTo(20_000), 'the newest key', newestKey)),
-  ];
-  // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
-  const reuses = chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => startsAtMs + chance.upTo(25_000));
-  for (const atMs of reuses) {
-    events.push({
-      atMs,
+    ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
+    // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
+    ...chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => ({
+      atMs: startsAtMs + chance.upTo(25_000),
       what: 'the newest key is revoked by another, and its id used again',
-      run: (at) => at.reuseId(newestKey(at)),
-    });
-  }
+      run: (at: Stage) => at.reuseId(newestKey(at)),
+    })),
+  ];
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
   return {
     inputs: {
-      ...(revokes ? {} : { 'revoke-in-post': 'false' }),
-      ...(fails ? { 'on-revoke-failure': 'fail' } : {}),
-      ...(exportsTo === '' ? {} : { 'export-env': exportsTo }),
-      ...(chance.odds(0.2) ? { 'key-label': 'label' } : {}),
+      'revoke-in-post': revokes ? '' : 'false',
+      'on-revoke-failure': fails ? 'fail' : '',
+      'export-env': exportsTo,
+      'key-label': chance.odds(0.2) ? 'label' : '',
     },
     expects: { mode: 'create-key', revokes, fails, exportsTo },
     events,
   };
-}
-
-function sometimes<T>(chance: Chance, odds: number, make: () => T): T[] {
-  return chance.odds(odds) ? [make()] : [];
 }
 
 function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
@@ -64,15 +55,17 @@ export function drawPost(
   environment: Readonly<Record<string, string>>,
 ): PostDrawn {
   const { 'api-key': parent = '', ...rest } = inputs;
-  const afterMs = 1 + chance.upTo(8_000);
-  return chance.pick<() => PostDrawn>([
-    () => ({ afterMs, inputs, environment }),
-    () => ({ afterMs, inputs, environment }),
-    () => ({ afterMs, inputs, environment }),
-    () => ({ afterMs, inputs: { ...rest, 'api-key': stage.plane.addKey('of another step').key }, environment }),
-    () => ({ afterMs, inputs: rest, environment: { ...environment, CTL_API_KEY: parent } }),
-    () => ({ afterMs, inputs: rest, environment }),
-  ])();
+  const same = { afterMs: 1 + chance.upTo(8_000), inputs, environment };
+  switch (chance.pick(['own', 'own', 'own', 'of another step', 'in the environment', 'missing'])) {
+    case 'of another step':
+      return { ...same, inputs: { ...rest, 'api-key': stage.plane.addKey('of another step').key } };
+    case 'in the environment':
+      return { ...same, inputs: rest, environment: { ...environment, CTL_API_KEY: parent } };
+    case 'missing':
+      return { ...same, inputs: rest };
+    default:
+      return same;
+  }
 }
 
 export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
@@ -83,7 +76,7 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   chance.times(chance.pick([0, 2]), () => plane.addKey('kept'));
   for (const { id } of keys) if (chance.odds(0.15)) plane.revokeKey(id);
   const events = keys.flatMap(({ id }) =>
-    sometimes(chance, 0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
+    chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
   );
   if (chance.odds(0.55)) {
     const name = chance.pick(['ci', 'deploy', 'nobody']);
@@ -125,49 +118,37 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
 export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task): Drawn {
   const dryRun = chance.odds(0.15);
   return {
-    inputs: { 'github-token': githubToken, ...(dryRun ? { 'dry-run': 'true' } : {}) },
+    inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '' },
     expects: { mode: 'sweep-keys', dryRun, olderThanMs: 35 * 24 * hour },
-    events: sometimes(chance, 0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
+    events: chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
   };
 }
 
-const refusal: GitHubRun = {
-  unseen: { message: 'GitHub responded with status 403: Resource not accessible', status: 403, transient: false },
-  times: Number.POSITIVE_INFINITY,
-  later: 'gone',
-};
+function unseen(status: number, times: number, later: RunState | 'gone', more: Partial<LookupFailure> = {}): GitHubRun {
+  const message = `GitHub responded with status ${status}`;
+  return { unseen: { message, status, transient: true, ...more }, times, later };
+}
+
+const refusal = unseen(403, Number.POSITIVE_INFINITY, 'gone', { transient: false });
 
 function drawGitHubRun(chance: Chance): GitHubRun {
-  const run = chance.pick([
+  const run = chance.pick<RunState | 'gone'>([
     { attempt: 1, isCompleted: true },
     { attempt: 1, isCompleted: true },
     { attempt: 1, isCompleted: false },
     { attempt: 2, isCompleted: false },
     { attempt: 3, isCompleted: true },
     'gone',
-  ] as const);
-  return chance.pick<() => GitHubRun>([
-    () => ({ run }),
-    () => ({ run }),
-    () => ({ run }),
-    () => ({ run }),
-    () => ({
-      unseen: { message: 'GitHub responded with status 502', status: 502, transient: true },
-      times: chance.pick([1, 2, 99]),
-      later: run,
-    }),
-    () => ({
-      unseen: {
-        message: 'GitHub responded with status 429',
-        status: 429,
-        transient: true,
-        retryAfterMs: chance.below(9_000),
-      },
-      times: chance.pick([1, 99]),
-      later: run,
-    }),
-    () => (run === 'gone' ? { run } : { foundAfter: 1, later: run }),
-    () => (chance.odds(0.3) ? { silent: true } : { run }),
-    () => (chance.odds(0.3) ? refusal : { run }),
-  ])();
+  ]);
+  return chance.pick<GitHubRun>([
+    { run },
+    { run },
+    { run },
+    { run },
+    unseen(502, chance.pick([1, 2, 99]), run),
+    unseen(429, chance.pick([1, 99]), run, { retryAfterMs: chance.below(9_000) }),
+    run === 'gone' ? { run } : { foundAfter: 1, later: run },
+    chance.odds(0.3) ? { silent: true } : { run },
+    chance.odds(0.3) ? refusal : { run },
+  ]);
 }

@@ -1,7 +1,6 @@
 import type { Chance } from '../chance.js';
-import type { Expectation, OutsideEvent } from '../plan.js';
+import type { Expectation, OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFilter, text } from './filter.js';
 
 export interface Drawn {
   readonly inputs: Record<string, string>;
@@ -24,16 +23,41 @@ const command = '##[error]';
 /** The stage sends such an id as a number. */
 const ofDigits = '9007199254740993';
 
-function drawFailOn(chance: Chance): string {
-  return chance.pick(['', '', '', 'empty', 'match']);
+/** As the step gets it, and as a function that is written without the action's code. */
+export type Filter = readonly [input: string, admits: RecordFilter];
+
+const noFilter: Filter = ['', () => true];
+
+export function drawFilter(chance: Chance, filters: readonly Filter[], otherwise = noFilter): Filter {
+  return chance.odds(0.3) ? chance.pick(filters) : otherwise;
 }
 
-function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== ''));
+export function text(record: Readonly<Record<string, unknown>>, field: string): string {
+  return String(record[field] ?? '');
 }
 
-export function drawListOperations(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
-  const { plane } = stage;
+/** The inputs that all lists have. A part of a list, its shard, has only a filter. */
+function drawList(chance: Chance, filters: readonly Filter[], limits: readonly string[], isWhole = true) {
+  const [filter, admits] = drawFilter(chance, filters);
+  const limit = isWhole ? chance.pick(limits) : '';
+  const failOn = isWhole ? chance.pick(['', '', '', 'empty', 'match']) : '';
+  return {
+    inputs: { filter, limit, 'fail-on': failOn },
+    expects: { limit: Number(limit), isLimitSet: limit !== '', filter: admits, failOn },
+  };
+}
+
+/** Changes in the first seconds of the step. */
+function drawEvents(
+  chance: Chance,
+  startsAtMs: number,
+  most: number,
+  draw: () => Omit<OutsideEvent, 'atMs'>,
+): OutsideEvent[] {
+  return chance.times(chance.pick([0, 0, 1, most]), () => ({ atMs: startsAtMs + chance.upTo(4_000), ...draw() }));
+}
+
+export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
   const projectId = plane.projectIds[0] ?? '';
   chance.times(chance.pick([0, 4, 12]), () =>
     plane.startOperation({
@@ -43,101 +67,75 @@ export function drawListOperations(chance: Chance, stage: Stage, { startsAtMs }:
       ageMs: chance.below(7_200_000),
     }),
   );
-  const [filter, admits] = drawFilter(chance, [
+  const filters: Filter[] = [
     ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
     ['action!=c*', (record) => !text(record, 'action').startsWith('c')],
     ['id=????????-*', () => true],
     ['action=nothing', () => false],
-  ]);
-  const limit = chance.pick(['', '', '0', '1', '4', '10', '150']);
-  const since = chance.pick(['', '', '1h', '90s']);
-  const failOn = drawFailOn(chance);
-  const events = chance.times(chance.pick([0, 0, 1, 3]), () => ({
-    atMs: startsAtMs + chance.upTo(4_000),
-    what: 'an operation is started',
-    run: () => void plane.startOperation({ projectId }),
-  }));
+  ];
+  const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '4', '10', '150']);
+  const since = chance.pick(['', '', '1h', '90s'] as const);
   const areIdsUsable = chance.odds(0.95);
   if (!areIdsUsable)
     plane.startOperation({ projectId, fields: { id: chance.pick(['::error::x', `x ${command}`, 'a\nb']) } });
   return {
     clockAheadMs: chance.pick([0, 0, 7_200_000, -7_200_000, 100_000]),
-    inputs: nonEmpty({ 'project-id': projectId, filter, limit, since, 'fail-on': failOn }),
+    inputs: { ...inputs, 'project-id': projectId, since },
     expects: {
       mode: 'list-operations',
+      ...expects,
+      limit: expects.isLimitSet ? expects.limit : 100,
       projectId,
-      limit: limit === '' ? 100 : Number(limit),
-      isLimitSet: limit !== '',
       areIdsUsable,
-      sinceMs: since === '' ? undefined : since === '1h' ? 3_600_000 : 90_000,
-      filter: admits,
-      failOn,
+      sinceMs: { '': undefined, '1h': 3_600_000, '90s': 90_000 }[since],
     },
-    events,
+    events: drawEvents(chance, startsAtMs, 3, () => ({
+      what: 'an operation is started',
+      run: () => void plane.startOperation({ projectId }),
+    })),
   };
 }
 
-export function drawListProjects(chance: Chance, stage: Stage, { startsAtMs, shard }: Task): Drawn {
-  const { plane } = stage;
-  const [filter, admits] = drawFilter(chance, [
+export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs, shard }: Task): Drawn {
+  const filters: Filter[] = [
     ['region_id=cloud-eu-*', (record) => text(record, 'region_id').startsWith('cloud-eu-')],
     ['pg_version!=14', (record) => record['pg_version'] !== 14],
     ['name=nobody', () => false],
-  ]);
+  ];
   if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits, name: command });
-  const limit = shard === '' ? chance.pick(['', '', '0', '1', '5']) : '';
+  const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '5'], shard === '');
   const maxBatches = chance.pick(['', '', '1', '2', '5', '256']);
-  const failOn = shard === '' ? drawFailOn(chance) : '';
-  const events = chance.times(chance.pick([0, 0, 1, 3]), () => {
-    const others = plane.projectIds;
-    const leaving = others[chance.below(others.length)] ?? '';
-    const comes = chance.odds(0.5);
-    return {
-      atMs: startsAtMs + chance.upTo(4_000),
-      what: comes ? 'a project is made' : `project ${leaving} is removed`,
-      run: () => (comes ? void plane.addProject() : plane.removeProject(leaving)),
-    };
-  });
   return {
-    inputs: nonEmpty({ filter, limit, shard, 'max-batches': maxBatches, 'fail-on': failOn }),
-    expects: {
-      mode: 'list-projects',
-      limit: Number(limit),
-      isLimitSet: limit !== '',
-      maxBatches: Number(maxBatches || 256),
-      shard,
-      filter: admits,
-      failOn,
-    },
-    events,
+    inputs: { ...inputs, shard, 'max-batches': maxBatches },
+    expects: { mode: 'list-projects', ...expects, maxBatches: Number(maxBatches || 256), shard },
+    events: drawEvents(chance, startsAtMs, 3, () => {
+      const leaving = plane.projectIds[chance.below(plane.projectIds.length)] ?? '';
+      return chance.odds(0.5)
+        ? { what: 'a project is made', run: () => void plane.addProject() }
+        : { what: `project ${leaving} is removed`, run: () => plane.removeProject(leaving) };
+    }),
   };
 }
 
-export function drawListKeys(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
-  const { plane } = stage;
+export function drawListKeys(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
   chance.times(chance.pick([0, 1, 3, 8]), (index) =>
     plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`, `docs ${command}`])),
   );
-  const [filter, admits] = drawFilter(chance, [
+  const filters: Filter[] = [
     ['name=ci', (record) => text(record, 'name') === 'ci'],
     ['name!=shop-*', (record) => !text(record, 'name').startsWith('shop-')],
     ['name=nobody', () => false],
-  ]);
-  const limit = chance.pick(['', '0', '1', '3']);
-  const failOn = drawFailOn(chance);
-  const events = chance.times(chance.pick([0, 0, 1, 2]), () => {
-    const keys = plane.aliveKeys();
-    const leaving = keys[chance.from(1, keys.length)]?.id ?? '';
-    const comes = chance.odds(0.5);
-    return {
-      atMs: startsAtMs + chance.upTo(4_000),
-      what: comes ? 'a key is made by another' : `key ${leaving} is revoked by another`,
-      run: (at: Stage) => (comes ? void plane.addKey('late') : at.revokeAsAnother(leaving)),
-    };
-  });
+  ];
+  const { inputs, expects } = drawList(chance, filters, ['', '0', '1', '3']);
   return {
-    inputs: nonEmpty({ filter, limit, 'fail-on': failOn }),
-    expects: { mode: 'list-keys', limit: Number(limit), isLimitSet: limit !== '', filter: admits, failOn },
-    events,
+    inputs,
+    expects: { mode: 'list-keys', ...expects },
+    events: drawEvents(chance, startsAtMs, 2, () => {
+      const keys = plane.aliveKeys();
+      const leaving = keys[chance.from(1, keys.length)]?.id ?? '';
+      return chance.odds(0.5)
+        ? { what: 'a key is made by another', run: () => void plane.addKey('late') }
+        : { what: `key ${leaving} is revoked by another`, run: (stage) => stage.revokeAsAnother(leaving) };
+    }),
   };
 }

@@ -11,15 +11,13 @@ import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Ta
 import { drawService, drawTrip } from './service.js';
 import { drawWait } from './wait-operation.js';
 
-type Endpoints = readonly [Endpoint, ...Endpoint[]];
-
 /** The endpoints that a mode uses, the important ones more than once. */
-const endpointsOf: Readonly<Record<Mode, Endpoints>> = {
+const endpointsOf: Readonly<Record<Mode, readonly Endpoint[]>> = {
   'wait-operation': ['get-operation', 'get-operation', 'list-operations'],
   'list-operations': ['list-operations'],
   'list-projects': ['list-projects'],
   'list-keys': ['list-keys'],
-  'create-key': ['create-key', 'create-key', 'create-key', ...times(2, 'list-keys'), ...times(3, 'revoke-key')],
+  'create-key': ['create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
   'revoke-key': ['revoke-key', 'list-keys'],
   'sweep-keys': ['revoke-key', 'list-keys'],
 };
@@ -34,12 +32,7 @@ const drawTask: Readonly<Record<Mode, (chance: Chance, stage: Stage, task: Task)
   'sweep-keys': drawSweep,
 };
 
-function times(count: number, endpoint: Endpoint): Endpoint[] {
-  return Array.from({ length: count }, () => endpoint);
-}
-
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
-const timeouts = ['1s', '3s', '10s', '30s', '30s', '30s', '1m'] as const;
 const requestTimeouts = { '500ms': 500, '2s': 2_000, '5s': 5_000, '30s': 30_000 } as const;
 /** A workflow run that goes on, or is over, while a step of it creates a key. */
 const otherRun = '7800';
@@ -63,7 +56,7 @@ export function drawPlan(seed: number, temp: string, createStage: CreateStage): 
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
-  const endpoints: Endpoints = isCreating ? endpointsOf['create-key'] : endpointsOf[mode];
+  const endpoints = endpointsOf[isCreating ? 'create-key' : mode];
   const faults = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
   stage.outages = drawOutages(chance, 40_000);
@@ -122,10 +115,13 @@ function drawStep(
   stage: Stage,
   { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
-  const timeout = mode === 'wait-operation' && chance.odds(0.02) ? '10m' : chance.pick(timeouts);
+  const timeout =
+    mode === 'wait-operation' && chance.odds(0.02)
+      ? '10m'
+      : chance.pick(['1s', '3s', '10s', '30s', '30s', '30s', '1m']);
   const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = pollsOnce ? 0 : durations[timeout];
-  const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s'] as const);
+  const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s']);
   const drawn = drawTask[mode](chance, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
@@ -135,7 +131,7 @@ function drawStep(
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
     timeout: pollsOnce ? '0' : timeout,
     'request-timeout': requestTimeout,
-    ...(chance.odds(0.1) ? { summary: 'false' } : {}),
+    summary: chance.odds(0.1) ? 'false' : '',
     ...drawn.inputs,
   };
   const environment = {

@@ -3,15 +3,23 @@ import { join } from 'node:path';
 import type { Operation, OperationPlan } from '../../control-plane/index.js';
 import { uuid } from '../../control-plane/random.js';
 import type { Chance } from '../chance.js';
-import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFilter, text } from './filter.js';
-import type { Drawn, Task } from './lists.js';
+import { type Drawn, drawFilter, type Filter, type Task, text } from './lists.js';
 
-const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'] as const;
+const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'];
 /** Operations that the service starts by itself do not count without a filter that names the action. */
-const countsByDefault: RecordFilter = (record) =>
-  !['suspend_compute', 'check_availability'].includes(text(record, 'action'));
+const countsByDefault: Filter = [
+  '',
+  (record) => !['suspend_compute', 'check_availability'].includes(text(record, 'action')),
+];
+const filters: readonly Filter[] = [
+  ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
+  ['action!=start_*', (record) => !text(record, 'action').startsWith('start_')],
+  [
+    'branch_id=br-b*\naction=*_*',
+    (record) => text(record, 'branch_id').startsWith('br-b') && text(record, 'action').includes('_'),
+  ],
+];
 
 const actions = [
   'create_branch',
@@ -20,7 +28,7 @@ const actions = [
   'apply_config',
   'suspend_compute',
   'check_availability',
-] as const;
+];
 
 /** It often ends near the deadline. */
 function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
@@ -58,7 +66,8 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const isAll = chance.odds(0.45);
-  const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1) as [string, ...string[]];
+  const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1);
+  const [projectId = ''] = projectIds;
   const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
   const isQuiet = isAll && chance.odds(0.2);
   // More than are requested at once, and too old for the newest 200.
@@ -67,73 +76,50 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
   const operations = chance.times(number, () =>
     stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs) }),
   );
-  if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectIds[0], since)));
-  const [projectId] = projectIds;
-  if (isCrowd) for (let left = 210; left > 0; left--) plane.startOperation({ projectId, lengthMs: 0 });
+  if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectId, since)));
+  if (isCrowd) chance.times(210, () => plane.startOperation({ projectId, lengthMs: 0 }));
   // An unusable record of another operation makes the list unusable.
   if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
   // The request for one of two hangs, and must not delay the failure of the other.
   if (!isAll && number === 1 && chance.odds(0.1)) {
-    const hanging = stage.start({ projectId: projectIds[0], lengthMs: Number.POSITIVE_INFINITY });
+    const hanging = stage.start({ projectId, lengthMs: Number.POSITIVE_INFINITY });
     stage.faults.add({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
-    const failing = { projectId: projectIds[0], lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
+    const failing = { projectId, lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
     operations.splice(0, 1, hanging, stage.start(failing));
   }
-  const events: OutsideEvent[] = [];
-  if (isAll || chance.odds(0.2)) {
-    for (let left = chance.pick([0, 1, 2, 3]); left > 0; left--) {
-      const plan = {
-        projectId: chance.pick(projectIds),
-        ...drawOperation(chance, timeoutMs),
-        appearsAfterMs: 0,
-        ageMs: 0,
-      };
-      events.push({
-        atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
-        what: `an operation is started: ${JSON.stringify(plan)}`,
-        run: () => {
-          if (plane.hasProject(plan.projectId)) stage.start(plan);
-        },
-      });
-    }
-  }
-  if (chance.odds(0.05)) {
-    events.push({
-      atMs: startsAtMs + chance.upTo(20_000),
-      what: 'the project is removed',
-      run: () => plane.removeProject(projectId),
-    });
-  }
-  const [filter, admits] = isAll
-    ? drawFilter(
-        chance,
-        [
-          ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
-          ['action!=start_*', (record) => !text(record, 'action').startsWith('start_')],
-          [
-            'branch_id=br-b*\naction=*_*',
-            (record) => text(record, 'branch_id').startsWith('br-b') && text(record, 'action').includes('_'),
-          ],
-        ],
-        countsByDefault,
-      )
-    : (['', countsByDefault] as const);
+  const newcomers = isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0;
+  const events = chance.times(newcomers, () => {
+    const operation = drawOperation(chance, timeoutMs);
+    const plan = { ...operation, projectId: chance.pick(projectIds), appearsAfterMs: 0, ageMs: 0 };
+    return {
+      atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
+      what: `an operation is started: ${JSON.stringify(plan)}`,
+      run: () => {
+        if (plane.hasProject(plan.projectId)) stage.start(plan);
+      },
+    };
+  });
+  const removal = chance.sometimes(0.05, () => ({
+    atMs: startsAtMs + chance.upTo(20_000),
+    what: 'the project is removed',
+    run: () => plane.removeProject(projectId),
+  }));
+  const [filter, admits] = isAll ? drawFilter(chance, filters, countsByDefault) : countsByDefault;
   const failOnEmpty = chance.odds(0.2);
   const ids = isAll ? 'all' : idsOf(chance, operations);
-  const inputs: Record<string, string> = {
-    'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
-    'fail-fast': String(failFast),
-    'poll-interval': chance.pick(['auto', 'auto', 'auto', '1s', '3s']),
-    ...(filter === '' ? {} : { filter }),
-    ...(since === undefined ? {} : { since: `${since}s` }),
-    ...(failOnEmpty ? { 'fail-on': 'empty' } : {}),
-    ...inputOf(chance, ids, operations, temp),
-  };
   const sinceMs = since === undefined ? undefined : since * 1_000;
   return {
-    inputs,
+    inputs: {
+      'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
+      'fail-fast': String(failFast),
+      'poll-interval': chance.pick(['auto', 'auto', 'auto', '1s', '3s']),
+      filter,
+      since: since === undefined ? '' : `${since}s`,
+      'fail-on': failOnEmpty ? 'empty' : '',
+      ...inputOf(chance, ids, operations, temp),
+    },
     expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: admits, sinceMs, failOnEmpty },
-    events,
+    events: [...events, ...removal],
   };
 }
 
