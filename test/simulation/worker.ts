@@ -9,6 +9,8 @@ export interface Share {
   readonly count: number;
   /** Whether the first violation ends the share. */
   readonly untilFound: boolean;
+  /** A folder for the files of the runner. */
+  readonly temp: string;
 }
 
 export interface Finding {
@@ -16,8 +18,7 @@ export interface Finding {
   readonly violations: readonly string[];
 }
 
-export interface Done {
-  readonly share: Share;
+export interface Findings {
   readonly cells: readonly (readonly [string, number])[];
   readonly findings: readonly Finding[];
 }
@@ -25,31 +26,25 @@ export interface Done {
 // Stack traces of tens of thousands of errors that nobody sees cost time.
 Error.stackTraceLimit = 0;
 
-const { temp } = workerData as { readonly temp: string };
 let unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled rejection: ${reason}`));
+parentPort?.postMessage(await work(workerData as Share));
 
-parentPort?.on('message', async (share: Share) => parentPort?.postMessage(await work(share)));
-
-async function work(share: Share): Promise<Done> {
+async function work({ from, count, untilFound, temp }: Share): Promise<Findings> {
   const coverage = new Coverage();
   const findings: Finding[] = [];
-  for (let seed = share.from; seed < share.from + share.count; seed++) {
-    const violations = await violationsIn(seed, coverage);
-    if (violations.length === 0) continue;
-    findings.push({ seed, violations });
-    if (share.untilFound) break;
+  for (let seed = from; seed < from + count; seed++) {
+    unhandled = [];
+    const violations: string[] = [];
+    try {
+      const run = await simulate(seed, temp);
+      coverage.count(run);
+      violations.push(...violationsOf(run), ...unhandled);
+    } catch (error) {
+      violations.push(`the run did not end: ${error instanceof Error ? error.message : error}`);
+    }
+    if (violations.length > 0) findings.push({ seed, violations });
+    if (violations.length > 0 && untilFound) break;
   }
-  return { share, cells: coverage.counts, findings };
-}
-
-async function violationsIn(seed: number, coverage: Coverage): Promise<string[]> {
-  unhandled = [];
-  try {
-    const run = await simulate(seed, temp);
-    coverage.count(run);
-    return [...violationsOf(run), ...unhandled];
-  } catch (error) {
-    return [`the run did not end: ${error instanceof Error ? error.message : error}`];
-  }
+  return { cells: coverage.counts, findings };
 }
