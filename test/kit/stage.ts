@@ -98,6 +98,7 @@ export async function setStage(
   const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const service = virtual === undefined ? await startControlPlane(serviceOptions) : withAddress(virtual);
+  let spawned = 0;
   const spawn: StepOptions['spawn'] =
     virtual &&
     ((child, part) => {
@@ -107,7 +108,8 @@ export async function setStage(
         elsewhere.push(request);
         throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
       };
-      const random = seededRandom(options.seed ?? 1);
+      // Each process draws numbers of its own, so that no two steps make the same name of a key.
+      const random = seededRandom((options.seed ?? 1) + spawned++);
       return spawnVirtual(child, part, {
         clock,
         exchange: ownExchange ?? toService,
