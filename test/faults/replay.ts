@@ -8,9 +8,8 @@ import { drawPlan } from '../simulation/draw/plan.js';
 import { githubToken, type Interruption, type StepPlan } from '../simulation/plan.js';
 import { awaitMoment } from '../simulation/process.js';
 import { ProcessRecord, type Run } from '../simulation/record.js';
-import { play } from '../simulation/simulate.js';
+import { type Host, play, timeoutOf } from '../simulation/simulate.js';
 import { epoch, Stage } from '../simulation/stage.js';
-import { postTimeout } from '../simulation/truth.js';
 import { startGitHubOf } from './github.js';
 import { type Listener, type SocketServer, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
@@ -42,15 +41,8 @@ export async function replay(seed: number): Promise<Run> {
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = plan.jobs.flat().map(() => new SocketStep(stage, seed, github.url));
   try {
-    const records = await play(
-      plan,
-      {
-        stage,
-        main: (step, index) => at(steps, index).main(step),
-        post: (step, index) => at(steps, index).post(step),
-      },
-      0,
-    );
+    const run: Host['run'] = (part, step, index) => (steps[index] as SocketStep).run(part, step);
+    const records = await play(plan, { stage, run }, 0);
     const isOtherToken = github.requests.some(({ headers }) => headers['authorization'] !== `token ${githubToken}`);
     if (isOtherToken) records[0]?.main.problems.push('GitHub got another token');
     return { plan, stage, steps: records };
@@ -60,12 +52,6 @@ export async function replay(seed: number): Promise<Run> {
     await github.close();
     rmSync(temp, { recursive: true, force: true });
   }
-}
-
-function at<T>(items: readonly T[], index: number): T {
-  const item = items[index];
-  if (item === undefined) throw new Error(`There is no step ${index}.`);
-  return item;
 }
 
 function realClock(): ConstructorParameters<typeof Stage>[0]['clock'] {
@@ -96,25 +82,16 @@ class SocketStep {
     this.#gitHubUrl = gitHubUrl;
   }
 
-  async main(plan: StepPlan): Promise<ProcessRecord> {
-    this.#server = await serve(this.#stage, {
+  async run(part: ProcessRecord['part'], plan: StepPlan): Promise<ProcessRecord> {
+    this.#server ??= await serve(this.#stage, {
       onRequest: (sent) => this.#listener?.onRequest(sent),
       onEnd: (sent) => this.#listener?.onEnd(sent),
     });
-    const limitMs = (plan.timeoutMs || 30 * plan.requestTimeoutMs) + overtimeMs;
-    const options = this.#options(plan.inputs, plan.environment, plan, plan.interruption);
-    const [record, result] = await this.#run('main', plan.interruption, () => startStep({ ...options, limitMs }));
-    this.#main = result;
-    return record;
-  }
-
-  async post(plan: StepPlan): Promise<ProcessRecord> {
+    const options = { ...this.#options(part, plan), limitMs: timeoutOf(part, plan) + overtimeMs };
     const main = this.#main;
-    if (main === undefined) throw new Error('Post has no main.');
-    const { inputs, environment, interruption } = plan.post;
-    const options = this.#options(inputs, environment, plan, interruption);
-    const limitMs = postTimeout + overtimeMs;
-    const [record] = await this.#run('post', interruption, () => startPost(main, { ...options, limitMs }));
+    const start = () => (main === undefined ? startStep(options) : startPost(main, options));
+    const [record, result] = await this.#observe(part, (part === 'main' ? plan : plan.post).interruption, start);
+    this.#main ??= result;
     return record;
   }
 
@@ -126,7 +103,7 @@ class SocketStep {
     await this.#server?.close();
   }
 
-  async #run(
+  async #observe(
     part: ProcessRecord['part'],
     interruption: Interruption | undefined,
     start: () => StepHandle,
@@ -163,12 +140,8 @@ class SocketStep {
     return interruption?.what === 'kill' ? 'SIGKILL' : this.#seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
   }
 
-  #options(
-    inputs: Readonly<Record<string, string>>,
-    environment: Readonly<Record<string, string>>,
-    { clockAheadMs }: StepPlan,
-    interruption: Interruption | undefined,
-  ): StepOptions {
+  #options(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
+    const { inputs, environment, interruption } = part === 'main' ? plan : plan.post;
     const { moment } = interruption ?? {};
     const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
     const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
@@ -179,7 +152,7 @@ class SocketStep {
         ...Object.fromEntries(names.map((name) => [name, environment[name]])),
         GITHUB_API_URL: this.#gitHubUrl,
         // The clock of the service, and by how much the plan wants the runner's to differ.
-        CLOCK_AHEAD_MS: String(this.#stage.clock.epochMs() - Date.now() + clockAheadMs),
+        CLOCK_AHEAD_MS: String(this.#stage.clock.epochMs() - Date.now() + plan.clockAheadMs),
         SIGNAL_AT: inner === undefined ? '' : `${this.#signalOf(interruption)} ${inner}`,
       },
       token: githubToken,

@@ -18,8 +18,8 @@ const lateRequestsMs = 60_000;
 /** The processes of a run: in virtual time, or over sockets. */
 export interface Host {
   readonly stage: Stage;
-  main(step: StepPlan, index: number): Promise<ProcessRecord>;
-  post(step: StepPlan, index: number, state: string): Promise<ProcessRecord>;
+  /** `state`: empty for main. */
+  run(part: ProcessRecord['part'], step: StepPlan, index: number, state: string): Promise<ProcessRecord>;
 }
 
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
@@ -43,13 +43,8 @@ export async function play(plan: Plan, host: Host, restMs: number): Promise<Step
     });
   }
   let index = 0;
-  const jobs = plan.jobs.map((steps) =>
-    playJob(
-      steps.map((step) => [step, index++] as const),
-      host,
-    ),
-  );
-  const records = (await Promise.all(jobs)).flat();
+  const jobs = plan.jobs.map((steps) => steps.map((step) => [step, index++] as const));
+  const records = (await Promise.all(jobs.map((steps) => playJob(steps, host)))).flat();
   await stage.sleep(restMs);
   return records;
 }
@@ -58,7 +53,7 @@ async function playJob(steps: readonly (readonly [StepPlan, number])[], host: Ho
   const records = await Promise.all(
     steps.map(async ([plan, index]): Promise<StepRecord> => {
       await host.stage.sleep(plan.startsAtMs);
-      const main = await host.main(plan, index);
+      const main = await host.run('main', plan, index, '');
       const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
       return new StepRecord(plan, main, state, host.stage);
     }),
@@ -69,41 +64,34 @@ async function playJob(steps: readonly (readonly [StepPlan, number])[], host: Ho
     const state = record.state || (record.forgery?.text ?? '');
     if (state === '' || state === nothingToRevoke) continue;
     await host.stage.sleep(record.plan.post.afterMs);
-    record.post = await host.post(record.plan, steps[at]?.[1] ?? 0, state);
+    record.post = await host.run('post', record.plan, steps[at]?.[1] ?? 0, state);
   }
   return records;
 }
 
+/** Milliseconds. */
+export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeoutMs }: StepPlan): number {
+  return part === 'post' ? postTimeout : timeoutMs || 30 * requestTimeoutMs;
+}
+
 function virtualHost(plan: Plan, stage: Stage, clock: VirtualClock): Host {
-  const random = (index: number, part: number) => new Chance(plan.seed * 16 + 2 * index + part).random;
   return {
     stage,
-    main: (step, index) => {
-      const { inputs, environment, interruption, runnerFault, clockAheadMs, timeoutMs, requestTimeoutMs } = step;
+    run: (part, step, index, state) => {
+      const isMain = part === 'main';
+      const { runnerFault, clockAheadMs } = step;
+      const { inputs, interruption, environment: own } = isMain ? step : step.post;
+      const environment = { ...own, [`STATE_${postStateName}`]: state };
       return runProcess(stage, clock, {
-        part: 'main',
-        work: mainWork(workflowRuns(plan, stage)),
+        part,
+        work: isMain ? mainWork(workflowRuns(plan, stage)) : postWork(environment),
         inputs,
         environment,
-        random: random(index, 0),
+        random: new Chance(plan.seed * 16 + 2 * index + (isMain ? 0 : 1)).random,
         interruption,
-        runnerFault,
+        runnerFault: isMain || runnerFault?.kind === 'summary' ? runnerFault : undefined,
         clockAheadMs,
-        limitMs: (timeoutMs === 0 ? 30 * requestTimeoutMs : timeoutMs) + overtimeMs,
-      });
-    },
-    post: (step, index, state) => {
-      const environment = { ...step.post.environment, [`STATE_${postStateName}`]: state };
-      return runProcess(stage, clock, {
-        part: 'post',
-        work: postWork(environment),
-        inputs: step.post.inputs,
-        environment,
-        random: random(index, 1),
-        interruption: step.post.interruption,
-        runnerFault: step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined,
-        clockAheadMs: step.clockAheadMs,
-        limitMs: postTimeout + overtimeMs,
+        limitMs: timeoutOf(part, step) + overtimeMs,
       });
     },
   };
