@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { startGitHub } from '../control-plane/github/index.js';
+import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
 import { runAndAttempt } from '../src/action/inputs/inputs.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
 import { serializePostState } from '../src/keys/post-state.js';
-import { type RunningControlPlane, startControlPlane } from '../test/control-plane/index.js';
-import { startGitHub } from '../test/github/index.js';
 import { runStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
 import type { Figure } from './figure.js';

@@ -1,10 +1,10 @@
+import { seededRandom } from '../control-plane/random.js';
 import { ControlApi } from '../src/api/control-api.js';
 import { silent } from '../src/api/log.js';
 import type { Exchange } from '../src/http/exchange.js';
 import { parseFilter } from '../src/modes/list/filter.js';
 import { type WaitSettings, waitOperation } from '../src/modes/wait-operation/waiter.js';
 import { Cancellation, Deadline } from '../src/time/deadline.js';
-import { seededRandom } from '../test/control-plane/random.js';
 import { VirtualClock } from '../test/virtual/clock.js';
 import type { Figure } from './figure.js';
 import { type Bucket, Service } from './service.js';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { startControlPlane } from '../build/test/control-plane/index.js';
+import { startControlPlane } from '../build/control-plane/index.js';
 import { runStep } from '../build/test/runner/step.js';
 import { renderMarkdown } from '../build/test/runner/summary-page.js';
 

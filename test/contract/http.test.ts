@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Fault, NotShown } from '../control-plane/index.js';
+import type { Fault, NotShown } from '../../control-plane/index.js';
 import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
 import { gaps, minute, second, tookOf } from '../kit/wait.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import type { Exchange, Fault, FaultRule } from '../../control-plane/index.js';
 import { hang, html, lost, onCreate, onList, retryAfter, status, truncated } from '../kit/fault.js';
 import { type KeyStage, parentKey, setKeyStage } from '../kit/key-stage.js';
 import { reach } from '../kit/reach.js';

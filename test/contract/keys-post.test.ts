@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiKey, Fault } from '../control-plane/index.js';
+import type { ApiKey, Fault } from '../../control-plane/index.js';
 import { hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import {
   type FinishedJob,

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Exchange, Fault, FaultRule } from '../control-plane/index.js';
+import type { Exchange, Fault, FaultRule } from '../../control-plane/index.js';
 import { hang, html, lost, onDelete, onList, retryAfter, status, truncated } from '../kit/fault.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { expectRevocationOutputs } from '../kit/revocation-outputs.js';

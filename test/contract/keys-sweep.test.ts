@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../control-plane/index.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import type { Fault } from '../control-plane/index.js';
 import { onDelete, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import {

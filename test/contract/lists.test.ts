@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
+import type { NotShown, OperationPlan } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
-import type { NotShown, OperationPlan } from '../control-plane/index.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { minute } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
+import type { FaultRule } from '../../control-plane/index.js';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
-import type { FaultRule } from '../control-plane/index.js';
 import { onDelete, status } from '../kit/fault.js';
 import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Fault } from '../control-plane/index.js';
+import type { Fault } from '../../control-plane/index.js';
 import { html, status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';

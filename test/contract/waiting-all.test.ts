@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { FaultRule, Operation, OperationPlan } from '../control-plane/index.js';
+import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import { hang, retryAfter, status } from '../kit/fault.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';

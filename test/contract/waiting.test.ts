@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault, FaultRule, OperationPlan } from '../control-plane/index.js';
-import { seededRandom } from '../control-plane/random.js';
+import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
+import { seededRandom } from '../../control-plane/random.js';
 import { hang, html, lost, retryAfter, status, truncated } from '../kit/fault.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, type Stage, setStage, warningsOf } from '../kit/stage.js';

@@ -1,9 +1,9 @@
 /** `npm run demo`: the bundle at work against the embedded control plane, as a runner would run it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startGitHub } from '../../control-plane/github/index.js';
+import { type OperationPlan, startControlPlane } from '../../control-plane/index.js';
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
-import { type OperationPlan, startControlPlane } from '../control-plane/index.js';
-import { startGitHub } from '../github/index.js';
 import { Job } from '../runner/job.js';
 import { headline, presentStep } from '../runner/present.js';
 import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageOf, parseCliOptions } from '../control-plane/cli-options.js';
+import { messageOf, parseCliOptions } from '../../control-plane/cli-options.js';
 import { fetchRaw } from '../kit/fetch-raw.js';
 import { type Command, startCommand } from './command.js';
 import { examplesOf, shape } from './console.js';
@@ -49,7 +49,7 @@ async function startPlane(line: string): Promise<Plane> {
 }
 
 function plane(options = ''): Promise<Plane> {
-  return startPlane(`exec node build/test/control-plane/cli.js --api-key ${key} ${options}`);
+  return startPlane(`exec node build/control-plane/cli.js --api-key ${key} ${options}`);
 }
 
 async function ask({ base_url }: Plane, path: string, options: Parameters<typeof fetchRaw>[1] = {}) {
@@ -270,7 +270,7 @@ describe.concurrent('bad input gets one error that names it', () => {
     ['--operations -1', /^Option '--operations' argument is ambiguous\.$/, 2],
     ['--host 192.0.2.1', /^Cannot listen: .*192\.0\.2\.1.* Choose another --host or --port\.$/, 1],
   ])('as one line on stderr: %s', async (options, message, exitCode) => {
-    const command = start(`node build/test/control-plane/cli.js ${options}`);
+    const command = start(`node build/control-plane/cli.js ${options}`);
     expect(await command.ended).toBe(exitCode);
     const [, said] = /^control-plane: (.+)\n$/.exec(command.stderr) ?? [];
     expect(said).toMatch(message);

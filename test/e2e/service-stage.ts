@@ -6,7 +6,7 @@ import {
   type RunningControlPlane,
   type ServedControlPlaneOptions,
   startControlPlane,
-} from '../control-plane/index.js';
+} from '../../control-plane/index.js';
 
 /** A control plane, and scripts for workflows that tell it that they run. */
 export interface ServiceStage {

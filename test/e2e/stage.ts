@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { ServedControlPlaneOptions } from '../control-plane/index.js';
+import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { type ActOptions, type ActRun, runAct } from './act.js';
 import { type ServiceStage, setServiceStage } from './service-stage.js';
 

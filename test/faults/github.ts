@@ -1,4 +1,4 @@
-import { type Fault, type RunningGitHub, startGitHub } from '../github/index.js';
+import { type Fault, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
 import type { Chance } from '../simulation/chance.js';
 import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
 

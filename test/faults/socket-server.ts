@@ -1,6 +1,6 @@
-import { basePath, type Reception, type WireStep } from '../control-plane/index.js';
-import type { PlaneRequest } from '../control-plane/plane.js';
-import { startServer } from '../control-plane/server.js';
+import { basePath, type Reception, type WireStep } from '../../control-plane/index.js';
+import type { PlaneRequest } from '../../control-plane/plane.js';
+import { startServer } from '../../control-plane/server.js';
 import type { SentRequest } from '../simulation/record.js';
 import type { Stage } from '../simulation/stage.js';
 

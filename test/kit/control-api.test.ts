@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createControlPlane, type NotShown, type OperationPlan } from '../../control-plane/index.js';
+import { formatTimestamp } from '../../control-plane/timestamp.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
-import { createControlPlane, type NotShown, type OperationPlan } from '../control-plane/index.js';
-import { formatTimestamp } from '../control-plane/timestamp.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { type Connection, connect, createKey, operationsPath, type SendOptions } from './networks.js';
 

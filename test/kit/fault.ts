@@ -1,4 +1,4 @@
-import type { Fault, FaultRule } from '../control-plane/index.js';
+import type { Fault, FaultRule } from '../../control-plane/index.js';
 
 export const hang = { kind: 'hang-before-headers' } as const satisfies Fault;
 export const lost = { kind: 'cut-before-headers' } as const satisfies Fault;

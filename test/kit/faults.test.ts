@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseFault } from '../../control-plane/fault-notation.js';
+import { type Fault, FaultPlan, type FaultRule, startControlPlane } from '../../control-plane/index.js';
 import type { HttpResponse, TransportError } from '../../src/http/exchange.js';
-import { parseFault } from '../control-plane/fault-notation.js';
-import { type Fault, FaultPlan, type FaultRule, startControlPlane } from '../control-plane/index.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { fetchRaw } from './fetch-raw.js';
 import { connect, createKey, networks } from './networks.js';

@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { ApiKey, Awaited, Exchange, FaultRule } from '../control-plane/index.js';
+import type { ApiKey, Awaited, Exchange, FaultRule } from '../../control-plane/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { shortPauses } from './preload.js';
 import { reach } from './reach.js';

@@ -1,4 +1,4 @@
-import type { Exchange } from '../control-plane/index.js';
+import type { Exchange } from '../../control-plane/index.js';
 
 /** How many of these requests were pending at once, at most. A request without an end was pending to the last. */
 export function maxConcurrent(requests: readonly Exchange[]): number {

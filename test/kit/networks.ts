@@ -1,14 +1,14 @@
 import type { TestContext } from 'vitest';
-import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
-import { httpExchange } from '../../src/http/http-exchange.js';
-import type { OnCancel } from '../../src/time/deadline.js';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   createControlPlane,
   type RunningControlPlane,
   startControlPlane,
-} from '../control-plane/index.js';
+} from '../../control-plane/index.js';
+import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import { httpExchange } from '../../src/http/http-exchange.js';
+import type { OnCancel } from '../../src/time/deadline.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { type NetworkOptions, virtualNetwork } from '../virtual/network.js';
 

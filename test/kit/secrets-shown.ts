@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Exchange } from '../../control-plane/index.js';
 import { nothingToRevoke } from '../../src/keys/post-state-name.js';
-import type { Exchange } from '../control-plane/index.js';
 import type { StepResult } from '../runner/step.js';
 import { readSaved } from './saved-state.js';
 

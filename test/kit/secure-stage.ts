@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { ServedControlPlaneOptions } from '../control-plane/index.js';
+import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { type ProxyBehaviour, type ProxyServer, startProxy } from './peers.js';
 import { type Stage, setStage } from './stage.js';
 import { authorityFile, good } from './tls/certificates.js';

@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
-import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import {
   createControlPlane,
   type Operation,
@@ -11,8 +9,10 @@ import {
   type RunningControlPlane,
   type ServedControlPlaneOptions,
   startControlPlane,
-} from '../control-plane/index.js';
-import { seededRandom } from '../control-plane/random.js';
+} from '../../control-plane/index.js';
+import { seededRandom } from '../../control-plane/random.js';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
+import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import { Job } from '../runner/job.js';
 import {
   type StepHandle,

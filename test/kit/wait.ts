@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { FaultRule, Operation, OperationPlan } from '../control-plane/index.js';
+import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { type Stage, type StageOptions, setStage } from './stage.js';
 

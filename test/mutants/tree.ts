@@ -26,7 +26,8 @@ export function buildTree(instrumented: readonly SourceFile[]): string {
 /** Of the sources and the tests: what a survivor survived. */
 export function hashOfTree(): string {
   const hash = createHash('sha256');
-  for (const file of listFiles()) if (/^(src|test)\//.test(file)) hash.update(file).update(readFileSync(file));
+  for (const file of listFiles())
+    if (/^(src|control-plane|test)\//.test(file)) hash.update(file).update(readFileSync(file));
   return hash.digest('hex');
 }
 

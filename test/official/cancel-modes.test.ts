@@ -1,7 +1,7 @@
 import { expect, type TestContext, test } from 'vitest';
+import { startGitHub } from '../../control-plane/github/index.js';
+import type { Endpoint } from '../../control-plane/index.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import type { Endpoint } from '../control-plane/index.js';
-import { startGitHub } from '../github/index.js';
 import { github, token } from './message.js';
 import { act, observed, setStage } from './stage.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startGitHub } from '../github/index.js';
+import { startGitHub } from '../../control-plane/github/index.js';
 import { github, token } from './message.js';
 import { act, observed, preloading, setStage } from './stage.js';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
+import { startGitHub } from '../../control-plane/github/index.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { startGitHub } from '../github/index.js';
 import { startProxy } from '../kit/peers.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { github, token } from './message.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { startGitHub } from '../../control-plane/github/index.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { startGitHub } from '../github/index.js';
 import { attacks } from '../kit/hostile-values.js';
 import { summaryDefects } from '../kit/text-defects.js';
 import { github, token } from './message.js';

@@ -1,6 +1,6 @@
 import { expect, type TestContext, test } from 'vitest';
+import { startGitHub } from '../../control-plane/github/index.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { startGitHub } from '../github/index.js';
 import { github, token } from './message.js';
 import type { WorkStep } from './plan.js';
 import type { JobResult } from './result.js';

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestContext } from 'vitest';
-import { type RunningControlPlane, type ServedControlPlaneOptions, startControlPlane } from '../control-plane/index.js';
+import {
+  type RunningControlPlane,
+  type ServedControlPlaneOptions,
+  startControlPlane,
+} from '../../control-plane/index.js';
 import { preload } from '../kit/preload.js';
 import { type JobHandle, startJob } from './job.js';
 import type { JobPlan, WorkStep } from './plan.js';

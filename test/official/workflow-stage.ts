@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
-import type { ServedControlPlaneOptions } from '../control-plane/index.js';
+import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { type ServiceStage, setServiceStage } from '../e2e/service-stage.js';
 import { startJob } from './job.js';
 import type { JobPlan } from './plan.js';

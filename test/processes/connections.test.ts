@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, type TestContext, test } from 'vitest';
-import type { Fault } from '../control-plane/index.js';
+import type { Fault } from '../../control-plane/index.js';
 import { hasIpv6, listen } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
 import { expectRevoked } from '../kit/post-results.js';

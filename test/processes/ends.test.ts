@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
-import type { Fault } from '../control-plane/index.js';
+import type { Fault } from '../../control-plane/index.js';
 import { startMuteServer } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';

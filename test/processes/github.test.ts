@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test, vi } from 'vitest';
+import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
 import { repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { LookupOutcome, RunState } from '../../src/modes/sweep-keys/run-lookups.js';
-import { type Fault, type GitHubOptions, type RunningGitHub, startGitHub } from '../github/index.js';
 import { loginRequired, type ProxyBehaviour, startProxy } from '../kit/peers.js';
 import { shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';

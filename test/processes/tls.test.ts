@@ -1,5 +1,5 @@
 import { expect, type TestContext, test } from 'vitest';
-import { startControlPlane } from '../control-plane/index.js';
+import { startControlPlane } from '../../control-plane/index.js';
 import { startProxy } from '../kit/peers.js';
 import { expectNotRevoked } from '../kit/post-results.js';
 import { lateStart, shortPauses } from '../kit/preload.js';

@@ -1,5 +1,5 @@
 import { expect, type TestContext, test } from 'vitest';
-import { startGitHub } from '../github/index.js';
+import { startGitHub } from '../../control-plane/github/index.js';
 import { repositoryId, setSweep } from '../kit/sweep.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { transcriptOf, witnessed } from './transcript.js';

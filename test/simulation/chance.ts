@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../control-plane/random.js';
+import { type Random, seededRandom } from '../../control-plane/random.js';
 
 /** Everything random in one run, from its seed. */
 export class Chance {

@@ -1,6 +1,6 @@
+import type { ApiKey, Endpoint, Exchange, Fault } from '../../control-plane/index.js';
+import { endpointOf } from '../../control-plane/routes.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
-import type { ApiKey, Endpoint, Exchange, Fault } from '../control-plane/index.js';
-import { endpointOf } from '../control-plane/routes.js';
 import { parseJson } from './formats.js';
 import type { Forgery, Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';

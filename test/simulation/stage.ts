@@ -1,18 +1,18 @@
 import {
-  type HttpRequest,
-  type HttpResponse,
-  type Exchange as SendRequest,
-  TransportError,
-} from '../../src/http/exchange.js';
-import type { OnCancel } from '../../src/time/deadline.js';
-import {
   type ApiKey,
   type ControlPlaneOptions,
   type CreatedControlPlane,
   createControlPlane,
   type Operation,
   type OperationPlan,
-} from '../control-plane/index.js';
+} from '../../control-plane/index.js';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type Exchange as SendRequest,
+  TransportError,
+} from '../../src/http/exchange.js';
+import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';

@@ -1,5 +1,5 @@
-import type { ApiKey } from '../control-plane/index.js';
-import { type Operation, stepAt } from '../control-plane/operation.js';
+import type { ApiKey } from '../../control-plane/index.js';
+import { type Operation, stepAt } from '../../control-plane/operation.js';
 import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.

@@ -1,5 +1,5 @@
+import type { Clock as ServiceClock } from '../../control-plane/index.js';
 import type { Clock } from '../../src/time/clock.js';
-import type { Clock as ServiceClock } from '../control-plane/index.js';
 
 interface Appointment {
   readonly time: number;

@@ -1,5 +1,5 @@
+import type { Exchanges, Reception } from '../../control-plane/index.js';
 import { type Exchange, type HttpResponse, TransportError } from '../../src/http/exchange.js';
-import type { Exchanges, Reception } from '../control-plane/index.js';
 import type { VirtualClock } from './clock.js';
 
 /** Bytes that a virtual connection carries in a millisecond, and how many of a body the client takes. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const plane = spawn(
   process.execPath,
-  ['build/test/control-plane/cli.js'],
+  ['build/control-plane/cli.js'],
   // A process group of its own: what ends this step must not end the service.
   { detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
 );

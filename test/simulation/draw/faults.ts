@@ -1,4 +1,4 @@
-import type { Endpoint, Fault, FaultRule } from '../../control-plane/index.js';
+import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Outage } from '../plan.js';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ControlPlaneOptions, Endpoint } from '../../control-plane/index.js';
+import type { ControlPlaneOptions, Endpoint } from '../../../control-plane/index.js';
 import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, type OutsideEvent, ownRun, type Plan, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';

@@ -1,4 +1,4 @@
-import type { ControlPlaneOptions } from '../../control-plane/index.js';
+import type { ControlPlaneOptions } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */

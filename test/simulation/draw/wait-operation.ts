@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Operation, OperationPlan } from '../../control-plane/index.js';
-import { uuid } from '../../control-plane/random.js';
+import type { Operation, OperationPlan } from '../../../control-plane/index.js';
+import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
 import type { Stage } from '../stage.js';
 import { type Drawn, drawFilter, type Filter, type Task, text } from './lists.js';

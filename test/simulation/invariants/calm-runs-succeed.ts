@@ -1,4 +1,4 @@
-import type { Operation } from '../../control-plane/index.js';
+import type { Operation } from '../../../control-plane/index.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { endOf, graceForUnlisted, isAliveAt, removalOf, startOf, visibleFrom } from '../truth.js';

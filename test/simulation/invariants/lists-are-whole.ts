@@ -1,4 +1,4 @@
-import { operationJson } from '../../control-plane/operation.js';
+import { operationJson } from '../../../control-plane/operation.js';
 import { parseJson } from '../formats.js';
 import type { Expectation, Of } from '../plan.js';
 import type { Fields, Run, StepRecord } from '../record.js';

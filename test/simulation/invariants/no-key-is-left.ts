@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../control-plane/index.js';
+import type { ApiKey } from '../../../control-plane/index.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../control-plane/index.js';
+import type { Operation } from '../../../control-plane/index.js';
 import { readKeyName } from '../formats.js';
 import type { Of } from '../plan.js';
 import type { Fields, ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';

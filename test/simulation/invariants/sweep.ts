@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../control-plane/index.js';
+import type { ApiKey } from '../../../control-plane/index.js';
 import { ownFingerprint, readKeyName } from '../formats.js';
 import { ownRun } from '../plan.js';
 import type { Run } from '../record.js';

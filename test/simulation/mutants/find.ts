@@ -10,7 +10,7 @@ const firstSeed = 1;
 const maxRuns = 20_000;
 const common = { from: firstSeed, workers: 1, untilFound: true, limitMs: 60_000 };
 const folder = resolve('build/mutants');
-const compiled = ['src', 'test/simulation', 'test/control-plane', 'test/virtual', 'test/kit'];
+const compiled = ['src', 'test/simulation', 'control-plane', 'test/virtual', 'test/kit'];
 
 /** Checks that the simulation finds each mutant in a copy of the code. */
 export async function findMutants(workers: number, only: string | undefined): Promise<boolean> {

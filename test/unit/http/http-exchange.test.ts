@@ -173,7 +173,12 @@ test.for([
   ['is busy', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
   ['rejects a page', proxyResponse('403 Forbidden', html, page), /proxy rejected the tunnel with status 403/, unsent],
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
-  ['sends a page into the tunnel', proxyResponse('200 OK', html, page), /proxy accepted the tunnel, but sent other data/, unsent],
+  [
+    'sends a page into the tunnel',
+    proxyResponse('200 OK', html, page),
+    /proxy accepted the tunnel, but sent other data/,
+    unsent,
+  ],
 ] as const)(
   'the error for a proxy that %s says so, and no POST has taken effect',
   async ([, text, message, expected], context) => {

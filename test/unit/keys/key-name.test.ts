@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../../control-plane/random.js';
 import { type KeyOrigin, makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
-import { seededRandom } from '../../control-plane/random.js';
 
 const characters = '0123456789abcdefghijklmnopqrstuvwxyz-';
 /** Labels that look like other parts of a name. */

@@ -13,8 +13,8 @@
  * - `/repositories/{id}/actions/runs/{run_id}` shows the run, too: GitHub redirects there from an old name.
  * - A request without a User-Agent gets 403.
  */
-import { type Awaited, type Exchange, Exchanges, FaultPlan, systemClock } from '../control-plane/index.js';
-import { startServer } from '../control-plane/server.js';
+import { type Awaited, type Exchange, Exchanges, FaultPlan, systemClock } from '../index.js';
+import { startServer } from '../server.js';
 import { type Fault, GitHubApi } from './api.js';
 import { Repository } from './repository.js';
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Clock, PlaneAnswer, Fault as PlaneFault, PlaneRequest } from '../control-plane/index.js';
+import type { Clock, PlaneAnswer, Fault as PlaneFault, PlaneRequest } from '../index.js';
 import type { Repository, Run } from './repository.js';
 
 export type Fault =

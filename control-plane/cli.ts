@@ -1,7 +1,7 @@
-import { GitHubApi } from '../github/api.js';
-import { Repository } from '../github/repository.js';
 import { help, messageOf, parseCliOptions } from './cli-options.js';
 import { answerControl, controlPath } from './control.js';
+import { GitHubApi } from './github/api.js';
+import { Repository } from './github/repository.js';
 import {
   type PlaneAnswer,
   type PlaneRequest,

@@ -1,6 +1,6 @@
-import type { Repository } from '../github/repository.js';
 import { parseFault } from './fault-notation.js';
 import type { FaultPlan } from './faults.js';
+import type { Repository } from './github/repository.js';
 import { type Operation, operationJson } from './operation.js';
 import type { ControlPlane, PlaneAnswer, PlaneRequest } from './plane.js';
 import { badRequest, notFound, Refusal } from './refusal.js';
