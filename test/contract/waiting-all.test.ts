@@ -118,7 +118,7 @@ describe('an empty list', () => {
     expectNothing(result);
     expect(stage.times().at(-1)).toBe(5 * second);
     expect(stage.times().length).toBeGreaterThan(3);
-    expect(noticesOf(result)).toEqual([expect.stringMatching(/^Found no unfinished operation/)]);
+    expect(noticesOf(result)).toEqual([`Found no unfinished operation to wait for in project ${stage.projectId}.`]);
     for (const { path } of stage.service.requests) expect(path).toMatch(/\/operations\?limit=100(&|$)/);
   });
 

