@@ -57,7 +57,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     cancellation,
   };
 
-  const emptyLoop = () => crash(new Error('the event loop ran empty before the work was done'));
+  const emptyLoop = () => crash(new Error('the process ran out of work before the step was done'));
   process.once('beforeExit', emptyLoop);
   process.on('uncaughtException', crash);
   work.run(world).then(end, crash);

@@ -7,7 +7,7 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 401)
     return 'The API key was rejected: it may be mistyped, revoked, or from another account. Set api-key to a valid key.';
   if (status === 403)
-    return 'The API key has no permission for this request. Use a key of the account that owns the requested project or key.';
+    return 'The API key has no permission for this request. Use an API key of the account that owns the requested project or key.';
   if (status === 404)
     return `Check ${hasProjectId ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
   if (status === 407)

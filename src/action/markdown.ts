@@ -16,7 +16,7 @@ export function tableHtml(headings: readonly string[], rows: readonly (readonly 
 }
 
 const maxRows = 50;
-/** With this size of rows, the whole summary stays under 64 KiB. */
+/** If the rows have at most this many bytes, the whole summary stays under 64 KiB. */
 const maxBytes = 44 * 1024;
 
 /** Renders the first rows, and a line about the omitted rows. */

@@ -18,7 +18,7 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
-  /** The way to get smaller outputs. The text continues a sentence about outputs that are too large. */
+  /** Says how to get smaller outputs. Continues a sentence about outputs that are too large. */
   readonly alternativeToResultFile?: string;
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
@@ -97,7 +97,7 @@ export async function publishLogAndSummary(
   }
 }
 
-/** Returns the path. A success without a result file is an error, because later steps cannot read the result. */
+/** Returns the path. If writing fails, a successful step fails too, because later steps could not read the result. */
 function writeResultFile(
   pieces: Pieces,
   succeeded: boolean,

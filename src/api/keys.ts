@@ -57,7 +57,7 @@ export function parseMintedKey(body: Json): MintedKey {
   const secret = body['key'];
   // `***` in a secret means that the secret was redacted before it arrived.
   if (!isText(secret) || !isKeySecret(secret) || secret.includes('***'))
-    throw new UnexpectedShapeError('`key` is not a usable key');
+    throw new UnexpectedShapeError('`key` is not a usable API key');
   const id = integerDigits(body['id']);
   if (id === undefined) throw new UnexpectedShapeError('`id` is not an integer');
   return { id, secret };

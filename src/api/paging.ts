@@ -2,7 +2,7 @@ import { RequestError } from '../http/errors.js';
 
 /** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit truncated the list. */
 export const pageSize = 100;
-/** Maximum number of pages in a row without new records. With more, the list may never end. */
+/** Maximum number of pages in a row without new records. A list with more such pages may never end. */
 const maxPagesWithoutNew = 5;
 const noNewRecords = 'The list has more pages, but they contain no new records';
 

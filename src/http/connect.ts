@@ -50,7 +50,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
 /** Delay before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStartMs = 250;
 
-/** Connects to the first address that answers. Node would give up each attempt after 250 ms, even if no other address works. */
+/** Connects to the first address that answers. Node would end each attempt after 250 ms, even if no other address works. */
 export function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,

@@ -101,10 +101,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   };
 }
 
-/**
- * Returns the proxy's login header. The `tunnel` package would build it with the deprecated `new Buffer`, and Node would
- * print a warning.
- */
+/** Returns the proxy's login header. The `tunnel` package would use `new Buffer`, for which Node prints a warning. */
 function takeLogin(proxy: TunnelAgent['proxyOptions']): OutgoingHttpHeaders {
   const { proxyAuth } = proxy;
   proxy.proxyAuth = undefined;

@@ -14,7 +14,7 @@ export function proxyProblem(url: URL): string | undefined {
   } catch {
     // The error of `getProxyUrl` quotes the value, which can contain a password.
   }
-  return `${name} is not a valid URL. Write it as http://host:port, with user and password percent-encoded (% is %25)`;
+  return `${name} is not a valid URL. Write it as http://host:port or http://user:password@host:port. Percent-encode user and password (write % as %25)`;
 }
 
 /** All proxy passwords that are long enough to mask, both as written and percent-decoded. */

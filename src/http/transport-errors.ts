@@ -12,7 +12,7 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
   if (proxyStatus !== undefined)
     return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, unsent);
   if ((error as Error).message === 'got illegal response body from proxy')
-    return new TransportError('The proxy accepted the tunnel, but sent other data through it', unsent);
+    return new TransportError('The proxy accepted the tunnel, but then sent a response of its own', unsent);
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};

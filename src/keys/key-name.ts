@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A workflow run, as a key name identifies it. */
+/** The parts of a key name that identify a workflow run. */
 export interface WorkflowRun {
   /** Hash of the GitHub server and the repository. */
   readonly fingerprint: string;
@@ -49,8 +49,9 @@ export function repositoryFingerprint(server: string, repository: string): strin
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the fingerprint plus a hash of the other fields. So a name that was changed, for example from `kept` to `run`,
-// no longer belongs to this repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
+// The seal is the sum of the fingerprint and a hash of the other fields. If somebody changes a field of a name, for example
+// `kept` to `run`, the name gives the fingerprint of no known repository. A seal has 10 digits in base 36. It is below 2^53,
+// so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

@@ -25,7 +25,7 @@ export function phaseForStatus(status: string): Phase {
 
 export type OperationTexts = ReturnType<typeof operationTexts>;
 
-/** The texts about an operation. They are safe for the log, but HTML needs them escaped. Unknown texts are empty. */
+/** Describes an operation. The texts are safe to print, but not escaped for HTML. The text of an unknown value is empty. */
 export function operationTexts(operation: Operation, nowMs: number) {
   const action = sanitizeLine(fieldText(operation, 'action') ?? 'operation', 60);
   const branch = displayText(operation, 'branch_id', 80);

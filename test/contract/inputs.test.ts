@@ -75,7 +75,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', ['null', 'undefined', 'None'], leftover],
   ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, id.replaceAll('-', '')], 'expected a UUID'],
   ['wait-operation', 'operation-id', [id.replace('a', 'g'), `(${id})`, `${id}/..`], 'expected a UUID'],
-  ['wait-operation', 'operation-id', ['All', 'ALL'], 'did you mean all, in lower case?'],
+  ['wait-operation', 'operation-id', ['All', 'ALL'], 'did you mean “all”, in lower case?'],
   ['list-operations', 'project-id', ['null', 'undefined', 'None'], leftover],
   ['list-operations', 'project-id', ['.', '..', 'a/b', '/'], noProject],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
@@ -90,7 +90,7 @@ test.for<Row>([
 
 const login = 'must not contain a user name or password';
 const query = 'has a query or a fragment; expected only scheme, host and path';
-const onlyOperations = 'is not an id; expected only ids (jq: .operations[].id)';
+const onlyOperations = 'is not an id; expected only ids (extract them with jq: .operations[].id)';
 
 test.for<Row>([
   ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï'], 'contains a space, a line break or'],
@@ -118,7 +118,7 @@ test.for<Row>([
 });
 
 const emptyOperations =
-  /operation-id: .*is empty.*expression is empty.*step was skipped.* all for every unfinished operation.*response-file/;
+  /operation-id: .*is empty.*expression is empty.*step was skipped.*“all” for every unfinished operation.*response-file/;
 
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['', {}, new RegExp(`mode: is empty; valid values: ${modes.join(', ')}\\.`)],
@@ -133,7 +133,11 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['list-operations', { 'project-id': 'a\u0085b' }, /is not a project id/],
   ['list-operations', { 'project-id': '["a/b"]' }, /is not a project id/],
   ['list-operations', { 'project-id': '["null"]' }, /failed jq command or template/],
-  ['list-operations', { 'project-id': '[null]' }, /item 1 is not an id; expected only ids \(jq: \.projects\[\]\.id\)/],
+  [
+    'list-operations',
+    { 'project-id': '[null]' },
+    /item 1 is not an id; expected only ids \(extract them with jq: \.projects\[\]\.id\)/,
+  ],
   ['list-operations', { 'project-id': '[]' }, /is an empty list; expected at least one project id/],
   ['wait-operation', { 'operation-id': 'all', 'project-id': '[ ]' }, /is an empty list/],
   ['list-operations', { 'project-id': '["a",]' }, /is not a valid JSON array/],

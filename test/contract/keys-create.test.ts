@@ -136,7 +136,7 @@ describe('a rejected create', () => {
   test.for([
     [400, /check the inputs/],
     [401, /Set api-key to a valid key/],
-    [403, /Use a key of the account/],
+    [403, /Use an API key of the account/],
     [404, /base-url/],
     [405, /check the inputs/],
     [409, /check the inputs/],

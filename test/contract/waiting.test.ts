@@ -169,7 +169,7 @@ describe('failures', () => {
     const faults = [{ nth: 1, fault: status(503) }];
     const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
     expect(result.outputs['status']).toBe('timeout');
-    expect(result.log.match(/The service responds again/g)).toHaveLength(1);
+    expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
     expect(errorOf(result)).not.toMatch(/Last error/);
   });
 
@@ -203,7 +203,7 @@ describe('failures', () => {
     const options = { faults: [{ from: 2, count: 12, fault }] };
     const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, options);
     expect(result.conclusion).toBe('success');
-    expect(result.log.match(/The service responds again/g)).toHaveLength(1);
+    expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
     // A truncated body has another length each time.
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(1);
   });
@@ -528,7 +528,7 @@ describe('the deadline', () => {
     const faults = [{ nth: 6, fault: retryAfter(code, 61) }];
     const { result, times, took } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
     expect(result.outputs['status']).toBe('timeout');
-    const says = `^Stopped early, because the service asks to wait beyond the timeout.*status ${code}.*1m 01s`;
+    const says = `^Stopped early, because the service asked for a pause that ends after the timeout.*status ${code}.*1m 01s`;
     expect(errorOf(result)).toMatch(new RegExp(says));
     expect(times(), 'no final poll').toHaveLength(6);
     expect(Math.abs(took - (times().at(-1) ?? Number.NaN))).toBeLessThan(1);

@@ -92,7 +92,7 @@ describe.concurrent('the commands of the page', () => {
       // A person types for longer than the operation is scheduling.
     }
     const waiting = start(service.here(wait.command.replace(/ &$/, '')));
-    await waiting.printed('responds again.\n');
+    await waiting.printed('is responding again.\n');
     const printed = waiting.stdout;
     expect(shape(printed).replace(/req-\d+/, 'req-2')).toBe(shape(wait.output));
     const answer = await run(end.command);

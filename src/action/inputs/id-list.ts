@@ -27,7 +27,7 @@ export function parseIdList(text: string, options: IdListOptions): string[] {
 
 function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOptions): string {
   if (typeof word !== 'string' && !(areNumbers && typeof word === 'number'))
-    throw new BadValue(`item ${index + 1} is not an id; expected only ids (jq: ${jq})`, true);
+    throw new BadValue(`item ${index + 1} is not an id; expected only ids (extract them with jq: ${jq})`, true);
   // A large number in another notation, such as 1e20, is rounded and may be another id.
   if (Number.isInteger(word) && !Number.isSafeInteger(word))
     throw new BadValue(`item ${index + 1} is a number that is not written as an integer; expected only digits`, true);

@@ -62,7 +62,7 @@ export class InputReader {
   text(name: InputName): string {
     this.#used.add(name);
     if (name !== tokenInput) return this.input(name) || defaults[name];
-    // Only a mode that needs the job token may read the token.
+    // This input is checked late, because only a mode that needs the job token may read the token.
     this.#withholdKey(name);
     return this.input(name);
   }
@@ -72,7 +72,7 @@ export class InputReader {
     this.#rejected.add(name);
     this.#problem(
       name,
-      'contains the API key; expected the key only in api-key, because other inputs are printed and sent',
+      'contains the API key; expected the key only in api-key, because logs and requests can show other inputs',
     );
   }
 

@@ -139,7 +139,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. A URL parser would reject the text if it is not a valid URL. */
+/** Hides user, password, query and fragment. The text may be an invalid URL, so no URL parser is used. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }

@@ -43,7 +43,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. If the job uses “container:” or the step is a container action, paths differ from those on the host: write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
+        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }

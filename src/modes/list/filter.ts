@@ -66,7 +66,7 @@ export function parseFilter(
     if (folded !== null)
       throw bad(
         column + folded.index + 1,
-        `${folded[1]} starts a second condition on this line. Write each condition on its own line. In YAML start with “filter: |”, because “filter: >” joins lines. To match a space in a value, write ?`,
+        `${folded[1]} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. To match a space in a value, write “?” instead`,
       );
     if (pattern.length > maxPatternLength)
       throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);

@@ -72,7 +72,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
 }
 
 const whatToDo = {
-  empty: 'Check filter, and that api-key belongs to the right account.',
+  empty: 'Check the filter, and check that api-key belongs to the right account.',
   match: 'See the summary, or the file whose path is in the output result-file.',
 };
 
@@ -85,11 +85,13 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
     succeeded: verdict === 'ok',
     headline: number,
     error:
-      verdict === 'ok' ? undefined : `Found ${number}, so fail-on: ${verdict} fails the step. ${whatToDo[verdict]}`,
+      verdict === 'ok'
+        ? undefined
+        : `Found ${number}. With “fail-on: ${verdict}”, this fails the step. ${whatToDo[verdict]}`,
     warnings:
       cutAt === undefined
         ? []
-        : [`limit: ${cutAt} truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`],
+        : [`The input limit (${cutAt}) truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`],
     result: printResult(head, `${noun}s`, records),
   };
 }

@@ -59,6 +59,8 @@ const parseMaxBatches: Parse<number> = (text) => {
 const parseShard: Parse<Shard> = (text) => {
   const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (number < 1 || number > of)
-    throw new BadValue('is not a valid shard; expected a number and a total, such as 3/256, from 1/256 to 256/256');
+    throw new BadValue(
+      'is not a valid shard; expected number/total, such as 3/8: a total of at most 256, and a number from 1 to the total',
+    );
   return { number, total: of };
 };

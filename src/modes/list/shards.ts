@@ -11,7 +11,7 @@ export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }
 
-/** Splits the ids into the fewest batches with the smallest maximum size. Sizes differ by at most one. */
+/** Makes the largest batch as small as `maxBatches` allows, without needless batches. Sizes differ by at most one. */
 export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
   const largest = Math.ceil(ids.length / maxBatches);
   const number = Math.ceil(ids.length / Math.max(1, largest));

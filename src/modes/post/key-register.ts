@@ -12,7 +12,7 @@ export interface CreatedKey {
   readonly revocation: Revocation;
   /** True once a list contains the key under its name. */
   isListed: boolean;
-  /** A 423 locks only this key. `until`: the end of the lock on the step's clock. */
+  /** A 423 for a DELETE delays only this key. `until`: the end of the lock on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
@@ -66,7 +66,7 @@ export class KeyRegister {
     this.#gone.delete(key.id);
     if (gone === undefined && !this.#pending.has(key.id))
       this.log.info(
-        `Found key ${key.id}. It was created by a request without a usable response, so nobody has its secret.`,
+        `Found key ${key.id}. The request that created this key got no usable response, so nobody has its secret.`,
       );
     const pending = this.#pending.get(key.id) ?? this.add(key.id, gone?.since ?? fieldTime(key, 'created_at'));
     pending.isListed = true;

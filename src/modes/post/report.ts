@@ -51,10 +51,10 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Only the name of a key shows that the key is kept on purpose. A sweep skips such a key. */
+/** Says whether a sweep will revoke the key. A sweep skips a key that is kept on purpose, which only the name shows. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
-  const sweep = isKept ? 'does not revoke it, because of revoke-in-post: false' : 'revokes it once this run is over';
+  const sweep = isKept ? 'does not revoke it, because revoke-in-post is false' : 'revokes it once this run is over';
   return `A key has full access to the account until it is revoked. sweep-keys ${sweep}.`;
 }
 

@@ -23,7 +23,7 @@ export function revokeMinted(
 ): Promise<unknown> {
   /** The response that rejected the minted key. After a rejection, the parent key revokes the minted key. */
   let rejection: RequestError | undefined;
-  /** True once the parent key has found no other key with the id, or could not read the list. */
+  /** False until the parent key has checked that the id does not belong to another key by now. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
@@ -47,8 +47,8 @@ export function revokeMinted(
   async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
-      // Another key may now have this id, and must not be revoked. After a 401 the minted key is most likely gone, so a list
-      // that cannot be read ends the attempt. After other rejections the list is not needed.
+      // Another key may have this id by now, and must not be revoked, so the list is read first. If the list cannot be read,
+      // the parent key revokes the id only if the minted key was valid. After a 401, the minted key was most likely gone.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

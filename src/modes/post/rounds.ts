@@ -64,7 +64,7 @@ export class Rounds {
       try {
         return includesKey(await api.keys({ deadline: phase, retry: noRetry }), key);
       } catch (error) {
-        // A 423 for the list delays all keys, while a 423 for a DELETE locks one key.
+        // A 423 for the list delays all keys. A 423 for a DELETE delays one key.
         if (error instanceof RequestError) this.note(error);
         throw error;
       }

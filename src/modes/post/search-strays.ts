@@ -46,7 +46,7 @@ export function searchStrays(
     if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
     const failure = await captureFailure(key.revocation.attempt(api, phase, isListed));
     if (failure === undefined) register.setGone(key);
-    // A 423 locks only one key, so the search continues for the other keys.
+    // A 423 delays only one key, so the search continues for the other keys.
     else if (failure.status === 423 && !rounds.isTooLong(failure))
       key.lock = { until: clock.now() + (failure.retryAfterMs ?? 0), failure };
     else rounds.note(failure);

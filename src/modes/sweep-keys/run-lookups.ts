@@ -53,7 +53,7 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** `old`: ids of the runs with keys that are old enough to be revoked after a confirmed 404. */
+  /** `old`: ids of the runs whose keys are old enough to be revoked if GitHub does not find the run. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
     const own = { attempt: this.own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.own.id);
@@ -69,7 +69,7 @@ export class RunLookups {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequestMs) {
-      const message = 'no time was left for a second request about runs that GitHub did not find';
+      const message = 'no time was left to look up again the runs that GitHub did not find';
       this.failures.push(new RequestError(message, { transient: false }));
       return new Map();
     }
@@ -106,7 +106,7 @@ export class RunLookups {
       return await withRetries(() => this.#request(id), this.#policy);
     } catch (error) {
       const isTimeout = error instanceof DeadlineExceeded;
-      const message = 'GitHub did not respond within half of the timeout';
+      const message = 'GitHub did not respond within half of the input timeout';
       // No time for lookups is left, so a retry cannot help.
       const failure = isTimeout ? new RequestError(withLastError(message, error.cause), { transient: false }) : error;
       if (!(failure instanceof RequestError)) throw failure;

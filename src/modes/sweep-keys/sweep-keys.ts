@@ -29,7 +29,7 @@ export interface SweepResult {
   readonly decisions: readonly SweepDecision[];
   /** Empty in a dry run. */
   readonly revocations: readonly RevocationResult[];
-  /** Numbers of keys: created by this action for other repositories, and created by others. */
+  /** How many keys this action created for other repositories, and how many others created. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
   readonly failures: readonly RequestError[];
   readonly listIsComplete: boolean;

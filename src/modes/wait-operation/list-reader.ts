@@ -9,11 +9,11 @@ import { creationTime, type Target, type TrackedOperations } from './tracked-ope
 
 /** Maximum number of operations in the first poll of a wait for `all`. With `since`, that poll may read more. */
 const maxRecordsAtFirst = 1_000;
-/** Maximum number of operations in every other poll. */
+/** Maximum number of operations in all later polls. */
 const maxRecordsLater = 200;
 /** A list may lack a new operation at first. An empty list is trusted only if the list is still empty after this time. */
 export const graceForUnlisted = 5_000;
-/** A wait that finds no operation to wait for names the operations that failed in this time. */
+/** If a wait finds nothing to wait for, its report names the operations that failed within this time. */
 export const recentFailureAge = 300_000;
 /** The service itself starts these operations. They are part of a wait only if `filter` names `action`. */
 const automaticActions = ['suspend_compute', 'check_availability'];
@@ -35,7 +35,7 @@ export class ListReader {
   #firstReadAt: number | undefined;
   /** False during a read, and after a read that failed. */
   #isRead = false;
-  /** True after a complete read that began later than `graceForUnlisted`. With `timeout: 0` the only read is enough. */
+  /** True after a complete read that began more than `graceForUnlisted` after the first. With `timeout: 0`, one is enough. */
   #isEmptyListTrusted = false;
   readonly #listedIds = new Set<string>();
   // The following times are in milliseconds since 1970.
@@ -98,7 +98,7 @@ export class ListReader {
     const since = forAll?.since;
     const isFirstForAll = forAll !== undefined && this.#firstReadAt === undefined;
     const maxRecords = isFirstForAll ? maxRecordsAtFirst : maxRecordsLater;
-    // The first poll must read back to `since`, so only the loop below ends it.
+    // The first poll must read back to `since`, so it has no maximum. The loop below ends the read.
     const max = isFirstForAll ? Number.POSITIVE_INFINITY : maxRecords;
     let read = 0;
     this.excludedCount = 0;
@@ -106,7 +106,7 @@ export class ListReader {
     for await (const page of api.operations(projectId, max, policy)) {
       failures.recordSuccess(projectId, projectId);
       read += page.length;
-      // `since` counts on the service's clock, which only a response shows.
+      // `since` is measured on the service's clock, which only a response shows.
       const nowMs = api.serviceEpochMs(deadline.clock);
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
       this.#newestAtFirst ??= Math.max(...page.map((operation) => creationTime(operation)));
@@ -127,7 +127,7 @@ export class ListReader {
     const { id, record } = operation;
     const createdAt = creationTime(operation);
     const isFirst = this.#firstReadAt === undefined;
-    // If the first read failed after one page, operations newer than this page were created later.
+    // If the first read failed after one page, any operation that is newer than this page was created after that read began.
     const isNewer = createdAt > (isFirst ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
     const appeared = isNewer && !this.#listedIds.has(id);
     this.#listedIds.add(id);

@@ -36,7 +36,7 @@ export function waitMessages(
           'The step fails because of fail-on: empty',
           'ids' in context.target
             ? 'Check the step that produced the list of ids'
-            : 'Check project-id and filter, and that the request that starts the operation is sent before this step',
+            : 'Check project-id and filter. Also check that the request that starts the operation is sent before this step',
         ),
       };
     case 'failed':
@@ -116,7 +116,7 @@ function describeProjects(projectIds: readonly string[]): string {
 
 function describeEnd(timeout: number, cause: WaitResult['cause']): string {
   if (cause instanceof RetryAfterExceedsDeadline)
-    return 'Stopped early, because the service asks to wait beyond the timeout';
+    return 'Stopped early, because the service asked for a pause that ends after the timeout';
   return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
 }
 

@@ -7,7 +7,7 @@ import type { Deadline } from '../../time/deadline.js';
 const minInterval = 500;
 /** After a single 429, a wait notices the end of its operation within this time (see bench/waits.ts). */
 const maxLagAfterOne429 = 10_000;
-/** The longest pause without throttling: a third of `maxLagAfterOne429`, because a 429 doubles the pause that follows. */
+/** The longest pause without throttling. This pause and one doubled by a 429 are together `maxLagAfterOne429`. */
 const maxInterval = 3_333;
 /**
  * The longest random pause after a second 429, which means that many clients are polling. In bench/waits.ts, 500 clients
@@ -19,14 +19,14 @@ const maxThrottledInterval = 60_000;
 /** Each client waits up to a quarter longer than `Retry-After`, at random. So clients do not return together. */
 const retryAfterSpread = 1.25;
 /**
- * Each pause is shortened at random by up to this fraction. So clients that started together spread out: after half a minute,
- * at most 17 of 100 clients poll within the same 100 ms, but 72 with a tenth of this fraction. The cost is a few requests: a
- * wait of 60 s sends up to 31, but 28 with a tenth. bench/waits.ts measures both.
+ * Each pause is shortened at random by up to this fraction, so clients that started together spread out. After half a
+ * minute, at most 17 of 100 clients poll within the same 100 ms. With a tenth of the fraction, 72 would. The cost is a few
+ * requests: a wait of 60 s sends up to 31, instead of 28 with a tenth. bench/waits.ts measures both.
  */
 const jitter = 0.15;
 /**
- * After a 429, the n-th success in a row shortens the interval by n/200: from 25 s to 3.3 s in about 27 polls. With a constant
- * factor or step, the last clients in bench/waits.ts wait longer than its limit of 90 s.
+ * After a 429, the n-th success in a row shortens the interval by the fraction n/200. So about 27 polls shorten it from 25 s
+ * to 3.3 s. With a constant factor or step, the slowest clients in bench/waits.ts take longer than the 90 s it allows.
  */
 const easing = 200;
 
@@ -85,7 +85,7 @@ export class Pace {
     this.#throttledInterval = Math.min(this.#throttledInterval, crowdInterval) * (1 - this.#successesSince / easing);
   }
 
-  /** Returns the time until a throttled request is repeated. A 423 locks one resource, so only a 429 delays other requests. */
+  /** Returns the time until a throttled request is repeated. Only a 429 delays others: a 423 is about one resource. */
   slowDown({ status, retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
     // Parallel requests started before the first response, so only the first response slows polling down.

@@ -5,11 +5,11 @@ import type { Deadline } from '../../time/deadline.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
-/** How long a wait tolerates a 404 for an operation that may be new. In milliseconds, a promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. A promise of the contract. */
 const graceForNew = 5_000;
-/** How long a wait tolerates a 404 for an operation that was found before. In milliseconds, a promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that was found before, in milliseconds. A promise of the contract. */
 const graceForSeen = 30_000;
-/** A longer `Retry-After` of a failed poll is shortened to this. In milliseconds, a promise of the contract. */
+/** Maximum pause for the `Retry-After` of a failed poll, in milliseconds. A promise of the contract. */
 const maxRetryAfter = 60_000;
 
 /** Failures of requests that are being retried share this id. Ids of operations and projects are never empty. */
@@ -107,7 +107,7 @@ export class PollFailures {
       return undefined;
     }
     if (error.isThrottled || error.isPermanent) return { error, endsAtOnce: true };
-    // Even if this failure ends the wait, an unusable list can lead to one more request for the operation.
+    // Set even if the failure ends the wait: one more request may follow before the end, and must respect `Retry-After`.
     this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
     if (isLastPoll || !this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
     this.progress.requestFailed(error);

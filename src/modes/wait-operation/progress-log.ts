@@ -65,7 +65,7 @@ export class ProgressLog {
   serviceRecovered(): void {
     if (this.#lastFailure === undefined) return;
     this.#lastFailure = undefined;
-    this.#write('The service responds again.');
+    this.#write('The service is responding again.');
   }
 
   stop(): void {

@@ -47,7 +47,7 @@ function projectsHtml(ids: readonly string[]): string {
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
-/** Rows have this order, because operations that need attention come first. */
+/** The order of the rows: operations that need attention come first. */
 const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
 
 function describeRest(rows: readonly OperationRow[]): string {
@@ -70,7 +70,7 @@ function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: b
 
 /** The id of the operation that decided the result, or of the newest operation. */
 function decidingId({ verdict, operations }: WaitResult): string | undefined {
-  // After `finished` no operation is pending.
+  // If the verdict is `finished`, no operation is pending, so `find` returns undefined.
   const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
   const createdAt = ({ operation }: TrackedOperation) => creationTime(operation, Number.NEGATIVE_INFINITY);
   return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;

@@ -60,11 +60,11 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 
 const whyEmpty =
   'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. ' +
-  'Expected operation ids, the word all for every unfinished operation in the project, or response-file';
+  'Expected operation ids, or the word “all” for every unfinished operation in the project. Or set response-file instead';
 
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
-  if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean all, in lower case?');
+  if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean “all”, in lower case?');
   return parseIdList(text, {
     id: parseListedId,
     whyEmpty,

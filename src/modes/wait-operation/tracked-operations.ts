@@ -2,7 +2,7 @@ import { fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 import type { Filter } from '../list/filter.js';
 
-/** A wait is for the operations with given ids, or for all unfinished operations that a filter admits. */
+/** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
 export type Target =
   | { readonly ids: readonly string[] }
   | {

@@ -18,7 +18,7 @@ const finalPollTimeout = 1_000;
 const hangsAfter = 500;
 
 export interface WaitSettings {
-  /** One id if `target` has ids. */
+  /** Exactly one project if `target` names operations by their ids. */
   readonly projectIds: readonly string[];
   readonly target: Target;
   readonly failOnEmpty: boolean;
@@ -140,7 +140,7 @@ class Waiter {
 
   /** Polls once more at the deadline, because an operation may have just finished. */
   async #pollFinally(): Promise<WaitResult> {
-    // Open requests end at the same deadline, so they do not delay the final poll.
+    // Open requests end at the deadline of the wait at the latest, so they do not delay the final poll.
     await this.#openRequests;
     this.#failures.clearRetryAfter();
     const { clock } = this.#deadline;

@@ -176,7 +176,7 @@ test.for([
   [
     'sends a page into the tunnel',
     proxyResponse('200 OK', html, page),
-    /proxy accepted the tunnel, but sent other data/,
+    /proxy accepted the tunnel, but then sent a response of its own/,
     unsent,
   ],
 ] as const)(
