@@ -78,7 +78,7 @@ function integerDigits(id: Json | undefined): string | undefined {
 /** Services send the cursor or the number of the next page in one of these headers. */
 const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
 
-/** True if the headers say that there is another page. The documented list has no pages, so no other page is requested. */
+/** True if the headers announce another page. No documented request would return that page, so the list stays incomplete. */
 export function announcesMore(headers: HttpHeaders): boolean {
   const hasCursor = cursorHeaders.some((name) => !['', 'null'].includes(headers[name]?.trim() ?? ''));
   return hasCursor || hasNextLink(headers['link'] ?? '');

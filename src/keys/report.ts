@@ -35,7 +35,7 @@ function failureReason(failure: unknown, timeout: number): string {
   return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
 }
 
-/** Neither list contains keys that were already gone: a promise of the contract. */
+/** The contract promises that neither list contains keys that were already gone. */
 export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },

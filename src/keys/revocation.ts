@@ -41,7 +41,7 @@ export class Revocation {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
       if (!error.isServiceStatus(404)) {
-        // After a lost response or a 5xx, a 404 proves that this DELETE took effect, unless a 404 also came before the DELETE.
+        // After a lost response or a 5xx, a 404 proves that the DELETE took effect, unless an earlier request got a 404, too.
         this.#responseWasLost ||= !this.#wasNotFound && isResponseLost(error);
         throw error;
       }

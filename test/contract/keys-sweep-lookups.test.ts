@@ -110,7 +110,7 @@ describe('lookups of runs', () => {
     stage.runs.set(ownRun, 'hangs');
     const [old, young] = addOldAndYoung(stage);
     const result = await stage.sweep({ timeout: '2m', 'request-timeout': '5m' });
-    expectWarned(result, [old], [young], /: GitHub did not respond within half of the input timeout\. Keys/);
+    expectWarned(result, [old], [young], /: GitHub did not respond within half of the step's timeout\. Keys/);
     expect(result.outputs['duration-ms']).toBe('80000');
   });
 
@@ -122,7 +122,7 @@ describe('lookups of runs', () => {
     const kept = keys.filter((_, n) => n === 1 || n === 5);
     const revoked = keys.filter((id) => !kept.includes(id));
     const result = await stage.sweep({ 'request-timeout': '6m' });
-    expectWarned(result, revoked, kept, /half of the input timeout/);
+    expectWarned(result, revoked, kept, /half of the step's timeout/);
     expect(result.outputs['duration-ms']).toBe(String(5 * 60_000));
   });
 

@@ -81,7 +81,7 @@ describe('the client of GitHub', () => {
   });
 
   test('sends nothing without a token', async () => {
-    const message = 'GitHub was not asked, because github-token is empty';
+    const message = 'GitHub was not queried, because github-token is empty';
     expect(await find(ownRun, '')).toEqual({ failure: { message, transient: false } });
     expect(requests()).toEqual([]);
   });

@@ -72,7 +72,7 @@ export class InputReader {
     this.#rejected.add(name);
     this.#problem(
       name,
-      'contains the API key; expected the key only in api-key, because logs and requests can show other inputs',
+      'contains the API key; expected the key only in api-key, because other inputs can appear in logs and requests',
     );
   }
 

@@ -25,7 +25,7 @@ export type KeyState =
 export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
-/** After an ambiguous create, a key may exist despite the error. The number is a promise of the contract. */
+/** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
 const maxAmbiguousCreates = 5;
 
 export async function createKey(

@@ -33,7 +33,7 @@ export function revokeMinted(
       const failure = await captureFailure(revocation.attempt(shortened, phase, rounds.listCheck(minted, phase)));
       if (failure === undefined || !(failure.isPermanent || failure.isServiceStatus(404))) return { failure };
       if (parent === undefined) {
-        // A 401 means that the minted key is gone. Only the parent key could confirm this with a list.
+        // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
         if (failure.isServiceStatus(401)) return { failure: undefined };
         return { failure, isFinal: failure.isPermanent && !repeatsRejected };
       }
@@ -47,8 +47,8 @@ export function revokeMinted(
   async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
-      // Another key may have this id by now, and must not be revoked, so the list is read first. If the list cannot be read,
-      // the parent key revokes the id only if the minted key was valid. After a 401, the minted key was most likely gone.
+      // By now the id may belong to another key, which must not be revoked. So the list is read first. If that fails, the
+      // attempt goes on, except after a 401: the minted key was most likely gone then, and its id may be in use again.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

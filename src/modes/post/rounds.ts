@@ -12,7 +12,7 @@ export interface Round {
   readonly isFinal?: boolean;
 }
 
-/** Repeats the requests of the post step. A `Retry-After` in one phase delays the following phases too. */
+/** Retries failed requests of the post step in rounds. A `Retry-After` in one phase also delays the later phases. */
 export class Rounds {
   /** The end of the longest `Retry-After`, on the step's clock. */
   #notBefore = 0;

@@ -1,6 +1,6 @@
 import { backoff } from '../../http/retry.js';
 
-// All times are in milliseconds. These two are promises of the contract.
+// All times are in milliseconds. The contract promises these two.
 
 /** The timeout is short, because after a cancellation all remaining steps share 5 minutes. */
 export const totalTimeout = 20_000;
@@ -13,7 +13,7 @@ export const requestTimeout = 5_000;
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
 /** After a failure, pauses get shorter near the end of a phase, but not shorter than this. */
 const minPause = 250;
-/** The time to revoke the minted key. If the first request hangs for half of this time, a second request still fits. */
+/** Time reserved to revoke the minted key. A request that hangs ends after half of this time, so a second request fits. */
 const timeForMinted = 4_000;
 /** The time between the last round and the end of a search. A failed last round can be repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };

@@ -34,7 +34,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** A 404 is trusted only if a second request confirms the 404 after this time. A promise of the contract. */
+/** A 404 is trusted only if a second request confirms the 404 after this time. The contract promises this. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
@@ -106,7 +106,7 @@ export class RunLookups {
       return await withRetries(() => this.#request(id), this.#policy);
     } catch (error) {
       const isTimeout = error instanceof DeadlineExceeded;
-      const message = 'GitHub did not respond within half of the input timeout';
+      const message = "GitHub did not respond within half of the step's timeout";
       // No time for lookups is left, so a retry cannot help.
       const failure = isTimeout ? new RequestError(withLastError(message, error.cause), { transient: false }) : error;
       if (!(failure instanceof RequestError)) throw failure;

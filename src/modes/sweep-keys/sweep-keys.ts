@@ -35,7 +35,7 @@ export interface SweepResult {
   readonly listIsComplete: boolean;
 }
 
-/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. A promise of the contract. */
+/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. The contract promises this. */
 const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(

@@ -16,7 +16,7 @@ interface OctokitError {
 /** This file is a separate bundle, with its own copy of each class. `instanceof` would fail, so failures are plain values. */
 export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
   if (token === '')
-    return { find: async () => lookupFailure('was not asked, because github-token is empty', { transient: false }) };
+    return { find: async () => lookupFailure('was not queried, because github-token is empty', { transient: false }) };
   const [owner = '', repo = ''] = repository.split('/');
   // By default, octokit prints its own messages to the console.
   const discard = () => undefined;

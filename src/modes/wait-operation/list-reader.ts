@@ -5,7 +5,7 @@ import type { Filter } from '../list/filter.js';
 import type { PollContext } from './project-poller.js';
 import { creationTime, type Target, type TrackedOperations } from './tracked-operations.js';
 
-// These values are promises of the contract. Times are in milliseconds.
+// The contract promises these values. Times are in milliseconds.
 
 /** Maximum number of operations in the first poll of a wait for `all`. With `since`, that poll may read more. */
 const maxRecordsAtFirst = 1_000;
@@ -35,7 +35,7 @@ export class ListReader {
   #firstReadAt: number | undefined;
   /** False during a read, and after a read that failed. */
   #isRead = false;
-  /** True after a complete read that began more than `graceForUnlisted` after the first. With `timeout: 0`, one is enough. */
+  /** True if a complete read began `graceForUnlisted` after the first one, or if there is only one (`timeout: 0`). */
   #isEmptyListTrusted = false;
   readonly #listedIds = new Set<string>();
   // The following times are in milliseconds since 1970.

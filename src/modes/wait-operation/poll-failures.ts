@@ -5,11 +5,11 @@ import type { Deadline } from '../../time/deadline.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
-/** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. A promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. The contract promises this. */
 const graceForNew = 5_000;
-/** How long a wait tolerates a 404 for an operation that was found before, in milliseconds. A promise of the contract. */
+/** How long a wait tolerates a 404 for an operation that was found before, in milliseconds. The contract promises this. */
 const graceForSeen = 30_000;
-/** Maximum pause for the `Retry-After` of a failed poll, in milliseconds. A promise of the contract. */
+/** Maximum pause for the `Retry-After` of a failed poll, in milliseconds. The contract promises this. */
 const maxRetryAfter = 60_000;
 
 /** Failures of requests that are being retried share this id. Ids of operations and projects are never empty. */

@@ -8,7 +8,7 @@ import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
 import type { ProgressLog } from './progress-log.js';
 import { type Target, TrackedOperations } from './tracked-operations.js';
 
-/** With more pending operations than this, one list request replaces the individual requests. A promise of the contract. */
+/** With more pending operations than this, one list request replaces the individual requests. The contract promises this. */
 const maxPolledSingly = 2;
 
 export interface PollPolicy extends RequestPolicy {

@@ -86,7 +86,7 @@ function timeline(rows: readonly OperationRow[]): string {
   const shown = bars.slice(0, maxBars).sort((one, other) => one.from - other.from);
   const first = Math.min(...shown.map(({ from }) => from));
   const last = Math.max(...shown.map(({ to }) => to));
-  // Mermaid draws no bar of length 0. So each bar gets at least 1 % of the width.
+  // Mermaid does not draw a bar of length 0, so each bar gets at least 1 % of the width.
   const shortest = Math.max(1, Math.ceil((last - first) / 100));
   const lines = shown.map(({ phase, status, action, branch, from, to }, index) => {
     // The label names the status, because not every reader can tell the colours apart.

@@ -29,7 +29,7 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 
 /** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
-  /** Ids of the pending operations. They are stored, because every response needs them. */
+  /** Ids of the pending operations. A long wait needs them after every response, so they are not computed anew. */
   readonly pending = new Set<string>();
   hasFailed = false;
   readonly #all = new Map<string, TrackedOperation>();
