@@ -49,7 +49,6 @@ export class Judge {
   readonly #running = new Set<number>();
   readonly #passWithout = new Map<string, Promise<boolean>>();
   #foundWithout: Promise<boolean> | undefined;
-  #isEnding = false;
 
   constructor(tree: string) {
     this.#tree = tree;
@@ -57,10 +56,8 @@ export class Judge {
     mkdirSync(this.#temp);
   }
 
-  /** `hint`: the test file that found it before. The answer is `undefined` after `end()`. */
-  async judge({ rank, file }: Mutant, hint = ''): Promise<Judgement | undefined> {
-    if (this.#isEnding) return undefined;
-    let isLost = false;
+  /** `hint`: the test file that found it before. */
+  async judge({ rank, file }: Mutant, hint = ''): Promise<Judgement> {
     const tests = [hint, file.replace(/^src(.*)\.ts$/, 'test/unit$1.test.ts')].filter((path) => existsSync(path));
     // It takes a second, and finds every other one.
     if (tests[0] !== hint && (await this.#isFoundBySimulation(rank))) return { verdict: 'found', by: 'simulation' };
@@ -68,25 +65,19 @@ export class Judge {
     const bySubject = names.length > 0 ? [['run', ...names.map((name) => `test/contract/${name}`)]] : [];
     for (const args of [...tests.map((test) => ['run', test]), ...bySubject, related(file), ['run']]) {
       const { passed, by } = await this.#run(args, rank);
-      if (passed) isLost ||= args[1] === hint;
       if (passed) continue;
       const again = by.endsWith('.test.ts') ? ['run', by] : args;
       // A busy machine can fail a test.
       const isSure = !(await this.#run(again, rank)).passed;
-      const passesWithout = await this.#passesWithout(again);
-      if (this.#isEnding) break;
-      if (!passesWithout) return { verdict: 'undecided', by: `${by} fails without a mutant` };
+      if (!(await this.#passesWithout(again))) return { verdict: 'undecided', by: `${by} fails without a mutant` };
       return isSure ? { verdict: 'found', by } : { verdict: 'undecided', by: `${by} fails now and then` };
     }
-    if (!this.#isEnding) return { verdict: 'survived', by: 'all tests' };
-    return isLost ? { verdict: 'undecided', by: `${hint} does not find it any more` } : undefined;
+    return { verdict: 'survived', by: 'all tests' };
   }
 
-  /** Ends what runs. */
+  /** Ends what runs. The process exits next. */
   end(): void {
-    this.#isEnding = true;
     for (const pid of this.#running) killGroup(pid);
-    this.#running.clear();
     rmSync(this.#temp, { recursive: true, force: true });
   }
 
@@ -111,7 +102,6 @@ export class Judge {
 
   async #run(args: readonly string[], mutant: string): Promise<Ending> {
     const name = args.join(' ');
-    if (this.#isEnding) return { passed: false, by: name };
     const temp = mkdtempSync(join(this.#temp, 'run-'));
     const report = join(temp, 'report.xml');
     const options = ['--run', '--bail=1', '--reporter=junit', `--outputFile=${report}`];
