@@ -35,9 +35,11 @@ const innerMoments = [
 /** Replays a drawn plan with the built bundle as processes, in real time and over sockets. */
 export async function replay(seed: number): Promise<Run> {
   const temp = mkdtempSync(join(tmpdir(), 'replay-'));
-  const { plan, stage } = drawPlan(seed, temp, (service) => {
-    return new Stage({ clock: realClock(), origin: 'http://127.0.0.1', tripMs: 0, slackMs, service });
-  });
+  const { plan, stage } = drawPlan(
+    seed,
+    temp,
+    (service) => new Stage(realClock(), 'http://127.0.0.1', service, 0, slackMs),
+  );
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = plan.jobs.flat().map(() => new SocketStep(stage, seed, github.url));
   try {
@@ -54,7 +56,7 @@ export async function replay(seed: number): Promise<Run> {
   }
 }
 
-function realClock(): ConstructorParameters<typeof Stage>[0]['clock'] {
+function realClock(): Stage['clock'] {
   const startedAt = Date.now();
   const now = () => Date.now() - startedAt;
   const schedule = (time: number, call: () => void) => {
@@ -68,22 +70,19 @@ function realClock(): ConstructorParameters<typeof Stage>[0]['clock'] {
 
 /** The processes of one step, with a server of their own. */
 class SocketStep {
-  readonly #stage: Stage;
-  readonly #seed: number;
-  readonly #gitHubUrl: string;
   #server: SocketServer | undefined;
   #listener: Listener | undefined;
   #main: StepResult | undefined;
   readonly #handles: StepHandle[] = [];
 
-  constructor(stage: Stage, seed: number, gitHubUrl: string) {
-    this.#stage = stage;
-    this.#seed = seed;
-    this.#gitHubUrl = gitHubUrl;
-  }
+  constructor(
+    private readonly stage: Stage,
+    private readonly seed: number,
+    private readonly gitHubUrl: string,
+  ) {}
 
   async run(part: ProcessRecord['part'], plan: StepPlan): Promise<ProcessRecord> {
-    this.#server ??= await serve(this.#stage, {
+    this.#server ??= await serve(this.stage, {
       onRequest: (sent) => this.#listener?.onRequest(sent),
       onEnd: (sent) => this.#listener?.onEnd(sent),
     });
@@ -108,7 +107,7 @@ class SocketStep {
     interruption: Interruption | undefined,
     start: () => StepHandle,
   ): Promise<[ProcessRecord, StepResult]> {
-    const stage = this.#stage;
+    const stage = this.stage;
     const { handle, record } = await starts(async () => {
       const record = new ProcessRecord(part, stage.now);
       const interrupt = () => handle.kill(this.#signalOf(interruption));
@@ -137,7 +136,7 @@ class SocketStep {
   }
 
   #signalOf(interruption: Interruption | undefined): 'SIGKILL' | 'SIGINT' | 'SIGTERM' {
-    return interruption?.what === 'kill' ? 'SIGKILL' : this.#seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
+    return interruption?.what === 'kill' ? 'SIGKILL' : this.seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
   }
 
   #options(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
@@ -150,9 +149,9 @@ class SocketStep {
       inputs: { ...inputs, 'base-url': `${this.#server?.baseUrl}${slash}` },
       env: {
         ...Object.fromEntries(names.map((name) => [name, environment[name]])),
-        GITHUB_API_URL: this.#gitHubUrl,
+        GITHUB_API_URL: this.gitHubUrl,
         // The clock of the service, and by how much the plan wants the runner's to differ.
-        CLOCK_AHEAD_MS: String(this.#stage.clock.epochMs() - Date.now() + plan.clockAheadMs),
+        CLOCK_AHEAD_MS: String(this.stage.clock.epochMs() - Date.now() + plan.clockAheadMs),
         SIGNAL_AT: inner === undefined ? '' : `${this.#signalOf(interruption)} ${inner}`,
       },
       token: githubToken,

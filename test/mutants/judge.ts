@@ -38,7 +38,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/operations/': ['waiting', 'lists', 'summary'],
 };
 const limitMs = 20 * 60_000;
-const runs = { from: 1, runs: 500, workers: 1, untilFound: true, limitMs: 60_000 };
+const runs = { from: 1, runs: 500, workers: 1, untilFound: true };
 /** Processes load the bundle, so they wait until later. */
 const related = (file: string) => ['related', file, '--exclude=test/processes/**'];
 

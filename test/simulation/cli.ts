@@ -11,13 +11,12 @@ import { findMutants } from './mutants/find.js';
 import { runMany } from './run-many.js';
 import { simulate } from './simulate.js';
 import { traceOf } from './trace.js';
-import type { Finding } from './worker.js';
 
 /** Fewer runs say nothing about the count of a cell. */
 const enoughRuns = 200_000;
 const minInCell = 20;
 const maxShown = 20;
-const progressEveryMs = 10_000;
+const progressEvery = 10_000;
 
 const { values } = parseArgs({
   options: {
@@ -59,9 +58,9 @@ async function simulateMany(): Promise<boolean> {
     runs,
     workers,
     untilFound: false,
-    script: new URL('./worker.js', import.meta.url),
-    limitMs: 120_000,
-    onProgress: printProgress(startedAt),
+    onProgress: (done, found) => {
+      if (done % progressEvery === 0) console.log(`${done} runs, ${found.length} with violations`);
+    },
   });
   const seconds = (performance.now() - startedAt) / 1_000;
   console.log(`${runs} runs in ${seconds.toFixed(1)} s.\n\n${coverage.table()}\n`);
@@ -71,16 +70,4 @@ async function simulateMany(): Promise<boolean> {
   for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
   console.log(`${findings.length} runs with violations, ${thin.length} cells with too few runs.`);
   return findings.length === 0 && thin.length === 0;
-}
-
-function printProgress(startedAt: number): (done: number, findings: readonly Finding[]) => void {
-  let printedAt = startedAt;
-  return (done, findings) => {
-    if (performance.now() - printedAt < progressEveryMs) return;
-    printedAt = performance.now();
-    const seeds = findings.slice(0, 5).map((finding) => finding.seed);
-    const found =
-      findings.length === 0 ? 'no violations' : `${findings.length} runs with violations: ${seeds.join()} …`;
-    console.log(`${((printedAt - startedAt) / 1_000).toFixed(0)} s: ${done} runs, ${found}`);
-  };
 }

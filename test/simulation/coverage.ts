@@ -48,11 +48,7 @@ const cells = Object.entries(phases).flatMap(([phase, endings]) =>
 
 /** Counts how often each fault hit each phase of each mode, and how the process ended. */
 export class Coverage {
-  readonly #counts: Map<string, number>;
-
-  constructor(counts: Iterable<readonly [string, number]> = []) {
-    this.#counts = new Map(counts);
-  }
+  readonly #counts = new Map<string, number>();
 
   count(run: Run): void {
     this.add([...new Set(run.steps.flatMap(cellsOf))].map((cell) => [cell, 1]));

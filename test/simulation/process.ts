@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange as SendRequest } from '../../src/http/exchange.js';
-import type { Work } from '../../src/process.js';
-import { VirtualProcess } from '../kit/virtual-process.js';
+import { VirtualProcess, type VirtualProcessOptions } from '../kit/virtual-process.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import type { Interruption, Moment, RunnerFault } from './plan.js';
 import { type MessageKind, ProcessRecord } from './record.js';
@@ -11,16 +10,11 @@ import type { Stage } from './stage.js';
 /** A process that sends more does not wait at all, and virtual time would not pass. */
 const maxRequests = 20_000;
 
-export interface ProcessPlan {
+export interface ProcessPlan extends Omit<VirtualProcessOptions, 'clock' | 'exchange' | 'toolkit'> {
   readonly part: ProcessRecord['part'];
-  readonly work: Work;
   readonly inputs: Readonly<Record<string, string>>;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly random: () => number;
   readonly interruption: Interruption | undefined;
   readonly runnerFault: RunnerFault | undefined;
-  readonly clockAheadMs: number;
-  readonly limitMs: number;
 }
 
 /** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
@@ -71,13 +65,10 @@ export async function runProcess(stage: Stage, clock: VirtualClock, plan: Proces
   };
 
   const running = new VirtualProcess({
+    ...plan,
     clock,
     exchange,
     toolkit: createToolkit(plan.inputs, message),
-    environment: plan.environment,
-    random: plan.random,
-    clockAheadMs: plan.clockAheadMs,
-    limitMs: plan.limitMs,
     work: {
       ...work,
       onSignal: (cancellation) => {

@@ -1,5 +1,6 @@
 import type { ApiKey, Endpoint, Exchange, Fault } from '../../control-plane/index.js';
 import { endpointOf } from '../../control-plane/routes.js';
+import type { Toolkit } from '../../src/action/toolkit.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
 import { parseJson } from './formats.js';
 import type { Forgery, Plan, StepPlan } from './plan.js';
@@ -9,8 +10,6 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** A request of a process, and its result. Times are milliseconds of the run. */
 export class SentRequest {
-  readonly n: number;
-  readonly at: number;
   readonly method: string;
   readonly origin: string;
   readonly path: string;
@@ -28,9 +27,11 @@ export class SentRequest {
   mayHaveTakenEffect = true;
   endedAt: number | undefined;
 
-  constructor(n: number, at: number, { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>) {
-    this.n = n;
-    this.at = at;
+  constructor(
+    readonly n: number,
+    readonly at: number,
+    { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>,
+  ) {
     this.method = method;
     this.origin = url.origin;
     this.path = url.pathname + url.search;
@@ -117,17 +118,7 @@ export class SentRequest {
   }
 }
 
-export type MessageKind =
-  | 'mask'
-  | 'info'
-  | 'notice'
-  | 'warning'
-  | 'error'
-  | 'debug'
-  | 'output'
-  | 'state'
-  | 'variable'
-  | 'summary';
+export type MessageKind = Exclude<keyof Toolkit, 'input'>;
 
 /** What a process prints, or writes to the files of the runner. */
 export interface Message {
@@ -138,8 +129,6 @@ export interface Message {
 }
 
 export class ProcessRecord {
-  readonly part: 'main' | 'post';
-  readonly startedAt: number;
   readonly sent: SentRequest[] = [];
   readonly messages: Message[] = [];
   endedAt = Number.NaN;
@@ -153,10 +142,10 @@ export class ProcessRecord {
   /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
   readonly problems: string[] = [];
 
-  constructor(part: ProcessRecord['part'], startedAt: number) {
-    this.part = part;
-    this.startedAt = startedAt;
-  }
+  constructor(
+    readonly part: 'main' | 'post',
+    readonly startedAt: number,
+  ) {}
 
   output(name: string): string | undefined {
     return this.messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
@@ -212,19 +201,15 @@ export class ProcessRecord {
 }
 
 export class StepRecord {
-  readonly plan: StepPlan;
-  readonly main: ProcessRecord;
-  /** As main left it. */
-  readonly state: string;
   post: ProcessRecord | undefined;
-  readonly #stage: Stage;
 
-  constructor(plan: StepPlan, main: ProcessRecord, state: string, stage: Stage) {
-    this.plan = plan;
-    this.main = main;
-    this.state = state;
-    this.#stage = stage;
-  }
+  /** `state`: as main left it. */
+  constructor(
+    readonly plan: StepPlan,
+    readonly main: ProcessRecord,
+    readonly state: string,
+    private readonly stage: Stage,
+  ) {}
 
   get processes(): ProcessRecord[] {
     return this.post === undefined ? [this.main] : [this.main, this.post];
@@ -249,7 +234,7 @@ export class StepRecord {
   get keys(): ApiKey[] {
     const creates = this.main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
     const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
-    return this.#stage.keys().filter(({ name }) => names.has(name));
+    return this.stage.keys().filter(({ name }) => names.has(name));
   }
 
   get deadline(): number {

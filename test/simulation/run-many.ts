@@ -7,6 +7,8 @@ import { Coverage } from './coverage.js';
 import type { Finding, Findings, Share } from './worker.js';
 
 const shareSize = 1_000;
+/** A share that takes longer hangs. */
+const limitMs = 120_000;
 /** Each run writes some files, so they are kept in memory if possible. */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
@@ -15,10 +17,8 @@ export interface Options {
   readonly runs: number;
   readonly workers: number;
   readonly untilFound: boolean;
-  /** The worker of this build, or of a mutant's. */
-  readonly script: URL;
-  /** Milliseconds. A share that takes longer hangs. */
-  readonly limitMs: number;
+  /** The worker of a mutant's build. Default: that of this build. */
+  readonly script?: URL;
   readonly onProgress?: (runs: number, findings: readonly Finding[]) => void;
 }
 
@@ -47,8 +47,8 @@ export async function runMany(options: Options): Promise<{ coverage: Coverage; f
   return { coverage, findings: findings.sort((one, other) => one.seed - other.seed) };
 }
 
-async function runShare(share: Share, env: NodeJS.ProcessEnv, { script, limitMs }: Options): Promise<Findings> {
-  const worker = new Worker(script, { workerData: share, env });
+async function runShare(share: Share, env: NodeJS.ProcessEnv, { script }: Options): Promise<Findings> {
+  const worker = new Worker(script ?? new URL('./worker.js', import.meta.url), { workerData: share, env });
   const result = await new Promise<Findings>((resolve) => {
     const fail = (why: string) => {
       const violation = `${why} (seeds ${share.from} to ${share.from + share.count - 1})`;

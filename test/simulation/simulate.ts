@@ -28,7 +28,7 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
   const { plan, stage } = drawPlan(
     seed,
     temp,
-    (service, tripMs) => new Stage({ clock, origin: 'https://control.test', tripMs, slackMs: 0, service }),
+    (service, tripMs) => new Stage(clock, 'https://control.test', service, tripMs, 0),
   );
   return { plan, stage, steps: await clock.run(play(plan, virtualHost(plan, stage, clock), lateRequestsMs)) };
 }

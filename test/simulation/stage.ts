@@ -24,22 +24,8 @@ export const nameOfReused = 'of another tool';
 
 type StageClock = Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>;
 
-export interface StageOptions {
-  readonly clock: StageClock;
-  readonly origin: string;
-  /** Milliseconds that a request or a response takes. */
-  readonly tripMs: number;
-  /** Milliseconds by which a busy machine may be late; none in virtual time. */
-  readonly slackMs: number;
-  readonly service: Omit<ControlPlaneOptions, 'clock'>;
-}
-
 /** The clock, the service, and the network to it. */
 export class Stage {
-  readonly clock: StageClock;
-  readonly origin: string;
-  readonly tripMs: number;
-  readonly slackMs: number;
   readonly plane: CreatedControlPlane['plane'];
   readonly exchanges: CreatedControlPlane['exchanges'];
   readonly faults: CreatedControlPlane['faults'];
@@ -51,17 +37,23 @@ export class Stage {
   readonly revokedByOthers = new Set<string>();
   /** Once a step names its key, others create keys with nearly that name. */
   hasNearNames = false;
-  readonly #firstKeyId: bigint;
   /** Keys whose id the service gave to another. */
-  readonly #former = new Map<string, ApiKey>();
+  readonly former = new Map<string, ApiKey>();
+  readonly #firstKeyId: bigint;
   #requests = 0;
 
-  constructor({ clock, origin, tripMs, slackMs, service }: StageOptions) {
+  /**
+   * `tripMs`: the milliseconds that a request or a response takes. `slackMs`: the milliseconds by which a busy machine may be
+   * late.
+   */
+  constructor(
+    readonly clock: StageClock,
+    readonly origin: string,
+    service: Omit<ControlPlaneOptions, 'clock'>,
+    readonly tripMs: number,
+    readonly slackMs: number,
+  ) {
     const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
-    this.clock = clock;
-    this.origin = origin;
-    this.tripMs = tripMs;
-    this.slackMs = slackMs;
     this.plane = plane;
     this.exchanges = exchanges;
     this.faults = faults;
@@ -99,7 +91,7 @@ export class Stage {
   keys(): ApiKey[] {
     const keys: ApiKey[] = [];
     for (let id = this.#firstKeyId; ; id++) {
-      const key = this.#former.get(String(id)) ?? this.plane.key(String(id));
+      const key = this.former.get(String(id)) ?? this.plane.key(String(id));
       if (key === undefined) return keys;
       keys.push(key);
     }
@@ -113,19 +105,14 @@ export class Stage {
 
   reuseId(id: string): void {
     const key = this.plane.key(id);
-    if (key === undefined || !this.plane.isAlive(id) || this.#former.has(id)) return;
+    if (key === undefined || !this.plane.isAlive(id) || this.former.has(id)) return;
     this.revokeAsAnother(id);
-    this.#former.set(id, key);
+    this.former.set(id, key);
     this.plane.reuseId(id, nameOfReused);
-  }
-
-  hasReused(id: string): boolean {
-    return this.#former.has(id);
   }
 
   /** A virtual connection for one process. */
   connect(clock: VirtualClock, note: (sent: SentRequest) => void): SendRequest {
-    const { log } = this.exchanges;
     const network = virtualNetwork(this.exchanges, clock, { trip: () => this.tripMs });
     return async (request, onCancel) => {
       const sent = this.record(request);
@@ -135,9 +122,8 @@ export class Stage {
         if (request.url.origin !== this.origin) return elsewhere;
         if (outage !== undefined) return await fail(outage, sent, onCancel);
         const headers = { ...request.headers, 'x-simulated': String(sent.n) };
-        const from = log.exchanges.length;
         const response = await network({ ...request, headers }, onCancel).finally(() => {
-          sent.arrived = this.#arrivalOf(sent, from);
+          sent.arrived = this.#arrivalOf(sent);
           sent.fault = sent.arrived?.fault;
         });
         sent.response = this.alter(response, sent);
@@ -175,7 +161,7 @@ export class Stage {
 
   /** Known as soon as the request has arrived. */
   faultOf(sent: SentRequest): SentRequest['fault'] {
-    return sent.fault ?? this.#arrivalOf(sent, 0)?.fault;
+    return sent.fault ?? this.#arrivalOf(sent)?.fault;
   }
 
   record(request: Omit<HttpRequest, 'maxBytes'>): SentRequest {
@@ -189,29 +175,20 @@ export class Stage {
     for (const near of [`${name}0`, name.slice(0, -1), name.toUpperCase(), ` ${name}`]) this.plane.addKey(near);
   }
 
-  #arrivalOf({ n }: SentRequest, from: number): SentRequest['arrived'] {
-    const { exchanges } = this.exchanges.log;
-    return exchanges.findLast(({ headers }, index) => index >= from && headers['x-simulated'] === String(n));
+  #arrivalOf({ n }: SentRequest): SentRequest['arrived'] {
+    return this.exchanges.log.exchanges.findLast(({ headers }) => headers['x-simulated'] === String(n));
   }
 }
 
-function fail(outage: Outage, sent: SentRequest, onCancel: OnCancel): Promise<never> {
+async function fail({ how }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<never> {
   sent.fault = 'outage';
-  sent.mayHaveTakenEffect = outage.how === 'silent';
-  switch (outage.how) {
-    case 'refused':
-      return Promise.reject(new TransportError('Connection refused (ECONNREFUSED)', { mayHaveTakenEffect: false }));
-    case 'proxy':
-      return Promise.reject(
-        new TransportError('The proxy requires a login (status 407)', {
-          transient: false,
-          status: 407,
-          mayHaveTakenEffect: false,
-        }),
-      );
-    case 'silent':
-      return new Promise((_, reject) => onCancel(() => reject(new TransportError('The exchange was given up'))));
-  }
+  sent.mayHaveTakenEffect = how === 'silent';
+  if (how === 'silent')
+    return new Promise((_, reject) => onCancel(() => reject(new TransportError('The exchange was given up'))));
+  const options = { mayHaveTakenEffect: false };
+  throw how === 'proxy'
+    ? new TransportError('The proxy requires a login (status 407)', { ...options, transient: false, status: 407 })
+    : new TransportError('Connection refused (ECONNREFUSED)', options);
 }
 
 /** A server where nothing of ours should be sent confirms everything. */

@@ -25,19 +25,14 @@ export function traceOf({ plan, stage, steps }: Run): string {
       add(process.endedAt, `ends: ${process.exit}, ${process.texts('error').length} errors`);
     }
   }
+  const addTruth = (text: string) => lines.push([Number.POSITIVE_INFINITY, `truth    ${text}`]);
   for (const key of stage.keys())
-    lines.push([
-      Number.POSITIVE_INFINITY,
-      `truth    key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`,
-    ]);
+    addTruth(`key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`);
   for (const operation of stage.operations) {
     const { id, action, course, appearsAfterMs, vanishesAfterMs } = operation;
     const phases = course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
     const visible = `visible from +${appearsAfterMs} to +${vanishesAfterMs}`;
-    lines.push([
-      Number.POSITIVE_INFINITY,
-      `truth    operation ${id} ${action} at ${startOf(operation)}, ${phases}, ${visible}`,
-    ]);
+    addTruth(`operation ${id} ${action} at ${startOf(operation)}, ${phases}, ${visible}`);
   }
   // `sort` keeps the order of lines with the same time.
   lines.sort(([one], [other]) => (one === other ? 0 : one - other));

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { type Operation, stepAt } from '../../control-plane/operation.js';
+import type { Of } from './plan.js';
 import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
@@ -32,6 +33,11 @@ export function removalOf(operation: Operation): number {
 
 export function phaseAt(operation: Operation, time: number): Phase {
   return phaseOf(stepAt(operation, epoch + Math.min(time, removalOf(operation))).status);
+}
+
+/** Whether a wait for all operations of a project is to wait for this one. */
+export function counts({ filter }: Of<'wait-operation'>, { id, action, branchId }: Operation): boolean {
+  return filter({ id, action, branch_id: branchId });
 }
 
 /** When the operation ends, and how. Some never end. */

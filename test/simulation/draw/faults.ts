@@ -1,9 +1,7 @@
+import type { Done, RetryAfter } from '../../../control-plane/faults.js';
 import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
-import type { Outage } from '../plan.js';
-
-type Done = 'now' | 'never' | { readonly msAfterGivenUp: number };
-type RetryAfter = { readonly seconds: number } | { readonly dateInSeconds: number };
+import type { Interruption, Outage, RunnerFault } from '../plan.js';
 
 function drawRetryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
   if (chance.odds(0.4)) return {};
@@ -120,4 +118,20 @@ export function drawOutages(chance: Chance, span: number): Outage[] {
     const lasts = chance.pick([100, 250, 500, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
   });
+}
+
+export function drawInterruption(chance: Chance, odds: number, spanMs: number): Interruption | undefined {
+  if (!chance.odds(odds)) return undefined;
+  const what = chance.pick(['kill', 'signal']);
+  if (chance.odds(0.75))
+    return { what, moment: { on: 'fault', nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) } };
+  const on = chance.pick(['time', 'time', 'request', 'response', 'message']);
+  if (on === 'time') return { what, moment: { on, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) } };
+  return { what, moment: { on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5) } };
+}
+
+export function drawRunnerFault(chance: Chance): RunnerFault | undefined {
+  if (!chance.odds(0.04)) return undefined;
+  const kind = chance.pick(['output', 'state', 'variable', 'summary', 'result-file']);
+  return { kind, from: kind === 'result-file' ? 1 : chance.from(1, 4) };
 }

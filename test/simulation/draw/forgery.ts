@@ -1,6 +1,6 @@
 import type { Chance } from '../chance.js';
 import { keyName, ownFingerprint, sealOf } from '../formats.js';
-import { type Forgery, type Interruption, ownRun } from '../plan.js';
+import { type Forgery, ownRun } from '../plan.js';
 import { epoch, type Stage } from '../stage.js';
 
 const thief = 'https://thief.test';
@@ -45,9 +45,4 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery |
     sealOf(copied, plane.apiKey, `${ownRun}/1`) + readdressed,
   ]);
   return { text: forged, secret: minted?.secret, mayBeSentTo };
-}
-
-/** Main is killed before it saves a state, so the runner gives the forged one to post. */
-export function killedBeforeItsState(chance: Chance): Interruption {
-  return { what: 'kill', moment: { on: 'message', nth: chance.pick([1, 2]) } };
 }

@@ -3,12 +3,10 @@ import type { ControlPlaneOptions, Endpoint } from '../../../control-plane/index
 import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, type OutsideEvent, ownRun, type Plan, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFaults, drawKeyFaults, drawOutages } from './faults.js';
-import { drawForgery, killedBeforeItsState } from './forgery.js';
-import { drawInterruption, drawRunnerFault } from './interruption.js';
+import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
+import { drawForgery } from './forgery.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
-import { drawService, drawTrip } from './service.js';
 import { drawWait } from './wait-operation.js';
 
 /** The endpoints that a mode uses, the important ones more than once. */
@@ -34,13 +32,19 @@ const drawTask: Readonly<Record<Mode, (chance: Chance, stage: Stage, task: Task)
 
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
 const requestTimeouts = { '500ms': 500, '2s': 2_000, '5s': 5_000, '30s': 30_000 } as const;
+/** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
+const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 /** A workflow run that goes on, or is over, while a step of it creates a key. */
 const otherRun = '7800';
 
-export type CreateStage = (service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) => Stage;
+type Service = Omit<ControlPlaneOptions, 'clock'>;
 
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
-export function drawPlan(seed: number, temp: string, createStage: CreateStage): { plan: Plan; stage: Stage } {
+export function drawPlan(
+  seed: number,
+  temp: string,
+  createStage: (service: Service, tripMs: number) => Stage,
+): { plan: Plan; stage: Stage } {
   const chance = new Chance(seed);
   const mode = drawMode(chance);
   const isLong = mode === 'list-operations' && chance.odds(0.04);
@@ -50,7 +54,7 @@ export function drawPlan(seed: number, temp: string, createStage: CreateStage): 
       projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : mode === 'wait-operation' ? 3 : 1,
       operations: isLong ? chance.pick([120, 230]) : chance.pick([0, 2, 9]),
     },
-    drawTrip(chance),
+    chance.pick([0, 5, 30, 30, 120]),
   );
   stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
@@ -69,6 +73,29 @@ export function drawPlan(seed: number, temp: string, createStage: CreateStage): 
     runs,
   };
   return { plan, stage };
+}
+
+/** Behaviour that the API's document leaves open. */
+function drawService(chance: Chance, isListed: boolean): Service {
+  const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
+  return {
+    seed: chance.below(2 ** 30),
+    ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
+    firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
+    notShown: {
+      successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
+      errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
+      defaultPageSize: Math.min(100, pageSize),
+      maximumPageSize: pageSize,
+      overMaximum: 'clamp',
+      lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty', 'repeated']),
+      cursorZone: chance.pick(['Z', '+00:00']),
+      projectsPageSize: chance.pick([0, 3, 3, 7, 100]),
+      keysPageSize: chance.odds(isListed ? 0.25 : 0.1) ? chance.pick([1, 2, 3]) : 0,
+      neverUsed: chance.pick(['absent', 'null']),
+      revokedAgain: chance.pick(['not-found', 'not-found', 'revoked']),
+    },
+  };
 }
 
 /** Keys are drawn more often, because their defects do the most harm. */
@@ -147,6 +174,7 @@ function drawStep(
   };
   const span = Math.max(2_000, Math.min(timeoutMs, 30_000));
   const forgery = run === ownRun ? drawForgery(chance.apart(), stage) : undefined;
+  // Only if main is killed before it saves a state, the runner gives the forged one to post.
   const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { ...inputs, 'api-key': stage.plane.apiKey }, environment);
   return {
@@ -157,7 +185,9 @@ function drawStep(
       environment,
       timeoutMs,
       requestTimeoutMs: requestTimeouts[requestTimeout],
-      interruption: isKilledAtOnce ? killedBeforeItsState(chance) : drawInterruption(chance, 0.4, span),
+      interruption: isKilledAtOnce
+        ? { what: 'kill', moment: { on: 'message', nth: chance.pick([1, 2]) } }
+        : drawInterruption(chance, 0.4, span),
       runnerFault,
       clockAheadMs: drawn.clockAheadMs ?? 0,
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },

@@ -1,7 +1,7 @@
 import type { Operation } from '../../../control-plane/index.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
-import { endOf, graceForUnlisted, isAliveAt, removalOf, startOf, visibleFrom } from '../truth.js';
+import { counts, endOf, graceForUnlisted, isAliveAt, removalOf, startOf, visibleFrom } from '../truth.js';
 import { isGitHubClear } from './sweep.js';
 
 /** A run that is not found gets a second request after 1 s, in half of the time at most. */
@@ -68,10 +68,7 @@ function* waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>):
   const { stage, plan } = run;
   const { main } = step;
   const { projectIds, sinceMs, failFast, failOnEmpty } = expects;
-  const counted = stage.operations.filter(
-    ({ id, action, branchId, projectId }) =>
-      projectIds.includes(projectId) && expects.filter({ id, action, branch_id: branchId }),
-  );
+  const counted = stage.operations.filter((one) => projectIds.includes(one.projectId) && counts(expects, one));
   const isRemoved = plan.events.some(({ what }) => what.includes('removed'));
   if (isRemoved || counted.some((operation) => Number.isFinite(removalOf(operation)))) return;
   if (counted.length === 0) return yield* waitForNothing(run, step, failOnEmpty);
@@ -92,9 +89,7 @@ function* waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>):
   const earliest = Math.max(end, main.startedAt + graceForUnlisted + pollMs);
   if (step.plan.timeoutMs === 0 || earliest + step.lag(end) + 2 * pollMs + rounding > step.deadline) return;
   const isEmpty = failOnEmpty && main.output('count') === '0';
-  const expected = bad.length > 0 ? 'failed' : isEmpty ? 'empty' : 'finished';
-  if (main.status !== expected)
-    yield `all was decided in time, but the status is ${main.status} instead of ${expected}`;
+  yield* expectStatus(main, bad.length > 0 ? 'failed' : isEmpty ? 'empty' : 'finished');
 }
 
 function pagesOf(stage: Run['stage'], projectIds: readonly string[]): number {
@@ -107,10 +102,9 @@ function pagesOf(stage: Run['stage'], projectIds: readonly string[]): number {
 function* waitForNothing({ stage }: Run, { main, plan }: StepRecord, failOnEmpty: boolean): Generator<string> {
   const limit = graceForUnlisted + 100 + tripsOf(stage, main.sent.length) + stage.slackMs;
   if (plan.timeoutMs > 0 && plan.timeoutMs < limit) return;
-  const expected = failOnEmpty ? 'empty' : 'finished';
+  yield* expectStatus(main, failOnEmpty ? 'empty' : 'finished');
   const ms = Math.round(main.endedAt - main.startedAt);
-  if (main.status !== expected) yield `nothing is unfinished, but the status is ${main.status} instead of ${expected}`;
-  else if (plan.timeoutMs > 0 && ms > limit) yield `an empty list was believed only after ${ms} ms`;
+  if (plan.timeoutMs > 0 && ms > limit) yield `an empty list was believed only after ${ms} ms`;
 }
 
 function* waitForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): Generator<string> {

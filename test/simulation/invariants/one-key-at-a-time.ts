@@ -72,7 +72,7 @@ function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run):
   for (const { sent } of ownProcesses)
     for (const { deletedId: id = '', n, at, authorization } of sent) {
       // The minted key itself can do no harm, because the service rejects it by then.
-      if (!stage.hasReused(id) || authorization !== parent) continue;
+      if (!stage.former.has(id) || authorization !== parent) continue;
       const wasShown = sent.some(
         (list) =>
           list.isWholeKeyList &&

@@ -33,8 +33,9 @@ function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   if (errors.length !== (exit === 1 && status !== 'cancelled' ? 1 : 0))
     yield `${errors.length} errors with status ${status}`;
   if (status === 'cancelled' && main.signalledAt === undefined) yield 'cancelled without a signal';
-  if (isEarly && errors.some((text) => text.includes('Timed out after')))
-    yield 'an error names a deadline that is not over';
+  const isTimeout =
+    (status === 'timeout' && plan.timeoutMs > 0) || errors.some((text) => text.includes('Timed out after'));
+  if (isEarly && isTimeout) yield 'a timeout before the deadline';
   if (exit === 1 && main.output('key')) yield 'a failed step has a key';
   if (plan.inputs['summary'] !== 'false' && main.endedByItself && main.texts('summary').length !== 1)
     yield 'not one summary';

@@ -3,6 +3,7 @@ import { readKeyName } from '../formats.js';
 import type { Of } from '../plan.js';
 import type { Fields, ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import {
+  counts,
   creationOf,
   endOf,
   graceForUnlisted,
@@ -22,7 +23,8 @@ export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
   const { expects } = step.plan;
   switch (expects.mode) {
     case 'wait-operation':
-      return yield* waited(run, step, expects);
+      if (expects.ids === 'all') return yield* waitedForAll(run, step, expects);
+      return yield* waitedForIds(run, step, expects.ids, expects.failOnEmpty);
     case 'create-key':
       return yield* created(run, step, expects);
     case 'revoke-key':
@@ -37,21 +39,17 @@ export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-function* waited(run: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
-  const { main, plan, deadline } = step;
-  const { ids, failOnEmpty } = expects;
-  if (ids === 'all') yield* waitedForAll(run, step, expects);
-  else yield* waitedForIds(run, step, ids);
-  if (ids.length === 0 && failOnEmpty && main.exit === 0) yield 'success, but the list of ids is empty';
-  const isEarly = plan.timeoutMs > 0 && main.endedAt < deadline - run.stage.slackMs && !step.isToldToWaitTooLong;
-  if (main.status === 'timeout' && isEarly) yield `timeout at ${main.endedAt}, before the deadline at ${deadline}`;
-}
-
-function* waitedForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): Generator<string> {
+function* waitedForIds(
+  { stage }: Run,
+  step: StepRecord,
+  ids: readonly string[],
+  failOnEmpty: boolean,
+): Generator<string> {
   const { main } = step;
-  const operations = ids.map((id) => stage.operations.find((one) => one.id === id));
+  const operations = ids.map((id) => stage.operation(id));
   const phases = operations.map((one) => (one === undefined ? 'pending' : phaseAt(one, main.endedAt)));
   if (main.exit === 0) {
+    if (ids.length === 0 && failOnEmpty) yield 'success, but the list of ids is empty';
     for (const [index, phase] of phases.entries())
       if (phase !== 'good') yield `success, but operation ${ids[index]} is ${phase}`;
     const reported = main.ids('operation-ids');
@@ -129,10 +127,7 @@ function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-opera
       if (phase !== 'good') yield `success, but operation ${id} was seen unfinished and is ${phase}`;
     }
     for (const id of bad) yield `success, but operation ${id} was seen to have failed`;
-    for (const projectId of expects.projectIds) {
-      yield* missedByLastPoll(stage, step, expects, projectId);
-      yield* believedTooEarly(stage, step, projectId);
-    }
+    for (const projectId of expects.projectIds) yield* believedTooEarly(stage, step, expects, projectId);
     const isEmpty = main.output('count') === '0';
     if (failOnEmpty && isEmpty) yield 'success, but nothing was found';
     if (isEmpty && counted.size > 0) yield 'a count of 0, but an operation counts';
@@ -150,39 +145,32 @@ function isFirstPage({ endpoint, hasCursor }: SentRequest): boolean {
   return endpoint === 'list-operations' && !hasCursor;
 }
 
-function pollsOf({ main }: StepRecord, projectId: string): SentRequest[] {
-  return main.sent.filter((sent) => isFirstPage(sent) && projectOf(sent) === projectId && sent.json !== undefined);
-}
-
-/** No operation that counts and was visible when the last poll began goes on when the step ends. */
-function* missedByLastPoll(
+/**
+ * No operation that counts and was visible when the last poll began goes on when the step ends. A project without any
+ * operation is polled again 5 s after the first whole poll.
+ */
+function* believedTooEarly(
   { tripMs, slackMs, operations }: Run['stage'],
-  step: StepRecord,
+  { main, plan }: StepRecord,
   expects: Of<'wait-operation'>,
   projectId: string,
 ): Generator<string> {
-  const { endedAt } = step.main;
-  // A poll that ended after the step decided nothing.
-  const poll = pollsOf(step, projectId).at(-1);
-  if (poll?.arrived === undefined) return yield `success, but the list of project ${projectId} was never read`;
-  const from = poll.at + tripMs - slackMs;
-  for (const operation of operations) {
-    const { id, action, branchId } = operation;
-    const wasVisible = visibleFrom(operation) < from && removalOf(operation) > endedAt;
-    const counts = operation.projectId === projectId && expects.filter({ id, action, branch_id: branchId });
-    if (wasVisible && counts && phaseAt(operation, endedAt) === 'pending')
-      yield `success, but operation ${id} was visible at the last poll and goes on`;
-  }
-}
-
-/** A project without any operation is polled again 5 s after the first whole poll. */
-function* believedTooEarly({ slackMs }: Run['stage'], step: StepRecord, projectId: string): Generator<string> {
-  const records = JSON.parse(step.main.output('operations') || '[]') as Fields[];
-  const polls = pollsOf(step, projectId);
+  const polls = main.sent.filter(
+    (sent) => isFirstPage(sent) && projectOf(sent) === projectId && sent.json !== undefined,
+  );
   const [first, last] = [polls[0], polls.at(-1)];
+  // A poll that ended after the step decided nothing.
+  if (first === undefined || last?.arrived === undefined)
+    return yield `success, but the list of project ${projectId} was never read`;
+  for (const operation of operations) {
+    const isSeen = visibleFrom(operation) < last.at + tripMs - slackMs && removalOf(operation) > main.endedAt;
+    const isMeant = operation.projectId === projectId && counts(expects, operation);
+    if (isSeen && isMeant && phaseAt(operation, main.endedAt) === 'pending')
+      yield `success, but operation ${operation.id} was visible at the last poll and goes on`;
+  }
+  const records = JSON.parse(main.output('operations') || '[]') as Fields[];
   const isEmpty = records.every((record) => record['project_id'] !== projectId);
-  if (step.plan.timeoutMs === 0 || !isEmpty || first === undefined || last === undefined) return;
-  if (last.at - (first.endedAt ?? 0) < graceForUnlisted - 1 - slackMs)
+  if (plan.timeoutMs > 0 && isEmpty && last.at - (first.endedAt ?? 0) < graceForUnlisted - 1 - slackMs)
     yield `success, but the empty list of project ${projectId} was believed after ${Math.round(last.at - first.at)} ms`;
 }
 
