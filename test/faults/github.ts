@@ -1,14 +1,11 @@
 import { type Fault, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
+import type { LookupFailure } from '../../src/modes/sweep-keys/run-lookups.js';
 import type { Chance } from '../simulation/chance.js';
 import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
 
 const notFound: Fault = { kind: 'status', status: 404 };
-const permanent: readonly [Fault, ...Fault[]] = [
-  { kind: 'no-permission' },
-  { kind: 'status', status: 401 },
-  { kind: 'redirect' },
-];
-const transient: readonly [Fault, ...Fault[]] = [
+const permanent: readonly Fault[] = [{ kind: 'no-permission' }, { kind: 'status', status: 401 }, { kind: 'redirect' }];
+const transient: readonly Fault[] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 503 },
   { kind: 'html', status: 502 },
@@ -37,10 +34,7 @@ export async function startGitHubOf(runs: ReadonlyMap<string, GitHubRun>, chance
   return github;
 }
 
-function faultFor(
-  { status, transient: isTransient }: { status?: number | undefined; transient: boolean },
-  chance: Chance,
-): Fault {
+function faultFor({ status, transient: isTransient }: LookupFailure, chance: Chance): Fault {
   if (status === 429) return chance.pick<Fault>([{ kind: 'rate-limit' }, { kind: 'secondary-rate-limit' }]);
   return chance.pick(isTransient ? transient : permanent);
 }

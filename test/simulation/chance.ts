@@ -40,9 +40,4 @@ export class Chance {
   times<T>(number: number, make: (index: number) => T): T[] {
     return Array.from({ length: number }, (_, index) => make(index));
   }
-
-  /** A separate source, so that more draws from it do not change the rest of the plan. */
-  apart(): Chance {
-    return new Chance(this.below(2 ** 31));
-  }
 }

@@ -1,3 +1,4 @@
+import type { FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Expectation, OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
@@ -6,6 +7,8 @@ export interface Drawn {
   readonly inputs: Record<string, string>;
   readonly expects: Expectation;
   readonly events: OutsideEvent[];
+  /** In place of all others. */
+  readonly faults?: readonly FaultRule[];
   readonly clockAheadMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ControlPlaneOptions, Endpoint } from '../../../control-plane/index.js';
 import { Chance } from '../chance.js';
-import { type GitHubRun, type Mode, modes, type OutsideEvent, ownRun, type Plan, type StepPlan } from '../plan.js';
+import { type GitHubRun, type Mode, modes, ownRun, type Plan, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
 import { drawForgery } from './forgery.js';
@@ -61,7 +61,9 @@ export function drawPlan(
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
   const endpoints = endpointsOf[isCreating ? 'create-key' : mode];
-  const faults = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
+  const [{ faults: own = [] } = {}] = jobs.flat();
+  const others = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
+  const faults = own.length > 0 ? own : others;
   for (const fault of faults) stage.faults.add(fault);
   stage.outages = drawOutages(chance, 40_000);
   const plan: Plan = {
@@ -103,10 +105,7 @@ function drawMode(chance: Chance): Mode {
   return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
 }
 
-interface DrawnStep {
-  readonly step: StepPlan;
-  readonly events: readonly OutsideEvent[];
-}
+type DrawnStep = Drawn & { readonly step: StepPlan };
 
 function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
   const draw = (of: Mode, more: Partial<Circumstances> = {}) => drawStep(chance, of, stage, { temp, ...more });
@@ -173,11 +172,12 @@ function drawStep(
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
   const span = Math.max(2_000, Math.min(timeoutMs, 30_000));
-  const forgery = run === ownRun ? drawForgery(chance.apart(), stage) : undefined;
+  const forgery = run === ownRun ? drawForgery(new Chance(chance.below(2 ** 31)), stage) : undefined;
   // Only if main is killed before it saves a state, the runner gives the forged one to post.
   const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { ...inputs, 'api-key': stage.plane.apiKey }, environment);
   return {
+    ...drawn,
     step: {
       mode,
       startsAtMs,
@@ -193,6 +193,5 @@ function drawStep(
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
       expects: drawn.expects,
     },
-    events: drawn.events,
   };
 }

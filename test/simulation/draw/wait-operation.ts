@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Operation, OperationPlan } from '../../../control-plane/index.js';
+import type { FaultRule, Operation, OperationPlan } from '../../../control-plane/index.js';
 import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
 import type { Stage } from '../stage.js';
@@ -81,9 +81,10 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
   // An unusable record of another operation makes the list unusable.
   if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
   // The request for one of two hangs, and must not delay the failure of the other.
-  if (!isAll && number === 1 && chance.odds(0.1)) {
+  const faults: FaultRule[] = [];
+  if (!isAll && number === 1 && chance.odds(0.35)) {
     const hanging = stage.start({ projectId, lengthMs: Number.POSITIVE_INFINITY });
-    stage.faults.add({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
+    faults.push({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
     const failing = { projectId, lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
     operations.splice(0, 1, hanging, stage.start(failing));
   }
@@ -120,6 +121,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
     },
     expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: admits, sinceMs, failOnEmpty },
     events: [...events, ...removal],
+    faults,
   };
 }
 

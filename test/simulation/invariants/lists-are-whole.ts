@@ -75,32 +75,26 @@ function* missing(run: Run, step: StepRecord, expects: Listing, listed: readonly
 function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing): Listable[] {
   const start = Math.min(...steps.map(({ main }) => main.startedAt));
   const end = Math.max(...steps.map(({ main }) => main.endedAt));
-  const existed = ({ createdAt }: Listable) => createdAt < (epoch + start) * 1_000;
-  const listable = (): Listable[] => {
-    switch (expects.mode) {
-      case 'list-keys':
-        return stage
-          .keys()
-          .filter((key) => isAliveAt(key, start) && isAliveAt(key, end))
-          .map(({ id, name, createdAt }) => ({ id, record: { id, name }, createdAt }));
-      case 'list-projects':
-        return stage.plane.projectTimeline
-          .page(undefined, Number.POSITIVE_INFINITY)
-          .items.map(({ record, createdMicros }) => ({ id: record.id, record, createdAt: createdMicros }))
-          .filter(existed);
-      case 'list-operations': {
-        const since = expects.sinceMs === undefined ? 0 : (epoch + end - expects.sinceMs) * 1_000;
-        return (stage.listedOperations(expects.projectId) ?? [])
-          .map((operation) => ({
-            id: operation.id,
-            record: JSON.parse(operationJson(operation, epoch + end)),
-            createdAt: operation.createdMicros,
-          }))
-          .filter((one) => existed(one) && one.createdAt >= since);
-      }
-    }
+  const records = (): Listable[] => {
+    if (expects.mode === 'list-keys')
+      return stage
+        .keys()
+        .filter((key) => isAliveAt(key, start) && isAliveAt(key, end))
+        .map(({ id, name, createdAt }) => ({ id, record: { id, name }, createdAt }));
+    const since = 'sinceMs' in expects && expects.sinceMs !== undefined ? epoch + end - expects.sinceMs : 0;
+    const all =
+      expects.mode === 'list-projects'
+        ? stage.plane.projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items
+        : (stage.listedOperations(expects.projectId) ?? []);
+    return all
+      .filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000 && createdMicros >= since * 1_000)
+      .map((one) => ({
+        id: 'record' in one ? one.record.id : one.id,
+        record: 'record' in one ? one.record : JSON.parse(operationJson(one, epoch + end)),
+        createdAt: one.createdMicros,
+      }));
   };
-  return listable().filter(({ record }) => expects.filter(record));
+  return records().filter(({ record }) => expects.filter(record));
 }
 
 /** At most `max-batches` arrays that differ in size by at most one and cover all. */
