@@ -16,38 +16,32 @@ export interface Listener {
 
 /** Serves the stage's control plane to one step, and records each exchange as the client sees it. */
 export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promise<SocketServer> {
-  const record = ({ method, target, headers, body }: PlaneRequest): SentRequest => {
+  /** `lost`: why the service does not carry the request out. */
+  const begin = (request: PlaneRequest, lost: 'closed-on-arrival' | 'outage' | undefined) => {
+    const { method, target, headers, body } = request;
     const authorization = headers['authorization'] ?? '';
     const url = new URL(target, stage.origin);
-    return stage.record({ method: method as 'GET', url, headers: { authorization }, body });
-  };
-  const lose = (request: PlaneRequest, fault: SentRequest['fault']): SentRequest => {
-    const sent = record(request);
-    stage.exchanges.receiveInVain(request);
-    sent.arrived = stage.exchanges.log.exchanges.at(-1);
-    sent.fault = fault;
+    const sent = stage.record({ method: method as 'GET', url, headers: { authorization }, body });
+    const reception = lost === undefined ? stage.exchanges.receive(request) : undefined;
+    if (lost !== undefined) stage.exchanges.receiveInVain(request);
+    const exchange = stage.exchanges.log.exchanges.at(-1) as Reception['exchange'];
+    sent.arrived = exchange;
+    sent.fault = lost ?? exchange.fault;
+    const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(stage, step, sent));
     onRequest(sent);
-    return sent;
+    return { sent, exchange, reception, script };
   };
   const receiveInVain = (request: PlaneRequest): void => {
-    const sent = lose(request, 'closed-on-arrival');
+    const { sent } = begin(request, 'closed-on-arrival');
     sent.endedAt = stage.now;
     sent.error = 'The connection was closed';
     onEnd(sent);
   };
   const receive = (request: PlaneRequest): Reception => {
-    const isLost = stage.currentOutage() !== undefined;
-    const sent = isLost ? lose(request, 'outage') : record(request);
-    const reception = isLost ? undefined : stage.exchanges.receive(request);
-    const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(stage, step, sent));
-    if (reception !== undefined) {
-      sent.arrived = reception.exchange;
-      sent.fault = reception.exchange.fault;
-      onRequest(sent);
-    }
+    const { sent, exchange, reception, script } = begin(request, stage.currentOutage() && 'outage');
     let status: number | undefined;
     return {
-      exchange: reception?.exchange ?? (sent.arrived as Reception['exchange']),
+      exchange,
       script,
       headSent: (sentStatus) => {
         status = sentStatus;

@@ -55,6 +55,14 @@ export class SentRequest {
     }
   }
 
+  /** The operation, or those of the list, in a whole response with a status of success. */
+  get records(): Fields[] | undefined {
+    const body = this.json as Fields | null | undefined;
+    const list = Array.isArray(body) ? body : body?.[this.endpoint.slice('list-'.length)];
+    const records = this.endpoint === 'get-operation' ? [body?.['operation']] : list;
+    return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
+  }
+
   /** Without the cursor. */
   get list(): string {
     return this.path.replace(/\?.*/, '');

@@ -77,16 +77,6 @@ function missedAtDeadline(
   return haveEnded && !main.sent.slice(-5).some(({ isFaulty }) => isFaulty);
 }
 
-/** The records of operations in each response. */
-function shownTo({ main }: StepRecord): { readonly sent: SentRequest; readonly records: readonly Fields[] }[] {
-  return main.sent.flatMap((sent) => {
-    const { operations, operation } = (sent.json ?? {}) as { operations?: unknown; operation?: unknown };
-    if (sent.endpoint === 'list-operations' && Array.isArray(operations)) return [{ sent, records: operations }];
-    if (sent.endpoint !== 'get-operation' || typeof operation !== 'object') return [];
-    return [{ sent, records: [operation as Fields] }];
-  });
-}
-
 /** Dates of the service have whole seconds, and the step measures from its start. */
 const sinceTolerance = 1_100;
 
@@ -94,15 +84,14 @@ function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-opera
   const { main } = step;
   const { sinceMs, failOnEmpty } = expects;
   const { slackMs } = stage;
-  const shown = shownTo(step);
   const unfinished = new Set<string>();
   /** Operations that surely count, or may count, although they had ended. */
   const counted = new Set<string>();
   const bad = new Set<string>();
   const perhapsBad = new Set<string>();
-  for (const { sent, records } of shown) {
-    const firstPoll = shown.find((one) => projectOf(one.sent) === projectOf(sent) && isFirstPage(one.sent))?.sent;
-    for (const record of records.filter(expects.filter)) {
+  for (const sent of main.sent) {
+    const firstPoll = main.sent.find((one) => isFirstPage(one, projectOf(sent)) && one.records !== undefined);
+    for (const record of sent.records?.filter(expects.filter) ?? []) {
       const id = String(record['id']);
       const phase = phaseOf(String(record['status']));
       if (phase === 'pending') unfinished.add(id);
@@ -141,8 +130,8 @@ function projectOf({ path }: SentRequest): string | undefined {
   return /\/projects\/([^/?]+)/.exec(path)?.[1];
 }
 
-function isFirstPage({ endpoint, hasCursor }: SentRequest): boolean {
-  return endpoint === 'list-operations' && !hasCursor;
+function isFirstPage(sent: SentRequest, projectId: string | undefined): boolean {
+  return sent.endpoint === 'list-operations' && !sent.hasCursor && projectOf(sent) === projectId;
 }
 
 /**
@@ -155,9 +144,7 @@ function* believedTooEarly(
   expects: Of<'wait-operation'>,
   projectId: string,
 ): Generator<string> {
-  const polls = main.sent.filter(
-    (sent) => isFirstPage(sent) && projectOf(sent) === projectId && sent.json !== undefined,
-  );
+  const polls = main.sent.filter((sent) => isFirstPage(sent, projectId) && sent.json !== undefined);
   const [first, last] = [polls[0], polls.at(-1)];
   // A poll that ended after the step decided nothing.
   if (first === undefined || last?.arrived === undefined)
