@@ -44,14 +44,12 @@ const related = (file: string) => ['related', file, '--exclude=test/processes/**
 
 /** Judges the mutants of a tree. A test that fails has found one only if it passes without a mutant. */
 export class Judge {
-  readonly #tree: string;
   readonly #temp: string;
   readonly #running = new Set<number>();
   readonly #passWithout = new Map<string, Promise<boolean>>();
   #foundWithout: Promise<boolean> | undefined;
 
-  constructor(tree: string) {
-    this.#tree = tree;
+  constructor(private readonly tree: string) {
     this.#temp = join(tree, 'temp');
     mkdirSync(this.#temp);
   }
@@ -82,7 +80,7 @@ export class Judge {
   }
 
   async #isFoundBySimulation(mutant: string): Promise<boolean> {
-    const script = pathToFileURL(join(this.#tree, 'build/test/simulation/worker.js'));
+    const script = pathToFileURL(join(this.tree, 'build/test/simulation/worker.js'));
     const findAny = async (active: string) => {
       // Each worker starts with a copy.
       process.env['__STRYKER_ACTIVE_MUTANT__'] = active;
@@ -107,7 +105,7 @@ export class Judge {
     const options = ['--run', '--bail=1', '--reporter=junit', `--outputFile=${report}`];
     const excludes = blind.map((glob) => `--exclude=${glob}`);
     const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes], {
-      cwd: this.#tree,
+      cwd: this.tree,
       env: { ...process.env, TMPDIR: temp, __STRYKER_ACTIVE_MUTANT__: mutant },
       // A group of its own: a worker in an endless loop ends with it.
       detached: true,

@@ -38,7 +38,7 @@ export async function play(plan: Plan, host: Host, restMs: number): Promise<Step
   const { stage } = host;
   for (const { atMs, what, run } of plan.events) {
     stage.clock.schedule(atMs, () => {
-      stage.note(what);
+      stage.notes.push({ at: stage.now, what });
       run(stage);
     });
   }

@@ -79,10 +79,6 @@ export class Stage {
     return operation;
   }
 
-  note(what: string): void {
-    this.notes.push({ at: this.now, what });
-  }
-
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.clock.schedule(this.now + ms, resolve));
   }

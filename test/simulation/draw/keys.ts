@@ -45,15 +45,12 @@ function newestKey({ plane }: Stage): string {
   return plane.aliveKeys().slice(1).at(-1)?.id ?? '';
 }
 
-type PostDrawn = Omit<StepPlan['post'], 'interruption' | 'forgery'>;
-
 /** Post gets the inputs of main, or of another step, as in nested composites. */
 export function drawPost(
   chance: Chance,
   stage: Stage,
-  inputs: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string>>,
-): PostDrawn {
+  { inputs, environment }: Pick<StepPlan, 'inputs' | 'environment'>,
+): Omit<StepPlan['post'], 'interruption' | 'forgery'> {
   const { 'api-key': parent = '', ...rest } = inputs;
   const same = { afterMs: 1 + chance.upTo(8_000), inputs, environment };
   switch (chance.pick(['own', 'own', 'own', 'of another step', 'in the environment', 'missing'])) {

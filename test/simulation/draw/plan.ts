@@ -128,11 +128,9 @@ function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: 
   return [[draw(mode)]];
 }
 
-interface Circumstances {
+interface Circumstances extends Partial<Omit<Task, 'timeoutMs'>> {
   readonly temp: string;
-  readonly shard?: string;
   readonly run?: string;
-  readonly startsAtMs?: number;
 }
 
 function drawStep(
@@ -175,7 +173,7 @@ function drawStep(
   const forgery = run === ownRun ? drawForgery(new Chance(chance.below(2 ** 31)), stage) : undefined;
   // Only if main is killed before it saves a state, the runner gives the forged one to post.
   const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
-  const post = drawPost(chance, stage, { ...inputs, 'api-key': stage.plane.apiKey }, environment);
+  const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
   return {
     ...drawn,
     step: {

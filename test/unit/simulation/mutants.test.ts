@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { mutated } from '../../simulation/mutants/find.js';
-import { mutants } from '../../simulation/mutants/mutants.js';
+import { mutants, mutated } from '../../simulation/mutants/find.js';
 
 it('every known defect still applies to src, changes it, and has a name of its own', () => {
   for (const mutant of mutants) expect(mutated(mutant), mutant.name).not.toBe(readFileSync(mutant.file, 'utf8'));
