@@ -43,9 +43,6 @@ export function buildEnvironment(parts: EnvironmentParts) {
     env[variable(name)] = String(value);
   }
   for (const [name, value] of Object.entries(parts.state)) env[`STATE_${name}`] = value;
-  if (job.path.length > 0) {
-    env['PATH'] = [...job.path, env['PATH'] ?? ''].join(process.platform === 'win32' ? ';' : ':');
-  }
   const ofRunner = variablesOfRunner(job, parts.files, parts.debug);
   const replaced = Object.entries(parts.own).filter(([name]) => name in ofRunner);
   Object.assign(env, ofRunner, Object.fromEntries(replaced));

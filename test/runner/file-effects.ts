@@ -36,10 +36,6 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     log.fail(problem);
   };
 
-  const path = linesOf(readCommandFile(files.path)).filter((line) => line !== '');
-  for (const folder of path)
-    job.path.splice(0, job.path.length, folder, ...job.path.filter((known) => known !== folder));
-
   const env: Record<string, string> = {};
   read('env', (key, value) => {
     if (key.toUpperCase() === 'NODE_OPTIONS') {

@@ -5,15 +5,14 @@ import { Masker } from './masker.js';
 
 const open = new Set<string>();
 
-/** Shared by the steps of one job: folders, masks, and variables and paths for later steps. */
+/** Shared by the steps of one job: folders, masks, and variables for later steps. */
 export class Job {
   readonly root: string;
   readonly temp: string;
   readonly workspace: string;
   readonly masker = new Masker();
-  /** From GITHUB_ENV, and from GITHUB_PATH, the newest first. */
+  /** From GITHUB_ENV. */
   readonly env: Record<string, string> = {};
-  readonly path: string[] = [];
 
   constructor() {
     this.root = mkdtempSync(join(tmpdir(), 'ctl-action-'));

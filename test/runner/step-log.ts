@@ -19,11 +19,10 @@ export interface Annotation {
 }
 
 const LABEL: Readonly<Record<AnnotationKind, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' };
-const COMMANDS = `
-  add-mask add-matcher add-path debug echo endgroup error group
-  notice remove-matcher save-state set-env set-output stop-commands warning
-`;
-const NOT_ECHOED = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
+const COMMANDS = new Set(
+  `add-mask add-matcher add-path debug echo endgroup error group
+   notice remove-matcher save-state set-env set-output stop-commands warning`.split(/\s+/),
+);
 const MESSAGE_LIMIT = 4096;
 const SHOWN_OF_A_KIND = 10;
 
@@ -33,11 +32,6 @@ const OF_FILES = `${CHANGELOG}/2022-10-11-github-actions-deprecating-save-state-
 const OPT_IN =
   'opt into unsecure command execution by setting the `ACTIONS_ALLOW_UNSECURE_COMMANDS` environment variable to `true`. ' +
   `${CHANGELOG}/2020-10-01-github-actions-deprecating-set-env-and-add-path-commands/`;
-const BAD_TOKEN =
-  "You cannot use a endToken that is an empty string, the string 'pause-logging', or another workflow command. " +
-  'For more information see: https://docs.github.com/actions/learn-github-actions/workflow-commands-for-github-actions' +
-  '#example-stopping-and-starting-workflow-commands or opt into insecure command execution by setting the ' +
-  '`ACTIONS_ALLOW_UNSECURE_STOPCOMMAND_TOKENS` environment variable to `true`.';
 
 /** Does with each line of a process what the runner does: carries out commands, and writes the log that a user sees. */
 export class StepLog {
@@ -55,21 +49,16 @@ export class StepLog {
 
   readonly #masker: Masker;
   readonly #debug: boolean;
-  readonly #known = new Set(COMMANDS.trim().split(/\s+/));
-  #stopToken: string | undefined;
-  #echo: boolean;
-  #isOver = false;
 
   constructor(masker: Masker, debug: boolean) {
     this.#masker = masker;
     this.#debug = debug;
-    this.#echo = debug;
   }
 
   take(line: string): void {
-    if (this.#isOver) return;
-    const command = parseCommand(line, this.#known);
-    if (!command || !this.#process(command, line)) this.#write(line);
+    const command = parseCommand(line, COMMANDS);
+    if (command) this.#process(command, line);
+    else this.#write(line);
   }
 
   annotate(
@@ -100,41 +89,12 @@ export class StepLog {
     this.lines.push(this.#masker.mask(text));
   }
 
-  /** False: the line is printed like any other. */
-  #process(command: Command, line: string): boolean {
-    if (this.#stopToken !== undefined) {
-      if (command.name !== this.#stopToken) return false;
-      this.#write(line);
-      this.#known.delete(this.#stopToken);
-      this.#stopToken = undefined;
-      return true;
-    }
+  #process(command: Command, line: string): void {
     this.commands.push(command);
-    if (command.name === 'stop-commands') {
-      this.#stop(command.data, line);
-      return true;
-    }
-    if (this.#echo && !NOT_ECHOED.has(command.name)) this.#write(line);
     const problem = this.#carryOut(command);
-    if (problem !== undefined) {
-      this.fail(`Unable to process command '${line}' successfully.`);
-      this.fail(problem);
-    }
-    return true;
-  }
-
-  #stop(token: string, line: string): void {
-    const name = token.toLowerCase();
-    if (name === '' || name === 'pause-logging' || this.#known.has(name)) {
-      this.fail(BAD_TOKEN);
-      // The runner then reads nothing more of the process.
-      this.#isOver = true;
-      return;
-    }
-    this.#stopToken = name;
-    this.#known.add(name);
-    if (token.length > 6) this.#masker.add(token);
-    this.#write(line);
+    if (problem === undefined) return;
+    this.fail(`Unable to process command '${line}' successfully.`);
+    this.fail(problem);
   }
 
   /** Returns an error of the runner, if there is one. */
@@ -151,22 +111,15 @@ export class StepLog {
       case 'add-mask':
         this.#mask(data);
         break;
-      case 'group':
-        this.#write(`##[group]${data}`);
-        break;
-      case 'endgroup':
-        this.#write('##[endgroup]');
-        break;
       case 'set-output':
         return this.#keep(this.outputs, name, properties['name'], data);
       case 'save-state':
         return this.#keep(this.state, name, properties['name'], data);
-      case 'echo':
-        return this.#setEcho(data);
       case 'set-env':
       case 'add-path':
         return `The \`${name}\` command is disabled. ${UPGRADE} or ${OPT_IN}`;
-      // Matchers are for compilers, and have no effect here.
+      default:
+        return `The action uses no \`${name}\`, so this runner does not know what it does.`;
     }
     return undefined;
   }
@@ -176,7 +129,6 @@ export class StepLog {
       this.annotate('warning', "Can't add secret mask for empty string in ##[add-mask] command.", 'runner');
       return;
     }
-    if (this.#echo) this.#write('::add-mask::***');
     this.masks.push(value);
     this.#masker.addWithLines(value);
   }
@@ -186,15 +138,6 @@ export class StepLog {
     this.annotate('warning', deprecated, 'runner');
     if (name === undefined) return `Required field 'name' is missing in ##[${command}] command.`;
     assignIgnoringCase(into, name, value);
-    return undefined;
-  }
-
-  #setEcho(data: string): string | undefined {
-    const word = data.trim().toLowerCase();
-    if (word !== 'on' && word !== 'off') {
-      return `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${data}'.`;
-    }
-    this.#echo = word === 'on';
     return undefined;
   }
 }

@@ -66,7 +66,6 @@ export const commands: Table = {
     "console.log('::notice::' + 'x'.repeat(5000));",
   ...prints({
     'an error alone does not fail a step': '::error::a',
-    'groups are marked in the log': '::group::A title\na\n::endgroup::ignored\n##[group]B\n##[endgroup]\n::group::',
     'debug lines are not shown without debug': '::debug::a\n##[debug]b\nc',
     'old commands for outputs and states count with a warning each':
       '::set-output name=a::1\nx ##[set-output name=b]2\n::save-state name=c::3\n::set-output name=d::',
@@ -74,29 +73,6 @@ export const commands: Table = {
       '::set-output::1\n::save-state name=::2\n::set-output name=after::3',
     'a command that sets a variable fails the step': '::set-env name=FROM_COMMAND::1\n::notice::after',
     'a command that adds to the path fails the step': '::add-path::/from-command',
-    'lines between stop-commands and its token are text':
-      '::stop-commands::the-Token\n::notice::a\n##[error]b\n::the-token::\n::notice::c\n::the-token::',
-    'a token of stop-commands of more than six characters is masked':
-      '::stop-commands::seven77\nx seven77\n##[seven77]\n::stop-commands::six666\nx six666\n::six666::',
-    'a second stop-commands is text':
-      '::stop-commands::first-token\n::stop-commands::second-token\n::second-token::\n::first-token::\n::notice::a',
-    'a token of stop-commands that never comes leaves the rest of the step as text':
-      '::stop-commands::never-comes\n::notice::a',
-    'stop-commands with the name of a command fails the step':
-      '::notice::before\n::stop-commands::error\n::notice::after',
-    'stop-commands without a token fails the step': '::stop-commands::',
-    'stop-commands with a reserved word fails the step': '::stop-commands::pause-logging',
-    'echo shows the commands that change something': [
-      '::echo::on',
-      '::group::a',
-      '::notice::b',
-      '::add-mask::masked-and-echoed',
-      '::set-output name=c::d',
-      '::debug::e',
-      '::echo::off',
-      '::endgroup::',
-    ],
-    'echo with another word fails the step': '::echo::maybe',
   }),
   'a line ends with LF, CRLF or CR, and the last one may be open':
     "process.stdout.write('a\\r\\nb\\rc\\n\\n::notice::d\\r::notice::e');",

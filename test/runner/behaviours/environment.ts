@@ -65,17 +65,6 @@ export const environment: Table = {
     next: "see(readFileSync(join(process.env.RUNNER_TEMP, 'left'), 'utf8'));",
     needsProcess: true,
   },
-  'GITHUB_PATH puts folders first, the last line before those above it, and a folder named again moves': {
-    main: "file('PATH', '/one\\n/two\\r\\n\\n/three\\r/one\\n');",
-    next: "see(process.env.PATH.split(':').filter((path) => /one|two|three/.test(path))); file('PATH', '/two\\n /four \\n');",
-    post: "see(process.env.PATH.split(':').filter((path) => /one|two|three|four/.test(path)));",
-  },
-  'GITHUB_PATH goes before the PATH of GITHUB_ENV and of a step': {
-    env: { PATH: '/of-step' },
-    main: "see(process.env.PATH.endsWith('/of-step')); file('PATH', '/from-path\\n'); file('ENV', 'PATH=/from-env:/usr/bin:/bin\\n');",
-    next: "see(process.env.PATH.split(':').filter((path) => /from/.test(path)));",
-    post: "see(process.env.PATH.split(':').filter((path) => /from|of-step/.test(path)));",
-  },
   'a variable without a name in GITHUB_ENV fails the step': {
     main: "file('ENV', 'BEFORE_NAMELESS=1\\n=v\\nAFTER_NAMELESS=1\\n');",
     next: 'see(env(/_NAMELESS$|^$/));',
