@@ -64,31 +64,6 @@ test('a name tells its run and whether the key is kept, starts with its label, a
   );
 });
 
-test.each([
-  [0, '0'],
-  [0.5, 'i'],
-  [0.999_999, 'z'],
-])('the random number %d is the character “%s”', (random, character) => {
-  const origin = { run: { fingerprint: 'abcdefghij', id: '9876543210', attempt: 1 }, isKept: false };
-  expect(makeKeyName('shop', origin, () => random)).toMatch(new RegExp(`-${character}{12}$`));
-});
-
-// Ids of today's runs have 11 digits. Ids of 19 digits leave less to chance.
-test.each(['98765432101', '9876543210123456789'])('10,000 names of run %s differ', (id) => {
-  const random = seededRandom(42);
-  const origin = { run: { fingerprint: 'abcdefghij', id, attempt: 1 }, isKept: false };
-  const made = Array.from({ length: 10_000 }, () => makeKeyName('l'.repeat(20), origin, random));
-  expect(new Set(made).size).toBe(10_000);
-});
-
-test('the fingerprint has 10 characters, and differs between repositories and between servers', () => {
-  const servers = ['https://github.com', 'https://ghe.example', 'https://ghe.example:8443', 'https://ghe2.example'];
-  const ids = Array.from({ length: 2_500 }, (_, id) => String(id));
-  const all = servers.flatMap((server) => ids.map((id) => repositoryFingerprint(server, id)));
-  expect(new Set(all).size).toBe(10_000);
-  for (const fingerprint of all) expect(fingerprint).toMatch(/^[a-z0-9]{10}$/);
-});
-
 test('the fingerprint ignores slashes at the end and capitals, and separates server and repository', () => {
   const own = repositoryFingerprint('https://ghe.example', 'acme/shop');
   for (const server of ['https://ghe.example/', 'https://ghe.example//', 'HTTPS://GHE.example'])

@@ -24,17 +24,6 @@ jobs:
 });
 
 test.for([
-  ['', 'success()'],
-  ["if: github.ref == 'a'", "success() && (github.ref == 'a')"],
-  ["if: '${{ vars.A }}'", 'success() && (vars.A)'],
-  ['if: failure() && vars.A', 'failure() && vars.A'],
-  ["if: '${{ !cancelled() }}'", '!cancelled()'],
-  ['if: false', 'success() && (false)'],
-] as const)('a step with "%s" runs on the condition %s', ([line, condition]) => {
-  expect(job(`{ run: a${line && `, ${line}`} }`).steps).toMatchObject([{ if: condition }]);
-});
-
-test.for([
   ['{ run: a, continue-on-error: true, timeout-minutes: 3 }', true, 3],
   [
     "{ run: a, continue-on-error: '${{ vars.A }}', timeout-minutes: '${{ vars.B }}' }",
@@ -43,28 +32,6 @@ test.for([
   ],
 ] as const)('the message has the limits of the step %s', ([step, continueOnError, timeoutInMinutes]) => {
   expect(jobMessage(job(step), 'http://localhost/')).toMatchObject({ steps: [{ continueOnError, timeoutInMinutes }] });
-});
-
-test('steps in the background, waits, cancels and parallel groups get the form that the worker reads', () => {
-  const steps = [
-    '{ id: gate, run: a, background: true }',
-    '{ wait: gate }',
-    '{ wait: [gate, build] }',
-    '{ wait-all: }',
-    '{ cancel: gate }',
-    '{ parallel: [{ id: x, run: a }, { run: b, shell: bash }] }',
-  ];
-
-  expect(job(steps.join()).steps).toMatchObject([
-    { id: 'gate', shell: '', background: true },
-    { wait: ['gate'] },
-    { wait: ['gate', 'build'] },
-    { 'wait-all': true },
-    { cancel: ['gate'] },
-    { id: 'x', background: true },
-    { id: '__1', shell: 'bash', background: true },
-    { wait: ['x', '__1'] },
-  ]);
 });
 
 test.for([
