@@ -207,9 +207,7 @@ function stageOf(result: StepResult | 'not started', seen: readonly unknown[]): 
   return observed({
     conclusion: result.conclusion,
     log: shownLines(result.log),
-    annotations: result.annotations
-      .filter(({ shown }) => shown)
-      .map(({ kind, message, title }) => ({ kind, message, ...(title !== undefined && { title }) })),
+    annotations: result.annotations.filter(({ shown }) => shown).map(({ kind, message }) => ({ kind, message })),
     summary: result.summaryShown,
     seen,
   });
@@ -219,8 +217,8 @@ function cancelOf({ signals }: StepResult): readonly SentSignal[] {
   return signals.flatMap(({ signal }) => cancelSequence.filter((sent) => sent.signal === signal));
 }
 
-/** Without the parts that are known to differ. The suite knows no places in files: the action names none. */
+/** Without the parts that are known to differ. */
 function comparable({ differs }: Behaviour, observation: Observation): unknown {
-  const parts: readonly string[] = ['place', ...(differs?.parts ?? [])];
+  const parts: readonly string[] = differs?.parts ?? [];
   return JSON.parse(JSON.stringify(observation), (key, value) => (parts.includes(key) ? undefined : value));
 }

@@ -161,15 +161,8 @@ function logOf(log: string): readonly string[] {
   return shownLines(log.replace(/^##\[group\]Run \.\/.*?^##\[endgroup\]\n/ms, '').replace(/^Post job cleanup\.\n/, ''));
 }
 
-function annotationOf(annotation: Annotation) {
-  const { level, message, title, path, startLine = 0, endLine = 0, startColumn = 0, endColumn = 0 } = annotation;
-  return {
-    kind: level === 'failure' ? 'error' : level,
-    message: withoutPaths(message),
-    ...(title === undefined ? {} : { title }),
-    // Without a file the lines are those of the log.
-    ...(path === undefined ? {} : { place: [path, startLine, endLine, startColumn, endColumn] as const }),
-  };
+function annotationOf({ level, message }: Annotation) {
+  return { kind: level === 'failure' ? 'error' : level, message: withoutPaths(message) };
 }
 
 /** From the diagnostic log, so that no clock is read. */

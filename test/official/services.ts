@@ -32,12 +32,6 @@ interface ReportedStep {
 export interface Annotation {
   readonly level: 'notice' | 'warning' | 'failure';
   readonly message: string;
-  readonly title?: string;
-  readonly path?: string;
-  readonly startLine?: number;
-  readonly endLine?: number;
-  readonly startColumn?: number;
-  readonly endColumn?: number;
 }
 
 export interface Services {

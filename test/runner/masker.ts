@@ -23,22 +23,19 @@ export class Masker {
   }
 
   mask(text: string): string {
-    const found: Array<[start: number, end: number]> = [];
+    const isSecret = new Uint8Array(text.length);
     for (const form of this.#forms) {
-      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1))
+        isSecret.fill(1, at, at + form.length);
     }
-    found.sort((a, b) => a[0] - b[0]);
+    if (!isSecret.includes(1)) return text;
     let masked = '';
-    let done = 0;
-    for (let i = 0; i < found.length; ) {
-      const [start, firstEnd] = found[i] ?? [0, 0];
-      let end = firstEnd;
+    for (let at = 0; at < text.length; at++) {
+      if (!isSecret[at]) masked += text.charAt(at);
       // What overlaps or touches becomes one run of stars.
-      for (i++; i < found.length && (found[i]?.[0] ?? 0) <= end; i++) end = Math.max(end, found[i]?.[1] ?? 0);
-      masked += `${text.slice(done, start)}***`;
-      done = end;
+      else if (!isSecret[at - 1]) masked += '***';
     }
-    return masked + text.slice(done);
+    return masked;
   }
 }
 

@@ -8,8 +8,6 @@ export interface Annotation {
   readonly kind: AnnotationKind;
   /** Masked and cut, as the runner shows it. */
   readonly message: string;
-  /** Never masked: the runner does not. */
-  readonly title?: string;
   /** The message before masks and cutting. */
   readonly raw: string;
   /** `runner`: a complaint of the runner itself, such as an input that action.yml does not know. */
@@ -61,17 +59,11 @@ export class StepLog {
     else this.#write(line);
   }
 
-  annotate(
-    kind: AnnotationKind,
-    raw: string,
-    source: Annotation['source'],
-    properties: Command['properties'] = {},
-  ): void {
-    const { title } = properties;
+  annotate(kind: AnnotationKind, raw: string, source: Annotation['source']): void {
     const message = this.#masker.mask(raw).slice(0, MESSAGE_LIMIT);
     const before = this.annotations.filter((annotation) => annotation.kind === kind).length;
     const shown = before < SHOWN_OF_A_KIND && message.trim() !== '';
-    this.annotations.push({ kind, message, ...(title !== undefined && { title }), raw, source, shown });
+    this.annotations.push({ kind, message, raw, source, shown });
     if (message !== '') this.#write(`${LABEL[kind]}: ${message}`);
   }
 
@@ -103,7 +95,7 @@ export class StepLog {
       case 'error':
       case 'warning':
       case 'notice':
-        this.annotate(name, data, 'action', properties);
+        this.annotate(name, data, 'action');
         break;
       case 'debug':
         this.debug(data);

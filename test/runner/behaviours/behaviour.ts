@@ -62,9 +62,6 @@ export interface StageObservation {
 export interface ObservedAnnotation {
   readonly kind: string;
   readonly message: string;
-  readonly title?: string;
-  /** File, first and last line, first and last column. */
-  readonly place?: readonly [string, number, number, number, number];
 }
 
 /** The files of the action, by name. What its scripts see goes to files in `told`. */

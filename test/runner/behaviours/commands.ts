@@ -44,21 +44,6 @@ export const commands: Table = {
       '::notice::a%0Ab%0Dc%25%3A%2C%5D%3B\n::notice::%250A\n##[notice]%0A%5D%3B%3A%25\n::notice::%0a',
     'text of a command keeps its white space and further colons': '::notice::  a :: b ::  \n##[notice]  c ]  ',
     'a command without text tells nothing': '::notice::\n::error::\n##[warning]\n::error::  \nend',
-    'properties of an annotation reach the page': [
-      '::error file=src/a.ts,line=3,endLine=5,col=7,endColumn=9,title=A title::a',
-      '::warning file=src/a.ts,line=3,col=7,endColumn=9::b',
-      '::notice file=src/a.ts::c',
-      '::notice title=only::d',
-    ],
-    'names of properties count in any case, and empty or unknown ones do not': [
-      '::notice Title=a,FILE=b.ts,LINE=2::a',
-      '::notice title=,=x,file=,other=y::b',
-      '::notice title::c',
-      '::notice title=a=b,title=c::d',
-      '::notice   title=e , file=f ::g',
-    ],
-    'properties have their escapes resolved':
-      '::notice title=A%3A B%2C C%0AD%25,file=a%2Cb.ts::a\n##[notice title=A%3A%3B%5D;file=c,d]b',
   }),
   'ten annotations of a kind are shown, the log has all':
     "for (let i = 1; i < 13; i++) { console.log('::notice::' + i); if (i < 3) console.log('::warning::' + i); }",

@@ -67,8 +67,6 @@ export const masks: Table = {
   }),
   'a quoted value is masked without its quotes': masking('"quoted-value"', { bare: 'quoted-value' }),
   'a short quoted value is not masked without its quotes': masking('"quoted"', { bare: 'quoted' }),
-  'a mask hides text of annotations, not their titles or files':
-    "console.log('::add-mask::in-annotation'); console.log('::error title=in-annotation,file=in-annotation::x in-annotation y');",
   'a mask changes no output, state or variable': {
     main: "console.log('::add-mask::raw-value'); file('OUTPUT', 'a=raw-value\\n'); file('STATE', 'a=raw-value\\n'); file('ENV', 'RAW=raw-value\\n');",
     next: 'see(env(/^RAW$/)); console.log(process.env.RAW);',
