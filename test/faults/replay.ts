@@ -122,7 +122,7 @@ class SocketStep {
       };
       const handle = start();
       this.#handles.push(handle);
-      await handle.waitForLine(/^/).catch(() => undefined);
+      await handle.waitForLine('').catch(() => undefined);
       return { handle, record };
     });
     const result = await handle.done;

@@ -27,10 +27,10 @@ export function secretsShown(
   const secrets = [...minted, ...others];
   const isMinted = (value: string) => minted.includes(value);
   const places: [place: string, text: string][] = [];
-  for (const [index, { bytes }] of results.entries()) {
+  for (const [index, { stdout, stderr }] of results.entries()) {
     const step = index === 0 ? 'main' : 'post';
-    places.push([`stdout of ${step}`, withoutMasks(bytes.stdout.toString('latin1'), secrets)]);
-    places.push([`stderr of ${step}`, bytes.stderr.toString('latin1')]);
+    places.push([`stdout of ${step}`, withoutMasks(stdout, secrets)]);
+    places.push([`stderr of ${step}`, stderr]);
   }
   const main = results[0];
   for (const path of main === undefined ? [] : filesIn(main.tempDir)) {

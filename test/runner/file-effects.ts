@@ -8,10 +8,9 @@ export interface FileEffects {
   readonly outputs: Readonly<Record<string, string>>;
   readonly state: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
-  /** As written. `summaryShown` is what the page of a run shows. */
+  /** As written: before masks. */
   readonly summary: string;
-  /** Masked. Empty if the runner drops the summary because of its size. */
-  readonly summaryShown: string;
+  /** It is too large for the runner. */
   readonly summaryDropped: boolean;
   /** Why command files are malformed; each fails the step. */
   readonly invalid: readonly string[];
@@ -72,19 +71,7 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     state,
     env,
     summary,
-    summaryShown: summaryDropped
-      ? ''
-      : linesOf(summary)
-          .map((line) => `${job.masker.mask(line)}\n`)
-          .join(''),
     summaryDropped,
     invalid,
   };
-}
-
-/** The text after the last line break is a line only if it is not empty. */
-function linesOf(text: string): string[] {
-  const lines = text.split(/\r\n|\n|\r/);
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { cancel } from './cancel.js';
 import { Child, type ChildEnd, type ChildOptions, type Line } from './child.js';
 import type { Command } from './command.js';
@@ -8,7 +9,6 @@ import { type CommandFiles, createCommandFiles } from './command-files.js';
 import { buildEnvironment, type Inputs } from './environment.js';
 import { type FileEffects, takeFiles } from './file-effects.js';
 import { Job } from './job.js';
-import { LineFeed } from './line-feed.js';
 import { loadManifest } from './manifest.js';
 import { type Annotation, StepLog } from './step-log.js';
 
@@ -44,7 +44,6 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly stderr: string;
   /** Both, in order of arrival. */
   readonly output: string;
-  readonly bytes: { readonly stdout: Buffer; readonly stderr: Buffer };
   readonly lines: readonly Line[];
   /** As a user sees it: masked, and commands carried out. */
   readonly log: string;
@@ -69,8 +68,8 @@ export interface StepHandle {
   kill(signal?: NodeJS.Signals): void;
   /** The runner's cancel sequence; its waits are multiplied by `scale`. */
   cancel(scale?: number): Promise<StepResult>;
-  /** The first line, past or to come, of either stream that fits. Rejects when the process ends without it. */
-  waitForLine(pattern: string | RegExp): Promise<Line>;
+  /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
+  waitForLine(part: string): Promise<void>;
 }
 
 /** The parts of a finished step that its post needs. */
@@ -116,16 +115,17 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     log.annotate('warning', `Unexpected input(s) ${given}, valid inputs are [${valid}]`, 'runner');
   }
 
-  const feed = new LineFeed();
+  const lines: Line[] = [];
   const { spawn = (childOptions: ChildOptions) => new Child(childOptions) } = given;
   const onLine = (line: Line) => {
     log.take(line.text);
-    feed.push(line);
+    lines.push(line);
   };
   const args = [...(given.nodeArgs ?? []), entry];
   const child = spawn({ file: given.node ?? process.execPath, args, cwd: job.workspace, env, onLine }, stage);
 
   let overran = false;
+  let isOver = false;
   let cancelling: Promise<void> | undefined;
   const limit = setTimeout(() => {
     overran = true;
@@ -134,21 +134,19 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const finish = async (): Promise<StepResult> => {
     const end = await child.ended.finally(() => {
       clearTimeout(limit);
-      feed.end();
+      isOver = true;
     });
     const effects = takeFiles(files, log, job, stage);
     if (cancelling) log.annotate('error', 'The operation was canceled.', 'runner');
-    const bytes = { stdout: Buffer.concat(child.bytes.stdout), stderr: Buffer.concat(child.bytes.stderr) };
     return {
       ...end,
       ...effects,
       conclusion: cancelling ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
       overran,
-      stdout: bytes.stdout.toString(),
-      stderr: bytes.stderr.toString(),
+      stdout: Buffer.concat(child.bytes.stdout).toString(),
+      stderr: Buffer.concat(child.bytes.stderr).toString(),
       output: child.output,
-      bytes,
-      lines: feed.lines,
+      lines,
       log: log.lines.map((line) => `${line}\n`).join(''),
       annotations: log.annotations,
       commands: log.commands,
@@ -171,6 +169,11 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       if (!child.hasExited) cancelling ??= cancel(child, scale);
       return done;
     },
-    waitForLine: (pattern) => feed.find(pattern),
+    waitForLine: async (part) => {
+      while (!lines.some(({ text }) => text.includes(part))) {
+        if (isOver) throw new Error(`the process ended without “${part}”; it printed:\n${child.output}`);
+        await pause(10);
+      }
+    },
   };
 }

@@ -1,10 +1,6 @@
 import type { Table } from './behaviour.js';
 
 export const summaries: Table = {
-  'a summary is shown with LF alone, and one at its end':
-    "file('STEP_SUMMARY', '\\uFEFF# a\\r\\nb\\rc\\n\\n');  file('STEP_SUMMARY', 'd');",
-  'a summary has its secrets masked line by line':
-    "console.log('::add-mask::hidden-in-summary%0Asecond-in-summary'); file('STEP_SUMMARY', 'x hidden-in-summary\\nsecond-in-summary\\n');",
   'main and post have summaries of their own': {
     main: "file('STEP_SUMMARY', 'main');",
     post: "file('STEP_SUMMARY', 'post');",
