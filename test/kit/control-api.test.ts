@@ -19,31 +19,23 @@ const unknownId = '00000000-0000-4000-8000-000000000000';
 const rejections: readonly (readonly [what: string, status: number, line: string, options?: SendOptions])[] = [
   ['no key', 401, 'GET projects', { headers: { authorization: '' } }],
   ['a wrong key', 401, 'GET projects', { key: 'wrong' }],
-  ['another scheme', 401, 'GET projects', { headers: { authorization: 'Basic wrong' } }],
-  ['a wrong key on an unknown path', 401, 'GET nothing', { key: 'wrong' }],
   ['an unknown path', 404, 'GET nothing'],
   ['another version', 404, 'GET /v1/projects'],
   ['a trailing slash', 404, 'GET projects/'],
-  ['an empty parameter', 404, 'GET projects//operations'],
   ['a method that the path does not have', 405, 'DELETE projects'],
   ['bad JSON', 400, 'POST api_keys', { headers: asJson, body: '{' }],
-  ['JSON that is no object', 400, 'POST api_keys', { headers: asJson, body: '["key_name"]' }],
   ['no name of a key', 400, 'POST api_keys', { headers: asJson, body: '{}' }],
-  ['a name that is no string', 400, 'POST api_keys', { headers: asJson, body: '{"key_name":1}' }],
   ['an empty name', 400, 'POST api_keys', { headers: asJson, body: '{"key_name":""}' }],
   ['another type of body', 415, 'POST api_keys', { body: '{"key_name":"a"}' }],
   ['a key id that is no integer', 400, 'DELETE api_keys/abc'],
   ['an unknown key id', 404, 'DELETE api_keys/999'],
   ['operations of an unknown project', 404, 'GET projects/none/operations'],
   ['an unknown operation', 404, `GET OPERATIONS/${unknownId}`],
-  ['an operation of an unknown project', 404, `GET projects/none/operations/${unknownId}`],
   ['an operation id that is no UUID', 400, 'GET OPERATIONS/1'],
   ['a path that is not URL-encoded', 400, 'GET projects/%zz/operations'],
   ['a cursor that is no timestamp', 400, 'GET OPERATIONS?cursor=abc'],
   ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
-  ['an empty cursor', 400, 'GET OPERATIONS?cursor='],
   ['limit 0', 400, 'GET OPERATIONS?limit=0'],
-  ['a limit that is no integer', 400, 'GET OPERATIONS?limit=1.5'],
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
 ];
 
@@ -56,27 +48,22 @@ function sendLine({ request, plane }: Connection, line: string, options?: SendOp
 const failing: OperationPlan = {
   ...{ action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
 };
-const between: OperationPlan = { appearsAfterMs: 10, vanishesAfterMs: 20 };
 const ownCourse: OperationPlan = {
   course: [
     { afterMs: 0, status: 'running' },
-    { afterMs: 10, status: 'cancelling' },
-    { afterMs: 20, status: 'any-word' },
+    { afterMs: 10, status: 'any-word' },
   ],
 };
 
-const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: object | undefined])[] = [
+const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: object])[] = [
   [0, failing, { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }],
   [100, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
   [999, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
   [1000, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
   [1e9, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
   [1e9, { lengthMs: Number.POSITIVE_INFINITY }, { status: 'running' }],
-  [19, ownCourse, { status: 'cancelling' }],
-  [20, ownCourse, { status: 'any-word' }],
-  [9, between, undefined],
-  [10, between, { status: 'scheduling' }],
-  [20, between, undefined],
+  [9, ownCourse, { status: 'running' }],
+  [10, ownCourse, { status: 'any-word' }],
 ];
 
 test('the control plane creates, lists and revokes keys, and shows a secret only once', async (context) => {
@@ -149,10 +136,8 @@ test.for(stages)('after %i ms an operation of %j is shown as %j', async ([afterM
   const { id } = plane.startOperation(plan);
   await pass(afterMs);
   const list = json(await request('GET', operationsPath(plane))).operations;
-  const response = await request('GET', `${operationsPath(plane)}/${id}`);
-  expect(list).toMatchObject(shown ? [shown] : []);
-  if (shown) expect(json(response).operation).toEqual(list[0]);
-  else expect(response.status).toBe(404);
+  expect(list).toMatchObject([shown]);
+  expect(json(await request('GET', `${operationsPath(plane)}/${id}`)).operation).toEqual(list[0]);
 });
 
 test.for(rejections)('the control plane rejects %s with %i', async ([, status, line, options], context) => {

@@ -96,21 +96,14 @@ for (const network of networks) {
     );
 
     test('a connection that closes on its next request loses a POST, and a GET is repeated on a new one', async (context) => {
-      const fault: Fault = { kind: 'close-on-next-request' };
-      const { run, client, requests, plane } = await connect(context, network, {
-        faults: [
-          { count: 1, fault },
-          { nth: 3, fault },
-        ],
-      });
-      const [send, other] = [client(), client()];
+      const faults = [{ count: 2, fault: { kind: 'close-on-next-request' } as const }];
+      const { run, client, requests, plane } = await connect(context, network, { faults });
+      const send = client();
       await run(send('GET', '/v2/projects'));
-      expect((await run(other('GET', '/v2/projects'))).status).toBe(200);
       await expect(run(createKey(send, 'lost'))).rejects.toThrow(/ECONNRESET|EPIPE|hang up/);
-      expect(requests[2]).toMatchObject({ endpoint: 'create-key', status: undefined, fault: 'closed-on-arrival' });
-      expect(plane.aliveKeys('lost')).toEqual([]);
+      expect(requests[1]).toMatchObject({ endpoint: 'create-key', status: undefined, fault: 'closed-on-arrival' });
       await run(createKey(send, 'sound'));
-      expect(plane.aliveKeys('sound')).toHaveLength(1);
+      expect(plane.aliveKeys().map(({ name }) => name)).toEqual(['console', 'sound']);
       expect(await run(send('GET', '/v2/projects'))).toMatchObject({ status: 200, wasResent: true });
     });
   });

@@ -12,14 +12,9 @@ interface Manifest {
 const manifest: Manifest = parse(readFileSync('action.yml', 'utf8'));
 
 test('action.yml and the code have the same inputs with the same defaults', () => {
+  // A bare true would be a boolean here, and not equal to the text.
   const declared = Object.entries(manifest.inputs).map(([name, input]) => [name, input.default ?? '']);
   expect(Object.fromEntries(declared)).toEqual(defaults);
-});
-
-test('every default in action.yml is quoted: YAML would read a bare true as a boolean', () => {
-  for (const [name, input] of Object.entries(manifest.inputs)) {
-    if (input.default !== undefined) expect(typeof input.default, name).toBe('string');
-  }
 });
 
 test('every input and output has a description', () => {
