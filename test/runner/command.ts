@@ -1,4 +1,4 @@
-/** A workflow command as it was found in a line. Names of properties are in lower case: the runner ignores case. */
+/** A workflow command as it was found in a line. */
 export interface Command {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -9,7 +9,6 @@ type Escapes = Readonly<Record<string, string>>;
 
 // Order matters: `%25` comes last, or `%250A` would turn into a line break.
 const DATA: Escapes = { '%0D': '\r', '%0A': '\n', '%25': '%' };
-const PROPERTY: Escapes = { '%0D': '\r', '%0A': '\n', '%3A': ':', '%2C': ',', '%25': '%' };
 const OLD: Escapes = { '%3B': ';', '%0D': '\r', '%0A': '\n', '%5D': ']', '%25': '%' };
 
 export function parseCommand(line: string, known: ReadonlySet<string>): Command | undefined {
@@ -23,7 +22,7 @@ function parseNew(line: string, known: ReadonlySet<string>): Command | undefined
   if (!text.startsWith('::')) return undefined;
   const end = text.indexOf('::', 2);
   if (end < 0) return undefined;
-  return command(text.slice(2, end), ',', PROPERTY, resolveEscapes(text.slice(end + 2), DATA), known);
+  return command(text.slice(2, end), ',', resolveEscapes(text.slice(end + 2), DATA), known);
 }
 
 /** `##[name key=value;key=value]data`, anywhere in a line: only the first `##[` of it is looked at. */
@@ -32,16 +31,10 @@ function parseOld(line: string, known: ReadonlySet<string>): Command | undefined
   if (start < 0) return undefined;
   const end = line.indexOf(']', start);
   if (end < 0) return undefined;
-  return command(line.slice(start + 3, end), ';', OLD, resolveEscapes(line.slice(end + 1), OLD), known);
+  return command(line.slice(start + 3, end), ';', resolveEscapes(line.slice(end + 1), OLD), known);
 }
 
-function command(
-  info: string,
-  separator: string,
-  escapes: Escapes,
-  data: string,
-  known: ReadonlySet<string>,
-): Command | undefined {
+function command(info: string, separator: string, data: string, known: ReadonlySet<string>): Command | undefined {
   const space = info.indexOf(' ');
   const name = (space < 0 ? info : info.slice(0, space)).toLowerCase();
   if (!known.has(name)) return undefined;
@@ -50,7 +43,7 @@ function command(
   for (const pair of pairs.split(separator)) {
     const equals = pair.indexOf('=');
     const value = pair.slice(equals + 1);
-    if (equals > 0 && value !== '') properties[pair.slice(0, equals).toLowerCase()] = resolveEscapes(value, escapes);
+    if (equals > 0 && value !== '') properties[pair.slice(0, equals)] = value;
   }
   return { name, properties, data };
 }

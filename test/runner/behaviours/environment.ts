@@ -16,14 +16,6 @@ export const environment: Table = {
     main: "file('ENV', 'FORM_A=\\nFORM_B<<E\\none\\r\\ntwo\\nE\\nFORM_C=x\\r\\nFORM_D=' + 'x'.repeat(100_000) + '\\n');",
     next: 'see(env(/^FORM_/));',
   },
-  'names of variables that differ in case are several': {
-    main: "file('ENV', 'Case_Of=1\\nCASE_OF=2\\n');",
-    next: 'see(env(/^case_of$/i));',
-  },
-  'a name of a variable may hold white space and dashes': {
-    main: "file('ENV', 'odd name-x=1\\n');",
-    next: 'see(env(/^odd/));',
-  },
   'NODE_OPTIONS in GITHUB_ENV is refused with an error in any case, the other lines count, and the step is green': {
     main: "file('ENV', 'BEFORE_OPTIONS=1\\nNODE_OPTIONS=--no-warnings\\nnode_options=x\\nAFTER_OPTIONS=1\\n');",
     next: 'see(env(/^NODE_OPTIONS$|_OPTIONS$/i));',
@@ -51,7 +43,6 @@ export const environment: Table = {
       parts: ['seen'],
     },
   },
-  'CI may be set by the job': 'see(process.env.CI);',
   'a process has the runner’s own variables, and files of its own for commands': {
     main: `see(Object.keys(env(/^(RUNNER_|ACTIONS_)|^GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY|ACTIONS|WORKSPACE|ARTIFACTS)/)).filter((name) => !/MADE_UP|^RUNNER_ENVIRONMENT$/.test(name)));
         see(['ENV', 'PATH', 'OUTPUT', 'STATE', 'STEP_SUMMARY'].map((name) => readFileSync(process.env['GITHUB_' + name], 'utf8')));
@@ -64,10 +55,6 @@ export const environment: Table = {
         writeFileSync(join(process.env.RUNNER_TEMP, 'left'), 'by main');`,
     next: "see(readFileSync(join(process.env.RUNNER_TEMP, 'left'), 'utf8'));",
     needsProcess: true,
-  },
-  'a variable without a name in GITHUB_ENV fails the step': {
-    main: "file('ENV', 'BEFORE_NAMELESS=1\\n=v\\nAFTER_NAMELESS=1\\n');",
-    next: 'see(env(/_NAMELESS$|^$/));',
   },
 };
 

@@ -23,7 +23,7 @@ export const groups: readonly Group[] = [
   { topic: 'inputs, states and summaries', behaviours: rows({ ...inputs, ...states, ...summaries }) },
   {
     topic: 'variables and paths',
-    env: { AT_JOB: 'job', AT_JOB_AND_STEP: 'job', AT_JOB_AND_FILE: 'job', EVERYWHERE: 'job', CI: 'of the job' },
+    env: { AT_JOB: 'job', AT_JOB_AND_STEP: 'job', AT_JOB_AND_FILE: 'job', EVERYWHERE: 'job' },
     behaviours: rows(environment),
   },
   { topic: 'commands', behaviours: rows(commands) },

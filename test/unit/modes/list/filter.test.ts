@@ -37,16 +37,6 @@ test.each([
   expect(parseFilter(text, waitFilterFields, changingFields).admits(record)).toBe(admits);
 });
 
-function errorOf(text: string, fields: readonly string[], unsupported?: Readonly<Record<string, string>>): string {
-  try {
-    parseFilter(text, fields, unsupported);
-  } catch (error) {
-    if (error instanceof BadFilter) return error.message;
-    throw error;
-  }
-  throw new Error('no error');
-}
-
 test.each([
   ['colour=red', /“colour” is not a field; the fields are id, project_id, branch_id, endpoint_id, action, created_at/],
   ['brach_id=x', /“brach_id” is not a field \(did you mean branch_id\?\); the fields are/],
@@ -63,14 +53,17 @@ test.each([
   ['branch_id=br-1 status=failed', /status starts a second condition/],
   ['action=Create_Branch', /write create_branch/],
 ])('the line %j of a filter of a wait is rejected', (line, message) => {
-  expect(errorOf(line, waitFilterFields, changingFields)).toMatch(message);
-  expect(errorOf(`action=*\n${line}`, waitFilterFields, changingFields)).toMatch(/line 2/);
+  const parse = (text: string) => () => parseFilter(text, waitFilterFields, changingFields);
+  expect(parse(line)).toThrow(message);
+  expect(parse(`action=*\n${line}`)).toThrow(/line 2/);
+  expect(parse(line)).toThrow(BadFilter);
 });
 
 test.each(['status=Failed', 'status!=FINISHED', 'status=Cancelled', 'action!=START_COMPUTE'])(
   '%s is rejected, and the documented word is named',
   (line) => {
-    expect(errorOf(line, operationFields)).toContain(`write ${line.replace(/.*=/, '').toLowerCase()}`);
+    const documented = line.replace(/.*=/, '').toLowerCase();
+    expect(() => parseFilter(line, operationFields)).toThrow(`write ${documented}`);
   },
 );
 
@@ -81,9 +74,9 @@ test.each([
   ['action=*\tid=x', 'id', 10],
   [`branch_id=${'x'.repeat(300)} status=failed`, 'status', 312],
 ])('lines that YAML has folded into one are rejected, with the column of the second: %s', (line, field, column) => {
-  const message = errorOf(line, operationFields);
-  expect(message).toContain(`line 1, column ${column}: ${field} starts a second condition`);
-  expect(message).toContain('“filter: |”');
+  const parse = () => parseFilter(line, operationFields);
+  expect(parse).toThrow(`line 1, column ${column}: ${field} starts a second condition`);
+  expect(parse).toThrow('“filter: |”');
 });
 
 test.each(['name=my project', 'name=a=b', 'name=rename=x', 'name=x colour=red', 'name=x id', 'name=x?id=y'])(
