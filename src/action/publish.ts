@@ -135,7 +135,7 @@ export const maxRecordsBytes = 100 * 1024;
 const maxStepUnits = 400 * 1024;
 
 /** Empties the outputs that exceed a limit. `dropped`: the names of these outputs. */
-export function fitOutputs(outputs: readonly Output[]) {
+function fitOutputs(outputs: readonly Output[]) {
   const dropped = new Set(
     outputs.filter(
       ({ value, holdsRecords }) => value === undefined || (holdsRecords && Buffer.byteLength(value) >= maxRecordsBytes),
