@@ -25,7 +25,6 @@ export function secretsShown(
   requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
 ): string[] {
   const secrets = [...minted, ...others];
-  const isMinted = (value: string) => minted.includes(value);
   const places: [place: string, text: string][] = [];
   for (const [index, { stdout, stderr }] of results.entries()) {
     const step = index === 0 ? 'main' : 'post';
@@ -33,12 +32,13 @@ export function secretsShown(
     places.push([`stderr of ${step}`, stderr]);
   }
   const main = results[0];
+  const hideMinted = (value: string) => (minted.includes(value) ? '' : value);
   for (const path of main === undefined ? [] : filesIn(main.tempDir)) {
     const text = readFileSync(path).toString('latin1');
-    if (path === main?.files.output) places.push([path, withoutEntry(text, 'key', isMinted)]);
-    else if (path === main?.files.state) places.push([path, withoutMinted(text, isMinted)]);
-    else if (path === main?.files.env && variable !== undefined)
-      places.push([path, withoutEntry(text, variable, isMinted)]);
+    if (path === main?.files.output) places.push([path, changeEntry(text, 'key', hideMinted)]);
+    else if (path === main?.files.env) places.push([path, changeEntry(text, variable, hideMinted)]);
+    else if (path === main?.files.state)
+      places.push([path, changeEntry(text, 'key', (state) => withoutMinted(state, hideMinted))]);
     else places.push([path, text]);
   }
   for (const { n, path, body, headers } of requests)
@@ -104,21 +104,15 @@ function withoutMasks(text: string, secrets: readonly string[]): string {
     .join('\n');
 }
 
-function withoutEntry(text: string, name: string, isAllowed: (value: string) => boolean): string {
-  return changeEntry(text, name, (value) => (isAllowed(value) ? '' : value));
+function withoutMinted(state: string, hideMinted: (value: string) => string): string {
+  if (state === nothingToRevoke) return state;
+  const { seal, object } = readSaved(state);
+  const { minted } = object as { minted?: { secret?: string } };
+  if (minted?.secret !== undefined) minted.secret = hideMinted(minted.secret);
+  return seal + JSON.stringify(object);
 }
 
-function withoutMinted(text: string, isAllowed: (value: string) => boolean): string {
-  return changeEntry(text, 'key', (value) => {
-    if (value === nothingToRevoke) return value;
-    const { seal, object } = readSaved(value);
-    const { minted } = object as { minted?: { secret?: string } };
-    if (minted?.secret !== undefined && isAllowed(minted.secret)) minted.secret = '';
-    return seal + JSON.stringify(object);
-  });
-}
-
-function changeEntry(text: string, name: string, change: (value: string) => string): string {
+function changeEntry(text: string, name: string | undefined, change: (value: string) => string): string {
   return text.replace(/^(.+)<<(\S+)\r?\n(.*)\r?\n\2\r?$/gm, (entry, given: string, _: string, value: string) =>
     given === name ? change(value) : entry,
   );

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { fieldTime } from '../../../src/api/records.js';
 
 test.each([
@@ -12,10 +12,7 @@ test.each([
   ['', undefined],
 ])('the timestamp “%s” is UTC if it has no time zone, whatever that of the runner is', (created_at, hour) => {
   vi.stubEnv('TZ', 'America/New_York');
-  try {
-    const expected = hour === undefined ? undefined : Date.UTC(2024, 0, 1, hour);
-    expect(fieldTime({ id: '1', record: { created_at } }, 'created_at')).toBe(expected);
-  } finally {
-    vi.unstubAllEnvs();
-  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const expected = hour === undefined ? undefined : Date.UTC(2024, 0, 1, hour);
+  expect(fieldTime({ id: '1', record: { created_at } }, 'created_at')).toBe(expected);
 });

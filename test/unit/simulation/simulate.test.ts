@@ -1,20 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { violationsOf } from '../../simulation/invariants/index.js';
 import { simulate } from '../../simulation/simulate.js';
 import { traceOf } from '../../simulation/trace.js';
 
 const seeds = Array.from({ length: 40 }, (_, index) => 7_000 + index);
-let temp = '';
 
-beforeAll(() => {
-  temp = mkdtempSync(join(tmpdir(), 'simulation-'));
-});
-afterAll(() => rmSync(temp, { recursive: true }));
-
-it('a simulated run depends on its seed alone, keeps the invariants, and has all its requests in its trace', async () => {
+it('a simulated run depends on its seed alone, keeps the invariants, and has all its requests in its trace', async ({
+  onTestFinished,
+}) => {
+  const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
+  onTestFinished(() => rmSync(temp, { recursive: true }));
   const traces = new Map<number, string>();
   for (const seed of seeds) {
     const run = await simulate(seed, temp);
