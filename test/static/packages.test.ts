@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from './run-node.js';
 
@@ -68,29 +68,16 @@ test('no package runs a script when it is installed', () => {
   expect(running.map(([path]) => path)).toEqual([]);
 });
 
-const standIns = readdirSync('vendor', { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map((entry) => ({
-    folder: join('vendor', entry.name),
-    ...readJson<StandIn>(join('vendor', entry.name, 'package.json')),
-  }));
+const standIns = readdirSync('vendor')
+  .filter((entry) => entry !== 'README.md')
+  .map((folder) => readJson<StandIn>(join('vendor', folder, 'package.json')));
 
 test('a stand-in has a name that no package of the lock file has', () => {
-  expect(standIns.map(({ name }) => name).sort()).toEqual(['ctl-action-no-exec', 'ctl-action-no-undici']);
-  const own = packages.filter(
-    ([path]) => path.endsWith('/ctl-action-no-exec') || path.endsWith('/ctl-action-no-undici'),
-  );
-  expect(own.map(([, { resolved }]) => resolved).sort()).toEqual(['vendor/exec', 'vendor/undici']);
-});
-
-test.for(standIns)('$name is loaded in place of the package, by the version that it was made for', (standIn) => {
-  const { package: name, range, in: loader, version } = standIn.standsInFor;
-  expect(readJson<Package>(join('node_modules', loader, 'package.json'))).toMatchObject({
-    version,
-    dependencies: { [name]: range },
-  });
-  expect(readJson<Package>(join('node_modules', name, 'package.json')).name).toBe(standIn.name);
-  expect(lock.packages[`node_modules/${name}`]).toEqual({ resolved: standIn.folder, link: true });
+  const own = packages.filter(([path]) => path.includes('/ctl-action-no-'));
+  expect(own.map(([path, { resolved }]) => [path, resolved])).toEqual([
+    ['node_modules/ctl-action-no-exec', 'vendor/exec'],
+    ['node_modules/ctl-action-no-undici', 'vendor/undici'],
+  ]);
 });
 
 type Edit = (path: string, change: object) => void;
@@ -102,38 +89,27 @@ const lapses: [lapse: string, apply: (edit: Edit, loader: string, name: string) 
   ['its loader has a real one of its own', (edit, loader, name) => edit(`${loader}/node_modules/${name}`, { name })],
 ];
 
-const lapsesOfEach = standIns.flatMap((standIn) =>
-  lapses.map(([lapse, apply]) => ({ name: standIn.name, standIn, lapse, apply })),
-);
-
-test.concurrent.for(lapsesOfEach)(
-  'a build with $name fails if $lapse',
-  async ({ standIn, apply }, { onTestFinished }) => {
+test.concurrent.for(standIns.flatMap((standIn) => lapses.map((lapse) => [standIn.name, ...lapse, standIn] as const)))(
+  'a build with %s fails if %s',
+  async ([ownName, , apply, { standsInFor }], { onTestFinished }) => {
     const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
     onTestFinished(() => rmSync(place, { recursive: true }));
-    const involved = standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package]);
-    const paths = [...new Set(involved)].map((path) => join('node_modules', path));
-    for (const path of ['vendor', ...paths]) {
-      cpSync(path, join(place, path), { recursive: true, dereference: true });
-    }
-    mkdirSync(join(place, 'build/src'), { recursive: true });
-    const installed = Object.fromEntries(paths.map((path) => [path, {}]));
-    writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ packages: installed }));
-    const { in: loader, version, package: name, range } = standIn.standsInFor;
     const edit: Edit = (path, change) => {
-      const folder = join(place, 'node_modules', path);
-      const file = join(folder, 'package.json');
+      const file = join(place, 'node_modules', path, 'package.json');
       const before = existsSync(file) ? readJson<object>(file) : {};
-      mkdirSync(folder, { recursive: true });
+      mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, JSON.stringify({ ...before, ...change }));
     };
+    cpSync('vendor', join(place, 'vendor'), { recursive: true });
+    for (const path of standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package])) {
+      edit(path, readJson(join('node_modules', path, 'package.json')));
+    }
+    const { in: loader, version, package: name, range } = standsInFor;
     apply(edit, loader, name);
 
     const { status, said } = await runNode([resolve('scripts/bundle.js'), 'dist'], { cwd: place });
 
-    expect(said).toContain(
-      `${standIn.name} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`,
-    );
+    expect(said).toContain(`${ownName} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`);
     expect(said).toContain('See vendor/README.md.');
     expect(status).toBe(1);
     expect(existsSync(join(place, 'dist'))).toBe(false);
