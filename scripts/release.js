@@ -118,6 +118,10 @@ function tagAtRemote(tag) {
 }
 
 function rehearse() {
+  const ruleset = '.github/rulesets/version-tags.json';
+  if (readJson(ruleset).bypass_actors.some(({ actor_id }) => actor_id === 0)) {
+    console.log(`Before the first release: ${ruleset} still has 0 in place of the App ID (CONTRIBUTING.md).`);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   try {
     const { version } = readJson('package.json');
@@ -145,10 +149,6 @@ function rehearse() {
     const wrong = checksums(filesOfRunner, fresh).filter((line) => !notes.includes(line));
     if (wrong.length > 0) throw new Error(`the notes do not have the checksums of the tag:\n${wrong.join('\n')}`);
     console.log(`\n${git('ls-remote', remote)}\n\n${notes}`);
-    const ruleset = '.github/rulesets/version-tags.json';
-    if (readJson(ruleset).bypass_actors.some(({ actor_id }) => actor_id === 0)) {
-      console.log(`Before the first release: ${ruleset} still has 0 in place of the App ID (CONTRIBUTING.md).`);
-    }
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -161,18 +161,8 @@ function dateChangelog(clone) {
   const dated = text.replace(/^## (\[\d[^\]]*\])$/m, `## $1 - ${new Date().toISOString().slice(0, 10)}`);
   if (dated === text) return;
   writeFileSync(file, dated);
-  git(
-    '-C',
-    clone,
-    '-c',
-    'user.name=rehearsal',
-    '-c',
-    'user.email=rehearsal@localhost',
-    'commit',
-    '--quiet',
-    '--all',
-    '--message=Date the release',
-  );
+  const author = ['-c', 'user.name=rehearsal', '-c', 'user.email=rehearsal@localhost'];
+  git('-C', clone, ...author, 'commit', '--quiet', '--all', '--message=Date the release');
 }
 
 /** The text of CHANGELOG.md below the heading of the version. */
