@@ -35,11 +35,13 @@ example('deploy-gate.yml', 'deploys nothing where an operation fails', async (fi
   const { service, run, script, answerBranch, story } = await setStage(context);
   answerBranch([service.plane.startOperation({ lengthMs: 300, outcome: 'failed' })]);
 
-  const { succeeded, log } = await run(file, { files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') } });
+  const { succeeded, resultsOf } = await run(file, {
+    files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') },
+  });
 
   expect(succeeded).toBe(false);
-  expect(log.resultsOf('change')).toEqual(['failure']);
-  expect(log.resultsOf('deploy')).toEqual([]);
+  expect(resultsOf('change')).toEqual(['failure']);
+  expect(resultsOf('deploy')).toEqual([]);
   expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1']);
 });
 
@@ -65,14 +67,14 @@ example('reusable-gate.yml', 'sees all operations to their end, and then is red'
   const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   const slow = startUntil({ endpoint: 'get-operation', n: 4 });
 
-  const { succeeded, log } = await run('examples/gate-on-ids.yml', {
+  const { succeeded, text } = await run('examples/gate-on-ids.yml', {
     event: 'workflow_dispatch',
     files: { ...reusableGate, 'change-something.sh': answering([failing, slow]), 'deploy.sh': script('deploy') },
   });
 
   expect(succeeded).toBe(false);
   expect(story()).toEqual(['get-operation, key 1']);
-  expect(log.text).toMatch(new RegExp(`${slow.id}.*finished`));
+  expect(text).toMatch(new RegExp(`${slow.id}.*finished`));
 });
 
 example('merge-queue.yml', 'holds the queue while something is under way in the branch', async (file, context) => {
@@ -80,9 +82,9 @@ example('merge-queue.yml', 'holds the queue while something is under way in the 
   startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
   service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
 
-  const { log } = await run(file, { event: 'merge_group' });
+  const { resultsOf } = await run(file, { event: 'merge_group' });
 
-  expect(log.resultsOf('ready')).toEqual(['success']);
+  expect(resultsOf('ready')).toEqual(['success']);
   expect(story()).toEqual(['list-operations, key 1']);
 });
 
@@ -90,9 +92,9 @@ example('merge-queue.yml', 'rejects a merge after a failed operation', async (fi
   const { service, run } = await setStage(context);
   service.plane.startOperation({ branchId: 'br-main-1', lengthMs: 0, outcome: 'failed', ageMs: 20 * 60_000 });
 
-  const { log } = await run(file, { event: 'merge_group' });
+  const { resultsOf } = await run(file, { event: 'merge_group' });
 
-  expect(log.resultsOf('ready')).toEqual(['failure']);
+  expect(resultsOf('ready')).toEqual(['failure']);
 });
 
 example('merge-queue.yml', 'is skipped on a pull request', async (file, context) => {
@@ -111,11 +113,11 @@ example('fan-out-in-batches.yml', 'runs its script for each project, once it is 
   const began = Date.now();
   for (const projectId of wanted) service.plane.startOperation({ projectId, lengthMs: 4000 });
 
-  const { succeeded, log } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
+  const { succeeded, resultsOf } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
 
   expect(succeeded).toBe(true);
   expect(wanted).toHaveLength(5);
-  expect(log.resultsOf('migrate')).toEqual(['success', 'success', 'success']);
+  expect(resultsOf('migrate')).toEqual(['success', 'success', 'success']);
   const migrated = story().filter((line) => line.startsWith('migrate'));
   expect(migrated.map((line) => line.replace(/, key [234]$/, '')).sort()).toEqual(
     wanted.map((id) => `migrate ${id}`).sort(),
@@ -127,13 +129,13 @@ example('fan-out-in-batches.yml', 'runs its script for each project, once it is 
 example('fan-out-in-shares.yml', 'runs its script once for each project', async (file, context) => {
   const { service, run, script, story } = await setStage(context, { projects: 30 });
 
-  const { succeeded, log } = await run(file, {
+  const { succeeded, resultsOf } = await run(file, {
     event: 'workflow_dispatch',
     files: { 'migrate.sh': script('migrate') },
   });
 
   expect(succeeded).toBe(true);
-  expect(log.resultsOf('migrate')).toEqual(Array(8).fill('success'));
+  expect(resultsOf('migrate')).toEqual(Array(8).fill('success'));
   const migrated = story().filter((line) => line.startsWith('migrate'));
   expect(migrated.sort()).toEqual(service.projectIds.map((id) => `migrate ${id}, key none`).sort());
 });

@@ -1,24 +1,100 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
-import { type ActOptions, type ActRun, runAct } from './act.js';
-import { type ServiceStage, setServiceStage } from './service-stage.js';
+import { Child } from '../runner/child.js';
+import { setServiceStage } from './service-stage.js';
+import { actFile, actionFolder } from './set-up.js';
 
-/** A control plane, and workflows that know it by the secret and the variables that the examples name. */
-export interface Stage extends ServiceStage {
-  run(workflow: string, options?: Pick<ActOptions, 'event' | 'files'>): Promise<ActRun>;
+/** One line of `act --json`. */
+interface Entry {
+  readonly job?: string;
+  readonly jobID?: string;
+  readonly jobResult?: string;
+  /** As act shows it to people, masked. Fields that are not named here hold what is behind the masks. */
+  readonly msg: string;
 }
 
-export async function setStage(context: TestContext, options: ServedControlPlaneOptions = {}): Promise<Stage> {
+interface RunOptions {
+  readonly event?: string;
+  /** More files of the repository; all of them can be run. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const limitMs = 50_000;
+
+/** A control plane, and workflows that know it by the secret and the variables that the examples name. */
+export async function setStage(context: TestContext, options: ServedControlPlaneOptions = {}) {
   const stage = await setServiceStage(context, options);
   const { service, projectId } = stage;
+  /** Runs a workflow in act, on this machine, in folders of its own. The repository holds the workflow as it stands. */
+  const run = async (workflow: string, { event = 'push', files = {} }: RunOptions = {}) => {
+    const root = mkdtempSync(join(tmpdir(), 'ctl-action-e2e-'));
+    context.onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const entries: Entry[] = [];
+    const readText = () => entries.map(({ job = 'act', msg }) => `[${job}] ${msg.trimEnd()}\n`).join('');
+    context.onTestFailed(() => console.log(readText()));
+    const act = new Child({
+      file: actFile,
+      args: [
+        event,
+        '--json',
+        '--no-cache-server',
+        ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
+        ...['--platform', 'ubuntu-latest=-self-hosted'],
+        ...['--secret', `CTL_API_KEY=${service.apiKey}`],
+        ...['--var', `CTL_BASE_URL=${service.baseUrl}`],
+        ...['--var', `CTL_PROJECT_ID=${projectId}`],
+      ],
+      cwd: writeRepository(join(root, 'repository'), workflow, files),
+      env: environmentIn(root),
+      onLine: ({ text }) => entries.push(text.startsWith('{') ? JSON.parse(text) : { msg: text }),
+    });
+    context.onTestFinished(() => act.kill('SIGKILL'));
+    const tooLong = setTimeout(() => act.kill('SIGKILL'), limitMs);
+    const { exitCode } = await act.ended;
+    clearTimeout(tooLong);
+    return {
+      succeeded: exitCode === 0,
+      /** The log as a person would read it. */
+      text: readText(),
+      /** The results of a job: one for each of its matrix, none where it was not run. */
+      resultsOf: (id: string) => entries.flatMap(({ jobID, jobResult }) => (jobID === id ? (jobResult ?? []) : [])),
+    };
+  };
+  return { ...stage, run };
+}
+
+/** A checkout of acme/shop, as far as act looks at it. */
+function writeRepository(folder: string, workflow: string, files: Readonly<Record<string, string>>): string {
+  const all = {
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/refs/heads/main': '0123456789abcdef0123456789abcdef01234567\n',
+    '.git/config': '[remote "origin"]\n\turl = https://github.com/acme/shop\n',
+    '.git/objects/.keep': '',
+    [`.github/workflows/${basename(workflow)}`]: readFileSync(workflow, 'utf8'),
+    ...files,
+  };
+  for (const [name, text] of Object.entries(all)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode: 0o755 });
+  }
+  return folder;
+}
+
+/** Neither the settings nor the caches of whoever runs this; and the Node that the bundle is to be tried on. */
+function environmentIn(root: string): Record<string, string> {
+  const bin = join(root, 'bin');
+  const home = join(root, 'home');
+  for (const folder of [bin, home]) mkdirSync(folder);
+  symlinkSync(process.env['NODE_OF_BUNDLE'] ?? process.execPath, join(bin, 'node'));
   return {
-    ...stage,
-    run: (workflow, options) =>
-      runAct(context, {
-        workflow,
-        secrets: { CTL_API_KEY: service.apiKey },
-        vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId },
-        ...options,
-      }),
+    PATH: [bin, process.env['PATH']].join(delimiter),
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_CACHE_HOME: join(home, 'cache'),
+    TMPDIR: home,
   };
 }
