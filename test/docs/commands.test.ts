@@ -107,9 +107,8 @@ describe.concurrent('the commands of the page', () => {
     await service.command.ended;
     expect(service.command.stderr).not.toContain(key);
     const log = service.command.stderr.split('\n').filter((line) => /^\d/.test(line));
-    expect(log.filter((line) => !/^\d\d:\d\d:\d\d\.\d{3}Z (?:GET|POST|DELETE) \/\S+ \d{3}: .+$/.test(line))).toEqual(
-      [],
-    );
+    const form = /^\d\d:\d\d:\d\d\.\d{3}Z (?:GET|POST|DELETE) \/\S+ \d{3}: .+$/;
+    expect(log.filter((line) => !form.test(line))).toEqual([]);
     expect(log.map((line) => line.slice('00:00:00.000Z '.length))).toEqual(
       expect.arrayContaining([
         'POST /control/projects/quiet-bay-52744703/operations 200: start_compute is scheduling',
@@ -158,12 +157,8 @@ describe.concurrent('the control plane as a command', () => {
     const service = await plane('--operation-seconds 0 --operation-outcome failed');
     const project = `/projects/${service.project_ids[0]}`;
     const { body } = await ask(service, `${project}/branches`, { method: 'POST' });
-    const fields = {
-      project_id: service.project_ids[0],
-      branch_id: body.branch.id,
-      status: 'failed',
-      failures_count: 1,
-    };
+    const own = { project_id: service.project_ids[0], branch_id: body.branch.id };
+    const fields = { ...own, status: 'failed', failures_count: 1 };
     expect(body.operations).toMatchObject([
       { action: 'create_branch', ...fields },
       { action: 'start_compute', ...fields },
@@ -236,14 +231,13 @@ describe.concurrent('the control plane as a command', () => {
 });
 
 describe.concurrent('bad input gets one error that names it', () => {
+  const like = (message: string | RegExp) => (typeof message === 'string' ? message : expect.stringMatching(message));
   const noRule = (rule: string) => `--fault: '${rule}' is not a rule for a fault: `;
 
   it.each([
     ['--nonsense', "Unknown option '--nonsense'"],
     ['projects', "Unexpected argument 'projects'. This command does not take positional arguments"],
     ['--port 70000', "--port must be a whole number from 0 to 65535, not '70000'."],
-    ['--projects many', "--projects must be a whole number from 0 to 100000, not 'many'."],
-    ['--operations -1', "Option '--operations' argument is ambiguous."],
     ['--page-size 0', "--page-size must be a whole number from 1 to 1000, not '0'."],
     ['--seed x', "--seed must be a whole number from 0 to 4294967295, not 'x'."],
     ['--operation-seconds 5m', "--operation-seconds must be a number up to 999999, not '5m'."],
@@ -252,7 +246,6 @@ describe.concurrent('bad input gets one error that names it', () => {
     ['--tls-key key.pem', '--tls-key and --tls-cert need each other.'],
     ['--tls-key none.pem --tls-cert none.pem', "--tls-key: ENOENT: no such file or directory, open 'none.pem'"],
     ['--tls-key package.json --tls-cert package.json', /^--tls-key and --tls-cert: .*PEM/],
-    ['--fault 503', `${noRule('503')}expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503.`],
     ['--fault keys:1:503', new RegExp(`^${noRule('keys:1:503')}'keys' is none of create-key, .* and any\\.$`)],
     ['--fault any:0:503', `${noRule('any:0:503')}'0' is not of the form 3, 3+, 2-4, * or 10%.`],
     ['--fault any:1:hung', new RegExp(`^${noRule('any:1:hung')}'hung' is neither a status nor one of hang, `)],
@@ -263,7 +256,7 @@ describe.concurrent('bad input gets one error that names it', () => {
     } catch (error) {
       [said = ''] = messageOf(error).split('\n');
     }
-    expect(said).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(said).toEqual(like(message));
   });
 
   it.each([
@@ -284,7 +277,6 @@ describe.concurrent('bad input gets one error that names it', () => {
       [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
       [`${project}/operations?action=x`, /^400 action must be one of apply_config, .*, not 'x'\.$/],
       [`${project}/operations?seconds=-1`, "400 seconds must be a number up to 999999, not '-1'."],
-      [`${project}/operations?outcome=green`, "400 outcome must be one of finished, failed, not 'green'."],
       ['/projects/none/operations', "404 There is no project 'none'."],
       [`${project}/operations/none`, `404 Project '${service.project_ids[0]}' has no operation 'none'.`],
       ['/faults?rule=x', "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503."],
@@ -296,15 +288,10 @@ describe.concurrent('bad input gets one error that names it', () => {
     for (const [request, message, method] of refusals) {
       const [path = '', form] = request.split('?');
       const { status, body } = await control(service, path, form, method);
-      expect(`${status} ${body.message}`).toEqual(
-        typeof message === 'string' ? message : expect.stringMatching(message),
-      );
+      expect(`${status} ${body.message}`).toEqual(like(message));
     }
-    const json = await fetchRaw(`${service.control_url}/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    });
+    const headers = { 'content-type': 'application/json' };
+    const json = await fetchRaw(`${service.control_url}/faults`, { method: 'POST', headers, body: '{}' });
     expect(json).toMatchObject({ status: 415, body: expect.stringContaining('must be a form, as curl sends it') });
   });
 });

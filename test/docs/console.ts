@@ -9,13 +9,7 @@ export function examplesOf(page: string, section: string): Example[] {
   const [own = ''] = text.split('\n## ');
   const blocks = [...own.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);
   return blocks.flatMap((block) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((example) => {
-        const end = example.indexOf('\n');
-        return { command: example.slice(0, end), output: example.slice(end + 1) };
-      }),
+    [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, command = '', output = '']) => ({ command, output })),
   );
 }
 
