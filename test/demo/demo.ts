@@ -18,13 +18,8 @@ const [projectId = ''] = service.projectIds;
 const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
 const onPurpose = '(fails on purpose)';
 
-interface Part {
-  readonly title: string;
-  readonly about: string;
-}
-
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
-async function show({ title, about }: Part, run: () => Promise<StepResult>): Promise<StepResult> {
+async function show(title: string, about: string, run: () => Promise<StepResult>): Promise<StepResult> {
   console.log(`${headline(title)}\n  ${about}\n`);
   const step = await run();
   const withoutFolder = (text: string) => text.replaceAll(step.job.temp, '$RUNNER_TEMP');
@@ -36,37 +31,41 @@ async function show({ title, about }: Part, run: () => Promise<StepResult>): Pro
   return step;
 }
 
-function showStep(part: Part, inputs: Readonly<Record<string, string>>, more: StepOptions = {}): Promise<StepResult> {
+type Inputs = Readonly<Record<string, string>>;
+
+function showStep(title: string, about: string, inputs: Inputs, more: StepOptions = {}) {
   const given = Object.entries(inputs).map(([name, value]) => `\n    ${name}: ${value}`);
-  const about = `${part.about}\n\n  Run org/ctl-action@v1 with${given.join('')}`;
-  return show({ ...part, about }, () => runStep({ inputs: { ...access, ...inputs }, ...more }));
+  return show(title, `${about}\n\n  Run org/ctl-action@v1 with${given.join('')}`, () =>
+    runStep({ inputs: { ...access, ...inputs }, ...more }),
+  );
 }
 
 /** A wait for what a change of the project sets off, with the response of the API as `curl -o` would leave it. */
-async function gate(part: Part, plans: readonly OperationPlan[], more: Readonly<Record<string, string>> = {}) {
+async function gate(title: string, about: string, plans: readonly OperationPlan[], more: Inputs = {}) {
   const job = new Job();
   const operations = plans.map((plan) => service.plane.startOperation(plan));
   const response = { operations: operations.map(({ id }) => ({ id, project_id: projectId })) };
   writeFileSync(join(job.workspace, 'response.json'), JSON.stringify(response));
   const inputs = { mode: 'wait-operation', 'project-id': projectId, 'response-file': 'response.json', ...more };
-  (await showStep(part, inputs, { job })).dispose();
+  (await showStep(title, about, inputs, { job })).dispose();
 }
 
 async function lifeOfAKey(): Promise<string> {
   const made = await showStep(
-    { title: 'A key for this job', about: 'A new API key for later steps, which the end of the job revokes.' },
-    { mode: 'create-key', 'export-env': 'DB_API_KEY' },
+    'A key for this job',
+    'A new API key for later steps, which the end of the job revokes.',
+    {
+      mode: 'create-key',
+      'export-env': 'DB_API_KEY',
+    },
   );
-  const { key = '', 'key-name': name = '' } = made.outputs;
+  const { job, outputs } = made;
+  const { key = '', 'key-name': name = '' } = outputs;
   console.log(`${headline('A later step prints the key by mistake')}\n  The runner shows:\n`);
-  console.log(`  ${made.job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
-  await showStep(
-    { title: 'The key is in the list', about: 'Keys are found by their names.' },
-    { mode: 'list-keys', filter: `name=${name}` },
-    { job: made.job },
-  );
-  const end = { title: 'The job ends', about: 'The post step of create-key runs, and revokes the key.' };
-  await show(end, () => runPost(made));
+  console.log(`  ${job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
+  const list = { mode: 'list-keys', filter: `name=${name}` };
+  await showStep('The key is in the list', 'Keys are found by their names.', list, { job });
+  await show('The job ends', 'The post step of create-key runs, and revokes the key.', () => runPost(made));
   made.dispose();
   return name;
 }
@@ -85,17 +84,15 @@ async function sweep(name: string): Promise<void> {
   github.addRun({ id: '9876543210' });
   const about = 'Three runs left keys: one run is completed, one is gone, and one goes on, so its key stays.';
   const more = { token, env: { GITHUB_API_URL: github.url } };
-  (await showStep({ title: 'A sweep', about }, { mode: 'sweep-keys' }, more)).dispose();
+  (await showStep('A sweep', about, { mode: 'sweep-keys' }, more)).dispose();
   await github.close();
 }
 
 /** A list, and the jobs that a matrix makes of it. */
 async function fanOut(): Promise<void> {
   for (let left = 5; left > 0; left--) service.plane.addProject();
-  const step = await showStep(
-    { title: 'Projects for a matrix', about: 'Six projects become three jobs.' },
-    { mode: 'list-projects', 'max-batches': '3' },
-  );
+  const inputs = { mode: 'list-projects', 'max-batches': '3' };
+  const step = await showStep('Projects for a matrix', 'Six projects become three jobs.', inputs);
   const batches: string[][] = JSON.parse(step.outputs['batches'] ?? '[]');
   for (const [index, ids] of batches.entries()) console.log(`  Job ${index + 1}: ${ids.join(' ')}`);
   console.log();
@@ -107,25 +104,23 @@ projects, and create, list, revoke and sweep API keys. This takes about ten seco
 also gets the inputs api-key and base-url.
 `);
 try {
-  await gate({ title: 'A gate that opens', about: 'A change of a project started three operations. All finish.' }, [
+  await gate('A gate that opens', 'A change of a project started three operations. All finish.', [
     { action: 'create_branch', lengthMs: 1_000 },
     { action: 'start_compute', lengthMs: 1_500 },
     { action: 'apply_config', lengthMs: 2_000 },
   ]);
-  await gate({ title: `A gate that stays shut ${onPurpose}`, about: 'One of two operations fails.' }, [
+  await gate(`A gate that stays shut ${onPurpose}`, 'One of two operations fails.', [
     { action: 'create_branch', lengthMs: 800 },
     { action: 'start_compute', lengthMs: 1_300, outcome: 'failed' },
   ]);
-  await gate(
-    { title: `A timeout ${onPurpose}`, about: 'An operation takes longer than the step may.' },
-    [{ action: 'apply_storage_config', lengthMs: 60_000 }],
-    { timeout: '1s' },
-  );
-  const typo = { title: `An empty input ${onPurpose}`, about: 'A mistyped expression opens no gate.' };
-  (await showStep(typo, { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' })).dispose();
-  const check = { title: `A check for failed operations ${onPurpose}`, about: 'It finds the one that failed above.' };
-  const inputs = { 'project-id': projectId, filter: 'status=failed', since: '1m', 'fail-on': 'match' };
-  (await showStep(check, { mode: 'list-operations', ...inputs })).dispose();
+  const slow = [{ action: 'apply_storage_config', lengthMs: 60_000 }];
+  await gate(`A timeout ${onPurpose}`, 'An operation takes longer than the step may.', slow, { timeout: '1s' });
+  const empty = { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' };
+  (await showStep(`An empty input ${onPurpose}`, 'A mistyped expression opens no gate.', empty)).dispose();
+  const about = 'It finds the one that failed above.';
+  const failed = { 'project-id': projectId, filter: 'status=failed', since: '1m', 'fail-on': 'match' };
+  const inputs = { mode: 'list-operations', ...failed };
+  (await showStep(`A check for failed operations ${onPurpose}`, about, inputs)).dispose();
   await fanOut();
   await sweep(await lifeOfAKey());
 } finally {
