@@ -1,60 +1,41 @@
 import type { TestContext } from 'vitest';
 import {
-  type Awaited,
-  type Operation,
+  type Awaited as AwaitedRequest,
   type OperationPlan,
-  type RunningControlPlane,
   type ServedControlPlaneOptions,
   startControlPlane,
 } from '../../control-plane/index.js';
 
-/** A control plane, and scripts for workflows that tell it that they run. */
-export interface ServiceStage {
-  readonly service: RunningControlPlane;
-  readonly projectId: string;
-  /** A script that tells the control plane that it runs, with what argument, and with the key of `CONTROL_API_KEY`. */
-  script(name: string): string;
-  /** From now on the API answers to a new branch with these operations, and with something secret. */
-  answerBranch(operations: readonly { readonly id: string }[]): void;
-  /** A script that prints an answer of the API with these operations. */
-  answering(operations: readonly { readonly id: string }[]): string;
-  /** An operation that finishes when that request has come. */
-  startUntil(awaited: Awaited, plan?: OperationPlan): Operation;
-  ranAt(script: string): number;
-  /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
-  story(): string[];
-}
+export type ServiceStage = Awaited<ReturnType<typeof setServiceStage>>;
 
 const scripts = '/scripts/';
 
-export async function setServiceStage(
-  context: TestContext,
-  options: ServedControlPlaneOptions = {},
-): Promise<ServiceStage> {
+/** A control plane, and scripts for workflows that tell it that they run. */
+export async function setServiceStage(context: TestContext, options: ServedControlPlaneOptions = {}) {
   const service = await startControlPlane(options);
   context.onTestFinished(() => service.close());
   const [projectId = ''] = service.projectIds;
-  const recordsOf = (operations: readonly { readonly id: string }[]) =>
-    operations.map(({ id }) => ({ id, project_id: projectId }));
-  const requestOf = (script: string) => {
-    const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
-    if (!request) throw new Error(`The script ${script} did not run.`);
-    return request;
-  };
+  type Operations = readonly { readonly id: string }[];
+  const recordsOf = (operations: Operations) => operations.map(({ id }) => ({ id, project_id: projectId }));
   return {
     service,
     projectId,
-    script: (name) => `#!/bin/sh
+    /** A script that tells the control plane that it runs, with what argument, and with the key of `CONTROL_API_KEY`. */
+    script: (name: string) => `#!/bin/sh
 echo "It runs with <\${CONTROL_API_KEY:-none}>."
 exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY:-none}" --output /dev/null \\
   "${service.baseUrl}${scripts}${name}/$1"
 `,
-    answerBranch: (operations) => {
+    /** From now on the API answers to a new branch with these operations, and with something secret. */
+    answerBranch: (operations: Operations) => {
       const body = JSON.stringify({ connection: 'db://secret', operations: recordsOf(operations) });
       service.faults.add({ path: '/branches', fault: { kind: 'status', status: 201, body } });
     },
-    answering: (operations) => `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
-    startUntil: (awaited, plan) => {
+    /** A script that prints an answer of the API with these operations. */
+    answering: (operations: Operations) =>
+      `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
+    /** An operation that finishes when that request has come. */
+    startUntil: (awaited: AwaitedRequest, plan?: OperationPlan) => {
       const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
       service.arrived(awaited).then(
         () => service.plane.endOperation(operation),
@@ -62,7 +43,12 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY
       );
       return operation;
     },
-    ranAt: (script) => requestOf(script).at,
+    ranAt: (script: string) => {
+      const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
+      if (!request) throw new Error(`The script ${script} did not run.`);
+      return request.at;
+    },
+    /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
     story: () => {
       const told = service.requests.map(({ endpoint, path, keyId = 'none' }) => {
         const [, script] = path.split(scripts);
