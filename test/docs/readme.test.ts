@@ -2,21 +2,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+const textOf = (path: string) => readFileSync(path, 'utf8');
+
+const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const links = documents
   .filter((path) => path.endsWith('.md'))
-  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-
-const textOf = (path: string) => documents.find((document) => document.path === path)?.text ?? '';
-
-const links = documents.flatMap(({ path, text }) =>
-  [...text.matchAll(/(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g)].map(
-    ([, file = '', anchor]) => ({
-      from: path,
-      to: file === '' ? path : join(dirname(path), file),
-      anchor,
-    }),
-  ),
-);
+  .flatMap((path) =>
+    [...textOf(path).matchAll(/(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g)].map(
+      ([, file = '', anchor]) => ({
+        from: path,
+        to: file === '' ? path : join(dirname(path), file),
+        anchor,
+      }),
+    ),
+  );
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (path: string) =>
@@ -36,7 +35,7 @@ test('each message of the page on troubleshooting is one that the action says', 
   const bundles = ['dist/main', 'dist/post'].flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith('.js'))
-      .map((file) => readFileSync(join(folder, file), 'utf8')),
+      .map((file) => textOf(join(folder, file))),
   );
   expect(quoted.length).toBeGreaterThan(20);
   // The name of an input is put in when it is said.
@@ -45,9 +44,7 @@ test('each message of the page on troubleshooting is one that the action says', 
 });
 
 test('each advice about an error of the control API is explained on the page on troubleshooting', () => {
-  const advices = [...readFileSync('src/action/advice.ts', 'utf8').matchAll(/'([A-Z][^']+)'/g)].map(
-    ([, text = '']) => text,
-  );
+  const advices = [...textOf('src/action/advice.ts').matchAll(/'([A-Z][^']+)'/g)].map(([, text = '']) => text);
   expect(advices.length).toBeGreaterThan(5);
   expect(advices.filter((advice) => !quoted.some((words) => advice.includes(words)))).toEqual([]);
 });

@@ -11,15 +11,12 @@ interface Locked {
   readonly resolved?: string;
 }
 
-/** Of a package.json. */
-interface Package {
+interface StandIn {
   readonly name: string;
-  readonly scripts?: Readonly<Record<string, string>>;
-}
-
-interface StandIn extends Package {
   readonly standsInFor: Readonly<Record<'package' | 'range' | 'in' | 'version', string>>;
 }
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 const lock: { readonly packages: Readonly<Record<string, Locked>> } = readJson('package-lock.json');
 const packages = Object.entries(lock.packages).filter(([path]) => path.startsWith('node_modules/'));
@@ -30,26 +27,21 @@ const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueO
 /** What a bundle may hold; the packages that `vendor` stands in for are our own, and those of types leave nothing in it. */
 const bundled = packages
   .filter(([path, { dev, link }]) => !dev && !link && !/@octokit\/(openapi-)?types$/.test(path))
-  .map(([path, { license = 'none' }]) => ({ path, license, name: readJson<Package>(join(path, 'package.json')).name }));
-
-function readJson<T>(path: string): T {
-  return JSON.parse(readFileSync(path, 'utf8'));
-}
+  .map(([path, { license = 'none' }]) => ({ path, license, name: readJson(join(path, 'package.json')).name }));
 
 function words(text: string): string {
   return text.split(/\s+/).join(' ').trim();
 }
+
+const notices = readdirSync('dist', { recursive: true, encoding: 'utf8' })
+  .filter((entry) => entry.endsWith('.licenses.txt'))
+  .map((entry) => words(readFileSync(join('dist', entry), 'utf8')));
 
 test.for(bundled)(
   '$name ($license) may be bundled, and its licence is beside the bundles',
   ({ path, license, name }) => {
     expect(permissive).toContain(license);
     const file = readdirSync(path).find((entry) => /^licen[cs]e(\.(md|txt))?$/i.test(entry)) ?? 'LICENSE';
-    const notices = ['main', 'post'].flatMap((folder) =>
-      readdirSync(join('dist', folder))
-        .filter((entry) => entry.endsWith('.licenses.txt'))
-        .map((entry) => words(readFileSync(join('dist', folder, entry), 'utf8'))),
-    );
     const notice = words(`${name} ${license} ${readFileSync(join(path, file), 'utf8')}`);
     expect(notices.some((text) => text.includes(notice))).toBe(true);
     expect(notices.filter((text) => text.includes('ctl-action-no-'))).toEqual([]);
@@ -60,7 +52,7 @@ test.for(bundled)(
 test('no package runs a script when it is installed', () => {
   const running = packages.filter(([path]) => {
     if (!existsSync(path)) return false; // for another platform
-    const { scripts = {} } = readJson<Package>(join(path, 'package.json'));
+    const { scripts = {} } = readJson(join(path, 'package.json'));
     return (
       existsSync(join(path, 'binding.gyp')) || ['preinstall', 'install', 'postinstall'].some((name) => name in scripts)
     );
@@ -68,9 +60,9 @@ test('no package runs a script when it is installed', () => {
   expect(running.map(([path]) => path)).toEqual([]);
 });
 
-const standIns = readdirSync('vendor')
+const standIns: StandIn[] = readdirSync('vendor')
   .filter((entry) => entry !== 'README.md')
-  .map((folder) => readJson<StandIn>(join('vendor', folder, 'package.json')));
+  .map((folder) => readJson(join('vendor', folder, 'package.json')));
 
 test('a stand-in has a name that no package of the lock file has', () => {
   const own = packages.filter(([path]) => path.includes('/ctl-action-no-'));
@@ -96,7 +88,7 @@ test.concurrent.for(standIns.flatMap((standIn) => lapses.map((lapse) => [standIn
     onTestFinished(() => rmSync(place, { recursive: true }));
     const edit: Edit = (path, change) => {
       const file = join(place, 'node_modules', path, 'package.json');
-      const before = existsSync(file) ? readJson<object>(file) : {};
+      const before = existsSync(file) ? readJson(file) : {};
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, JSON.stringify({ ...before, ...change }));
     };
