@@ -18,8 +18,8 @@ interface StandIn {
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
-const lock: { readonly packages: Readonly<Record<string, Locked>> } = readJson('package-lock.json');
-const packages = Object.entries(lock.packages).filter(([path]) => path.startsWith('node_modules/'));
+const { packages: locked } = readJson('package-lock.json');
+const packages = Object.entries<Locked>(locked).filter(([path]) => path.startsWith('node_modules/'));
 
 /** Licences that ask for no more than to be told of. */
 const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
