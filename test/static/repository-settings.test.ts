@@ -136,8 +136,9 @@ test('CONTRIBUTING.md says how to find the id of an App', () => {
   expect(readFileSync('CONTRIBUTING.md', 'utf8')).toMatch(/`gh api apps\/\S+ --jq \.id`/);
 });
 
+const rules = (...types: string[]) => types.map((type) => ({ type }));
+
 test('only the App of the release creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
-  const rules = (...types: string[]) => types.map((type) => ({ type }));
   const active = { target: 'tag', enforcement: 'active' };
   expect(readRuleset('version-tags.json')).toEqual({
     ...active,
@@ -162,9 +163,7 @@ test('main changes only by a pull request that two people approved and all check
     enforcement: 'active',
     bypass_actors: [],
     conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
-    rules: ['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'].map((type) => ({
-      type,
-    })),
+    rules: rules('deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'),
   });
   expect(parametersOf(main, 'pull_request')).toMatchObject({
     // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
@@ -183,18 +182,12 @@ test('main changes only by a pull request that two people approved and all check
 });
 
 test('no branch can have the name of a version tag', () => {
-  const branches = readRuleset('version-branches.json');
-  expect(branches).toMatchObject({
+  expect(readRuleset('version-branches.json')).toMatchObject({
     target: 'branch',
     enforcement: 'active',
     bypass_actors: [],
-    rules: [{ type: 'creation' }, { type: 'update' }],
+    // v1 to v9, v10 to v99, and all with a dot, such as v1.2 and v1.2.3.
+    conditions: { ref_name: { include: ['refs/heads/v?', 'refs/heads/v??', 'refs/heads/v*.*'], exclude: [] } },
+    rules: rules('creation', 'update'),
   });
-  const patterns: string[] = branches.conditions.ref_name.include;
-  const regexes = patterns.map(
-    (pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`),
-  );
-  for (const name of ['v1', 'v10', 'v1.2', 'v1.2.3', 'v10.20.30']) {
-    expect(regexes.some((regex) => regex.test(`refs/heads/${name}`))).toBe(true);
-  }
 });
