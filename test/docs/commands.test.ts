@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageOf, parseCliOptions } from '../../control-plane/cli-options.js';
 import { fetchRaw } from '../kit/fetch-raw.js';
@@ -12,20 +9,19 @@ import { examplesOf, shape } from './console.js';
 
 const page = readFileSync('docs/control-plane.md', 'utf8');
 const key = 'local-test-key';
-let temporary: string;
+const temporary = mkdtempSync(join(tmpdir(), 'control-plane-'));
 const commands: Command[] = [];
 /** For tests that need no options, and leave no faults behind. */
 let shared: Plane;
 
 beforeAll(async () => {
-  temporary = await mkdtemp(join(tmpdir(), 'control-plane-'));
-  await promisify(execFile)('npm', ['run', '-s', 'compile:tools']);
+  expect(await start('npm run -s compile:tools').ended).toBe(0);
   shared = await plane();
 });
 
 afterAll(() => {
   for (const command of commands) command.signal('SIGKILL');
-  return rm(temporary, { recursive: true });
+  rmSync(temporary, { recursive: true });
 });
 
 function start(line: string): Command {
@@ -316,7 +312,7 @@ describe.concurrent('the demo', () => {
 
   it('says before an installation what to do', async () => {
     const folder = join(temporary, 'clone');
-    for (const part of ['package.json', 'scripts']) await cp(part, join(folder, part), { recursive: true });
+    for (const part of ['package.json', 'scripts']) cpSync(part, join(folder, part), { recursive: true });
     const demo = start(`cd ${folder} && npm run -s demo`);
     expect(await demo.ended).toBe(1);
     expect(demo.stdout + demo.stderr.replaceAll(/^npm warn .*\n/gm, '')).toBe(

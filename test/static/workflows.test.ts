@@ -284,8 +284,6 @@ interface Update {
   readonly 'package-ecosystem': string;
   readonly directory?: string;
   readonly directories?: readonly string[];
-  readonly schedule: object;
-  readonly cooldown?: object;
 }
 
 const updates: readonly Update[] = parse(readFileSync('.github/dependabot.yml', 'utf8')).updates;
