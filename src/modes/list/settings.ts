@@ -59,8 +59,6 @@ const parseMaxBatches: Parse<number> = (text) => {
 const parseShard: Parse<Shard> = (text) => {
   const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (number < 1 || number > of)
-    throw new BadValue(
-      'is not a valid shard; expected number/total, such as 3/8: a total of at most 256, and a number from 1 to the total',
-    );
+    throw new BadValue('is not a valid shard; expected number/total, such as 3/256, with a number from 1 to the total');
   return { number, total: of };
 };
