@@ -95,9 +95,9 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
 ])('a file with %s is rejected, and nothing of it is shown', async ([, body, message], context) => {
   const stage = await setStage(context);
-  const file = write(stage, body);
-  const result = await rejectInputs(stage, 'wait-operation', file);
-  expect(errorOf(result)).toContain(`Bad input: response-file: “${file['response-file']}” `);
+  const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
+  // The message shortens a long path.
+  expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);
   expect(errorOf(result)).toMatch(message);
   expect(shown(result)).not.toContain('hunter2');
 });
