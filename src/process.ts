@@ -57,7 +57,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     cancellation,
   };
 
-  const emptyLoop = () => crash(new Error('the process ran out of work before the step was done'));
+  const emptyLoop = () => crash(new Error('nothing was left to run, but the step was not done'));
   process.once('beforeExit', emptyLoop);
   process.on('uncaughtException', crash);
   work.run(world).then(end, crash);
@@ -84,13 +84,13 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     if (succeeded) process.exitCode = 0;
     process.off('beforeExit', emptyLoop);
     close();
-    // The callback of an empty write runs after all log lines were written.
+    // The callback of an empty write runs once all log lines have been written.
     setTimeout(() => process.stdout.write('', () => forceExit(succeeded)), 200).unref();
   }
 }
 
 function forceExit(succeeded: boolean): void {
-  // process.exit() waits for a thread in getaddrinfo, for 10 s and more if the name server does not answer.
+  // process.exit() waits for a thread that is in getaddrinfo, for 10 s or more if the name server does not respond.
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
   if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
   process.exit();

@@ -1,6 +1,6 @@
 import type { RequestError } from '../http/errors.js';
 
-/** Says how to fix an error of the control API. `hasProjectId` is true if the mode has the input `project-id`. */
+/** Returns advice for users on an error from the control API. `hasProjectId`: true if the mode has the input `project-id`. */
 export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const { status } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';

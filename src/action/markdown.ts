@@ -2,7 +2,7 @@ import { escapeHtml } from '../text/encodings.js';
 
 /**
  * Renders text from the service so that it cannot act as Markdown or HTML. GitHub does not parse Markdown in an HTML
- * block without empty lines, and creates no links and mentions inside `<code>`.
+ * block without empty lines, and creates no links or mentions inside `<code>`.
  */
 export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;

@@ -18,7 +18,7 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
-  /** Says how to get smaller outputs. Continues a sentence about outputs that are too large. */
+  /** How to get smaller outputs: the end of a sentence about outputs that are too large. */
   readonly alternativeToResultFile?: string;
   /** An environment variable for the later steps of the job. Its value may be a secret. */
   readonly variable?: { readonly name: string; readonly value: string } | undefined;
@@ -28,7 +28,7 @@ export interface StepReport {
   readonly details?: string;
 }
 
-/** The type excludes a string, because its pieces are single characters, and redaction finds no secret in them. */
+/** A string is not allowed, because iteration yields single characters, in which redaction finds no secret. */
 type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {
@@ -53,7 +53,7 @@ interface PublishContext {
 
 export class ResultFileError extends Error {}
 
-/** Writes the result file and the outputs. Redacts all but secret outputs. Returns warnings. */
+/** Writes the result file and the outputs. Redacts every output that is not secret on purpose. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets } = context;
   const all: Output[] = [
@@ -73,7 +73,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.length > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the file whose path is in the output result-file${report.alternativeToResultFile ?? ''}.`,
+      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the result file (the output result-file has its path)${report.alternativeToResultFile ?? ''}.`,
     );
   return warnings;
 }

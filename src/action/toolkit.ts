@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
 
-/** All that a step reads from the runner or sends to the runner. */
+/** Everything that a step reads from the runner or sends to it. */
 export interface Toolkit {
   input(name: string): string;
   mask(secret: string): void;

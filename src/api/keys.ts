@@ -34,7 +34,7 @@ function parseKey(value: Json, place: string): Key {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const id = integerDigits(value['id']);
   if (id === undefined) throw unexpectedShape(`${place}.id`, 'an integer', value['id']);
-  // The documented list has no field `key`. The field could hold a secret, so outputs never contain the field.
+  // The documented list has no field `key`. Such a field could hold a secret, so outputs never contain it.
   const { key: _, ...record } = value;
   return { id, name: isText(value['name']) ? value['name'] : undefined, record };
 }

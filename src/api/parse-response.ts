@@ -47,7 +47,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // A repeated GET or DELETE would get the same response. A repeated POST creates another key, so a retry may help.
+    // A repeated GET or DELETE would get the same response. A repeated POST creates a new key, whose response may be usable.
     throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
   }
 }
@@ -66,7 +66,7 @@ function serviceMessage({ method }: HttpRequest, response: HttpResponse): string
     return mayContainKey || !isText(text) || text.trim() === '' ? '' : `: ${sanitizeLine(text)}`;
   }
   const inner = isObject(body['error']) ? body['error'] : body;
-  // The response to a POST can contain the new key, so only text is shown, and words as long as a key are replaced.
+  // The response to a POST can contain the new key. So only strings are shown, and words as long as a key are replaced.
   const isShown = (value: Json | undefined) => (value ?? '') !== '' && (!mayContainKey || isText(value));
   const first = (names: string[]) => {
     const value = names.map((name) => inner[name]).find(isShown);

@@ -92,6 +92,6 @@ function redactBody(body: string, redact: (text: string) => string): string {
     .replaceAll('\\/', '/')
     .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   const redacted = redact(unescaped);
-  // A body that is not JSON is only shown to users. The prefix ensures that the redacted body is not JSON either.
+  // A body that is not JSON is only shown to users. The prefix keeps the redacted body from being parsed as JSON.
   return redacted === unescaped ? body : `… ${redacted}`;
 }

@@ -40,8 +40,8 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
         return { ...response, wasResent: true };
       } catch (secondError) {
-        // After a system error, the second request may never have been sent. The first request may have taken effect, so
-        // the error of the first request is thrown.
+        // A system error may mean that the second request was never sent. The first request may have taken effect, so its
+        // error is thrown.
         throw secondError instanceof TransportError ? secondError : error;
       }
     }

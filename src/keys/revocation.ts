@@ -11,7 +11,7 @@ type RevocationOutcome = 'revoked' | 'already-gone';
 
 interface KeyToRevoke {
   readonly id: string;
-  /** Name of a minted key, if known. A key with the same id and another name is another key. */
+  /** Name of a minted key, if known. A key with the same id but a different name is a different key. */
   readonly name?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export class Revocation {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
       if (!error.isServiceStatus(404)) {
-        // After a lost response or a 5xx, a 404 proves that the DELETE took effect, unless an earlier request got a 404, too.
+        // After a lost response or a 5xx, a later 404 proves that the DELETE took effect, unless a 404 came before, too.
         this.#responseWasLost ||= !this.#wasNotFound && isResponseLost(error);
         throw error;
       }

@@ -40,7 +40,7 @@ function isDeeperThan(value: Json, depth: number): boolean {
 const longDigits = /(?<!\d)\d{16}/;
 /**
  * Matches integers of 16 or more digits, without fraction or exponent. Also matches strings, so that digits in strings
- * are skipped. Digits before a colon do not match: with quotes around them, invalid JSON would become valid.
+ * are skipped. Digits before a colon do not match: quotes would turn such an invalid field name into a valid one.
  */
 const stringOrLongInteger = /"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/gs;
 

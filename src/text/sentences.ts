@@ -15,7 +15,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Appends the last error before a deadline. `cause` is undefined if nothing failed before the deadline. */
+/** Appends the last error before a deadline to `what`. `cause` is undefined if nothing failed before the deadline. */
 export function withLastError(what: string, cause: unknown): string {
   return cause instanceof Error ? `${what}. Last error: ${cause.message}` : what;
 }
@@ -41,7 +41,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return begun ?? closestMatch(typed, [...words], { maxDistance });
 }
 
-/** Returns ` (did you mean x?)`, or an empty text if no word is similar, or if there is only one word. */
+/** Returns ` (did you mean x?)`, or an empty string if no word is similar or `words` has only one word. */
 export function didYouMean(word: string, words: readonly string[]): string {
   const meant = words.length > 1 ? nearest(word, words) : undefined;
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;

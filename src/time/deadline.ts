@@ -42,7 +42,7 @@ export class CancelledError extends Error {
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
 export type OnCancel = (listener: () => void) => void;
 
-/** A point in time, and the cancellation of the step. Every function that takes time gets a deadline as an argument. */
+/** A point in time, and the cancellation of the step. Every function that can take long gets a deadline as an argument. */
 export class Deadline {
   constructor(
     readonly clock: Clock,

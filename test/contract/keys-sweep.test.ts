@@ -67,7 +67,7 @@ describe('the run of a key', () => {
   const [anyAge, noAge] = [-Infinity, Infinity];
   const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
   const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
-  const earlier = /GitHub still reports an earlier attempt/;
+  const earlier = /GitHub does not yet report the attempt/;
   test.for<[shown: string, limit: number, attempt: number, run: KnownRun, why: RegExp]>([
     ['is completed', anyAge, 1, isOver(1), /completed/],
     ['is completed, shown without an attempt', anyAge, 2, isOver(), /completed/],
@@ -322,7 +322,7 @@ describe('lookups of runs', () => {
   test('that find no run do not count if no time is left for the second lookup', async (context) => {
     const stage = await setSweep(context);
     const [old, young] = addOldAndYoung(stage);
-    expectWarned(await stage.sweep({ timeout: '2s' }), [old], [young], /no time was left to look up again/);
+    expectWarned(await stage.sweep({ timeout: '2s' }), [old], [young], /no time was left for a second lookup/);
   });
 
   test('that fail do not affect the keys of other runs, and the warning names up to three reasons, each once', async (context) => {

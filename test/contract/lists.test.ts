@@ -164,7 +164,7 @@ describe.each(lists)('$mode', (list) => {
       const listed = records.filter((_, n) => n % 2 === 1).slice(0, count);
       expect(recordsOf(result, list)).toEqual(listed);
       expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: listed });
-      const warning = `The input limit (${limit}) truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
+      const warning = `The setting “limit: ${limit}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
       expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
     },
   );

@@ -61,7 +61,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     output   operation-id = <uuid>
     output   operation-ids = ["<uuid>"]
     output   operations = <records>
-    error    Found 1 operation. With “fail-on: match”, this fails the step. See the summary, or the file whose path is in the output result-file.
+    error    Found 1 operation. With “fail-on: match”, this fails the step. See the summary, or the result file (the output result-file has its path).
     summary  ### ❌ list-operations: 1 operation
     exit     1
   `;

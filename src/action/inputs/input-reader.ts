@@ -62,7 +62,7 @@ export class InputReader {
   text(name: InputName): string {
     this.#used.add(name);
     if (name !== tokenInput) return this.input(name) || defaults[name];
-    // This input is checked late, because only a mode that needs the job token may read the token.
+    // The constructor does not check the job token, because only a mode that needs this token may read it.
     this.#withholdKey(name);
     return this.input(name);
   }

@@ -147,7 +147,7 @@ export function urlWithoutSecrets(text: string): string {
 export const parseApiKey: Parse<string> = (text) => {
   if (text === '')
     throw new BadValue(
-      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. Otherwise, check the name of the secret, and that this job may read it',
+      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it',
     );
   if (text.length < minSecretLength)
     throw new BadValue(

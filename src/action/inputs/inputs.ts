@@ -52,7 +52,7 @@ export function readInputs<Name extends string, Run>(
   const unused = reader.unused();
   if (unused.length > 0)
     warnings.push(
-      `Inputs that ${inputs.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the input mode.`,
+      `Inputs that ${inputs.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the value of mode.`,
     );
   if (!/\/v2\/*$/.test(inputs.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');

@@ -18,7 +18,7 @@ export function createKeyReport(
   if (result.minted === undefined) {
     const report = failureReport(result.failure, timeout);
     const whatRemains = mayHaveStrayKey
-      ? `A key named ${name} may have been created anyway: the post step of this job searches for this key and revokes it.`
+      ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
       : 'No key was created.';
     const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
     return { ...report, error, outputs, details: `<p>${codeHtml(whatRemains)}</p>\n` };

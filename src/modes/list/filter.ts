@@ -36,7 +36,7 @@ const maxPatternLength = 256;
 
 export class BadFilter extends Error {}
 
-/** `unsupported` maps each field that this mode rejects to the reason. */
+/** `unsupported`: the fields that this mode rejects, each with the reason. */
 export function parseFilter(
   text: string,
   fields: readonly string[],
@@ -66,7 +66,7 @@ export function parseFilter(
     if (folded !== null)
       throw bad(
         column + folded.index + 1,
-        `${folded[1]} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. To match a space in a value, write “?” instead`,
+        `${folded[1]} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value with a space, write “?” in place of the space`,
       );
     if (pattern.length > maxPatternLength)
       throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);

@@ -73,7 +73,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
 
 const whatToDo = {
   empty: 'Check the filter, and check that api-key belongs to the right account.',
-  match: 'See the summary, or the file whose path is in the output result-file.',
+  match: 'See the summary, or the result file (the output result-file has its path).',
 };
 
 function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records, cutAt }: ListResult) {
@@ -91,7 +91,9 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
     warnings:
       cutAt === undefined
         ? []
-        : [`The input limit (${cutAt}) truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`],
+        : [
+            `The setting “limit: ${cutAt}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`,
+          ],
     result: printResult(head, `${noun}s`, records),
   };
 }

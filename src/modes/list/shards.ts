@@ -11,7 +11,7 @@ export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
 }
 
-/** Makes the largest batch as small as `maxBatches` allows, without needless batches. Sizes differ by at most one. */
+/** Makes the largest batch as small as `maxBatches` allows, with as few batches as possible. Sizes differ by at most one. */
 export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
   const largest = Math.ceil(ids.length / maxBatches);
   const number = Math.ceil(ids.length / Math.max(1, largest));

@@ -60,8 +60,8 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
     if (mintedFailure === undefined) register.setGone(key);
   }
-  // If the minted key is kept, the first search already had all of the time. So a second search helps only if the list that
-  // the first search read was incomplete.
+  // If the minted key is kept, the first search could use all of the time. So a second search helps only if the first one
+  // read an incomplete list.
   if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, {
       api: parent,

@@ -10,9 +10,9 @@ export interface CreatedKey {
   /** The creation time in milliseconds since 1970, if known. */
   readonly since: number | undefined;
   readonly revocation: Revocation;
-  /** True once a list contains the key under its name. */
+  /** True once a list contains a key with this id and the expected name. */
   isListed: boolean;
-  /** A 423 for a DELETE delays only this key. `until`: the end of the lock on the step's clock. */
+  /** A 423 for a DELETE delays only this key. `until`: when the lock ends, on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 

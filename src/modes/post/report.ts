@@ -51,7 +51,7 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Says whether a sweep will revoke the key. A sweep skips a key that is kept on purpose, which only the name shows. */
+/** Says whether a sweep will revoke the key. A sweep skips keys that are kept on purpose. Only the name shows them. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   const sweep = isKept ? 'does not revoke it, because revoke-in-post is false' : 'revokes it once this run is over';

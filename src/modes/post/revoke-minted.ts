@@ -23,7 +23,7 @@ export function revokeMinted(
 ): Promise<unknown> {
   /** The response that rejected the minted key. After a rejection, the parent key revokes the minted key. */
   let rejection: RequestError | undefined;
-  /** False until the parent key has checked that the id does not belong to another key by now. */
+  /** False until a list, read with the parent key, does not show that the id belongs to another key by now. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {
@@ -47,8 +47,8 @@ export function revokeMinted(
   async function revokeByParent(api: ControlApi, cause: RequestError): Promise<void> {
     const isListed = rounds.listCheck(api, phase);
     if (!mayBeOurs) {
-      // By now the id may belong to another key, which must not be revoked. So the list is read first. If that fails, the
-      // attempt goes on, except after a 401: the minted key was most likely gone then, and its id may be in use again.
+      // By now the id may belong to another key, which must not be revoked. So the list is read first. If the list cannot be
+      // read, the key is revoked anyway, except after a 401: the minted key was most likely gone before that response.
       const listed = await isListed(revocation.key).catch((error: unknown) => {
         if (!(error instanceof RequestError) || cause.isServiceStatus(401) || endsRound(error)) throw error;
         return 'unknown' as const;

@@ -32,7 +32,7 @@ export class Rounds {
     return exceededRetryAfter(error, this.deadline) !== undefined;
   }
 
-  /** All requests wait until the `Retry-After` of a noted error ends. */
+  /** After this call, all requests wait until the `Retry-After` of the error has passed. */
   note(error: RequestError): void {
     this.#notBefore = Math.max(this.#notBefore, this.deadline.clock.now() + (error.retryAfterMs ?? 0));
     this.#exceeded ??= exceededRetryAfter(error, this.deadline);

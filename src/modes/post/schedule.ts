@@ -7,7 +7,8 @@ export const totalTimeout = 20_000;
 /** A request that hangs for this long can be repeated within the 20 s of the post step. */
 export const requestTimeout = 5_000;
 
-// The contract does not promise the following times. `npm run simulate` checks that they find late keys with few requests.
+// The contract does not promise the following times. `npm run simulate` checks that post finds keys that appear late, and
+// that requests stay few.
 
 /** The pauses between rounds. */
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
@@ -15,7 +16,7 @@ const roundPauses = { firstMs: 250, maxMs: 2_000 };
 const minPause = 250;
 /** Time reserved to revoke the minted key. A request that hangs ends after half of this time, so a second request fits. */
 const timeForMinted = 4_000;
-/** The time between the last round and the end of a search. A failed last round can be repeated in this time. */
+/** The time between the last planned round and the end of a search. If that round fails, it is repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 
 /** The time for the search with the minted key. `remaining`: the time until the end of the post step. */
@@ -23,7 +24,7 @@ export function timeForFirstSearch(remaining: number, isRevokedAfter: boolean): 
   return isRevokedAfter ? remaining - timeForMinted : remaining;
 }
 
-/** The time to revoke the minted key. A later search gets up to half of the time that remains after `retryAfterMs`. */
+/** Returns the time to revoke the minted key. Up to half of the time after `retryAfterMs` is left for a later search. */
 export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
   if (!isSearchedAfter) return remaining;
   return Math.min(remaining, retryAfterMs + Math.max(timeForMinted, (remaining - retryAfterMs) / 2));
@@ -37,7 +38,7 @@ export interface Progress {
   /** The time until the end of the phase. */
   readonly remaining: number;
   readonly retryAfterMs: number;
-  /** If infinite, the first successful round ends the phase. */
+  /** The time between the last round and the end of the phase. If infinite, the first successful round ends the phase. */
   readonly lastRoundBeforeEnd: number;
 }
 

@@ -52,7 +52,7 @@ export function sweepKeysReport(
 }
 
 const incompleteWarning =
-  'The list of keys is incomplete: the response reports more keys than it contains. The keys not listed were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
+  'The list of keys is incomplete: the response reports more keys than it contains. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
 
 function lookupWarning(failures: SweepResult['failures']): string {
   const reasons = new Set(failures.map(({ message }) => message));

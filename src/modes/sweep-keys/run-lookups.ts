@@ -21,7 +21,7 @@ export interface WorkflowRuns {
   find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
 }
 
-/** octokit is in a separate bundle, because octokit is large and only one mode needs it. */
+/** octokit is in a separate bundle, because it is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
@@ -34,7 +34,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
-/** A 404 is trusted only if a second request confirms the 404 after this time. The contract promises this. */
+/** A 404 is trusted only if a second request, sent after this time, confirms it. The contract promises this. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
@@ -69,7 +69,7 @@ export class RunLookups {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequestMs) {
-      const message = 'no time was left to look up again the runs that GitHub did not find';
+      const message = 'no time was left for a second lookup of the runs that GitHub did not find';
       this.failures.push(new RequestError(message, { transient: false }));
       return new Map();
     }

@@ -29,7 +29,7 @@ export interface SweepResult {
   readonly decisions: readonly SweepDecision[];
   /** Empty in a dry run. */
   readonly revocations: readonly RevocationResult[];
-  /** How many keys this action created for other repositories, and how many others created. */
+  /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
   readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
   readonly failures: readonly RequestError[];
   readonly listIsComplete: boolean;
@@ -89,7 +89,9 @@ function decide(
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
     const isOver = age > olderThan;
-    const what = isStale ? 'GitHub still reports an earlier attempt of this run' : 'the state of its run is unknown';
+    const what = isStale
+      ? 'GitHub does not yet report the attempt that created the key'
+      : 'the state of its run is unknown';
     return { isOver, reason: `${what}; the key is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
   }
   const { attempt, isCompleted } = state;

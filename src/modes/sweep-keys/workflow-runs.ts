@@ -77,7 +77,7 @@ function rateLimitDelay(headers: HttpHeaders, message: string, nowMs: number): n
   if (!isLimit) return undefined;
   const retryAfterMs = parseRetryAfter(headers, nowMs);
   if (retryAfterMs !== undefined) return retryAfterMs;
-  // If the response names no time, GitHub asks clients to wait at least one minute:
+  // If the response gives no time, GitHub asks clients to wait at least one minute:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
   return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);

@@ -9,7 +9,7 @@ import { creationTime, type Target, type TrackedOperations } from './tracked-ope
 
 /** Maximum number of operations in the first poll of a wait for `all`. With `since`, that poll may read more. */
 const maxRecordsAtFirst = 1_000;
-/** Maximum number of operations in all later polls. */
+/** Maximum number of operations in each later poll. */
 const maxRecordsLater = 200;
 /** A list may lack a new operation at first. An empty list is trusted only if the list is still empty after this time. */
 export const graceForUnlisted = 5_000;
@@ -18,7 +18,7 @@ export const recentFailureAge = 300_000;
 /** The service itself starts these operations. They are part of a wait only if `filter` names `action`. */
 const automaticActions = ['suspend_compute', 'check_availability'];
 
-/** If a list takes longer, its operations are requested individually. 200 records take far less time. In milliseconds. */
+/** After this many milliseconds, the operations of a slow list are requested individually. 200 records take far less time. */
 const listHangsAfter = 1_000;
 
 /** Reads the list of operations of one project. In a wait for `all`, decides which operations are part of the wait. */
@@ -35,11 +35,11 @@ export class ListReader {
   #firstReadAt: number | undefined;
   /** False during a read, and after a read that failed. */
   #isRead = false;
-  /** True if a complete read began `graceForUnlisted` after the first one, or if there is only one (`timeout: 0`). */
+  /** True if a complete read began at least `graceForUnlisted` after the first, or if there is only one (`timeout: 0`). */
   #isEmptyListTrusted = false;
   readonly #listedIds = new Set<string>();
   // The following times are in milliseconds since 1970.
-  /** The oldest creation time in the first read. -∞ if that read contained all operations. */
+  /** The oldest creation time in the first read. +∞ before that read, and -∞ if it contained all operations. */
   #oldestAtFirst = Number.POSITIVE_INFINITY;
   /** The newest creation time on the first page. The page may be unsorted. */
   #newestAtFirst: number | undefined;
@@ -67,7 +67,7 @@ export class ListReader {
     return this.#isRead && (this.#isEmptyListTrusted || !this.tracked.isEmpty);
   }
 
-  /** The earliest time on the step's clock at which a poll can confirm an empty list. 0 if no empty list needs that. */
+  /** The earliest time on the step's clock at which a poll can confirm an empty list. 0 if none is to be confirmed. */
   get emptyListTrustedAt(): number {
     if (this.#firstReadAt === undefined || this.#isEmptyListTrusted || !this.tracked.isEmpty) return 0;
     return this.#firstReadAt + graceForUnlisted;
@@ -106,7 +106,7 @@ export class ListReader {
     for await (const page of api.operations(projectId, max, policy)) {
       failures.recordSuccess(projectId, projectId);
       read += page.length;
-      // `since` is measured on the service's clock, which only a response shows.
+      // `since` is measured on the service's clock, and only a response tells its time.
       const nowMs = api.serviceEpochMs(deadline.clock);
       if (since !== undefined) this.#countedFrom ??= nowMs - (deadline.clock.now() - began) - since;
       this.#newestAtFirst ??= Math.max(...page.map((operation) => creationTime(operation)));
@@ -118,7 +118,7 @@ export class ListReader {
       if (forAll === undefined ? unseen.size === 0 : read >= maxRecords && isBeforeSince) break;
     }
     failures.recordSuccess(projectId, projectId);
-    // After a read of the whole list, every unlisted operation is new, whatever its creation time is.
+    // If the first read covered the whole list, every operation that appears later is new, whatever its creation time is.
     if (isFirstForAll && read < maxRecords) this.#oldestAtFirst = Number.NEGATIVE_INFINITY;
   }
 
@@ -127,7 +127,7 @@ export class ListReader {
     const { id, record } = operation;
     const createdAt = creationTime(operation);
     const isFirst = this.#firstReadAt === undefined;
-    // If the first read failed after one page, any operation that is newer than this page was created after that read began.
+    // The first read may fail after its first page. Operations newer than this page were created after that read began.
     const isNewer = createdAt > (isFirst ? (this.#newestAtFirst ?? Number.POSITIVE_INFINITY) : this.#oldestAtFirst);
     const appeared = isNewer && !this.#listedIds.has(id);
     this.#listedIds.add(id);

@@ -7,7 +7,7 @@ import type { Deadline } from '../../time/deadline.js';
 const minInterval = 500;
 /** After a single 429, a wait notices the end of its operation within this time (see bench/waits.ts). */
 const maxLagAfterOne429 = 10_000;
-/** The longest pause without throttling. This pause and one doubled by a 429 are together `maxLagAfterOne429`. */
+/** The longest pause without throttling. The sum of this pause and its double, after a 429, is `maxLagAfterOne429`. */
 const maxInterval = 3_333;
 /**
  * The longest random pause after a second 429, which means that many clients are polling. In bench/waits.ts, 500 clients
@@ -20,13 +20,13 @@ const maxThrottledInterval = 60_000;
 const retryAfterSpread = 1.25;
 /**
  * Each pause is shortened at random by up to this fraction, so clients that started together spread out. After half a
- * minute, at most 17 of 100 clients poll within the same 100 ms. With a tenth of the fraction, 72 would. The cost is a few
- * requests: a wait of 60 s sends up to 31, instead of 28 with a tenth. bench/waits.ts measures both.
+ * minute, at most 17 of 100 clients poll within the same 100 ms. With a fraction of 0.015, 72 would. The cost is a few
+ * requests: a wait of 60 s sends up to 31, instead of 28 with 0.015. bench/waits.ts measures both.
  */
 const jitter = 0.15;
 /**
  * After a 429, the n-th success in a row shortens the interval by the fraction n/200. So about 27 polls shorten it from 25 s
- * to 3.3 s. With a constant factor or step, the slowest clients in bench/waits.ts take longer than the 90 s it allows.
+ * to 3.3 s. If the factor or the amount were constant, the slowest clients in bench/waits.ts would take longer than its 90 s.
  */
 const easing = 200;
 
@@ -88,7 +88,7 @@ export class Pace {
   /** Returns the time until a throttled request is repeated. Only a 429 delays others: a 423 is about one resource. */
   slowDown({ status, retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
-    // Parallel requests started before the first response, so only the first response slows polling down.
+    // The parallel requests were sent before the first 423 or 429 arrived, so only that response slows polling down.
     if (now >= this.#slowedUntil) {
       this.#raiseInterval(status === 423 ? 0 : retryAfterMs);
       this.#slowedUntil = now + this.next();

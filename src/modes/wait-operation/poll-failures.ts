@@ -77,8 +77,8 @@ export class PollFailures {
   }
 
   /**
-   * A throttled request is retried until the deadline. Other failed requests are retried only before the first response of
-   * their project. Later, the next poll repeats them.
+   * A throttled request is retried until the deadline. Other failed requests are retried only until the first response for
+   * their project. After that, the next poll repeats them.
    */
   retryPolicy(projectId: string): Pick<RequestPolicy, 'retry' | 'onRetry'> {
     return {

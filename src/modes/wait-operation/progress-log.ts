@@ -55,7 +55,7 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // The status is compared, because messages contain a request id. Consecutive failures of one kind are logged once.
+    // Consecutive failures of one kind are logged once. Messages differ by their request ids, so statuses are compared.
     const kind = error.status === undefined ? error.message : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;

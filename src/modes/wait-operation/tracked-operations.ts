@@ -29,7 +29,7 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 
 /** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
-  /** Ids of the pending operations. A long wait needs them after every response, so they are not computed anew. */
+  /** Ids of the pending operations. This set is kept up to date, because a long wait needs it after every response. */
   readonly pending = new Set<string>();
   hasFailed = false;
   readonly #all = new Map<string, TrackedOperation>();

@@ -14,7 +14,7 @@ import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from 
 const maxConcurrentRequests = 12;
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
-/** Without a response for this long, the next poll starts even if requests are still open. In milliseconds. */
+/** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const hangsAfter = 500;
 
 export interface WaitSettings {
@@ -84,7 +84,7 @@ class Waiter {
   async run(stepCancellation: Cancellation): Promise<WaitResult> {
     const removeListener = stepCancellation.onCancel(() => this.#requestCancellation.cancel());
     try {
-      // An empty list of ids decides the wait without a request.
+      // With an empty list of ids, the result is known without a request.
       this.#check();
       if (this.#settledVerdict === undefined) this.#progress.start();
       const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
@@ -140,7 +140,7 @@ class Waiter {
 
   /** Polls once more at the deadline, because an operation may have just finished. */
   async #pollFinally(): Promise<WaitResult> {
-    // Open requests end at the deadline of the wait at the latest, so they do not delay the final poll.
+    // Open requests end no later than the deadline of the wait, so they do not delay the final poll.
     await this.#openRequests;
     this.#failures.clearRetryAfter();
     const { clock } = this.#deadline;
