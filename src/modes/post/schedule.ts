@@ -7,8 +7,7 @@ export const totalTimeout = 20_000;
 /** A request that hangs for this long can be repeated within the 20 s of the post step. */
 export const requestTimeout = 5_000;
 
-// The contract does not promise the following times. `npm run simulate` checks that post finds keys that appear late, and
-// that requests stay few.
+// The contract does not promise the following times. `npm run simulate` checks that they are long enough.
 
 /** The pauses between rounds. */
 const roundPauses = { firstMs: 250, maxMs: 2_000 };
