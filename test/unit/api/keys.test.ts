@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { announcesMore } from '../../../src/api/keys.js';
+import { announcesMore, parseKeyList } from '../../../src/api/keys.js';
 
 test.each([
   '</v2/api_keys?page=2>; rel="next"',
@@ -38,3 +38,8 @@ test.each(['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x
     for (const none of ['', ' ', 'null']) expect(announcesMore({ [name]: none })).toBe(false);
   },
 );
+
+test('a list with another status than 200 does not prove which keys exist', () => {
+  const response = { status: 203, headers: {}, body: '[]' };
+  expect(() => parseKeyList([], response)).toThrow('`status` should be 200, but is 203');
+});
