@@ -57,7 +57,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     cancellation,
   };
 
-  const emptyLoop = () => crash(new Error('nothing was left to run, but the step was not done'));
+  const emptyLoop = () => crash(new Error('the process had nothing left to run, although the step was not done'));
   process.once('beforeExit', emptyLoop);
   process.on('uncaughtException', crash);
   work.run(world).then(end, crash);

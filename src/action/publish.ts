@@ -35,7 +35,7 @@ export interface Output {
   readonly name: string;
   /** JSON, or text without `##[`. Undefined if the value is too large for any output. */
   readonly value: string | undefined;
-  /** If all outputs together are too large, those with a rank are left empty, the lowest rank first. */
+  /** If the outputs are too large in total, those with a rank are emptied, lowest rank first, until the rest fits. */
   readonly rank?: number;
   /** True for an array of records, which must fit into one environment variable. */
   readonly holdsRecords?: boolean;

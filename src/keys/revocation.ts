@@ -15,7 +15,7 @@ interface KeyToRevoke {
   readonly name?: string | undefined;
 }
 
-/** Checks whether the service lists the key. An earlier list is enough for `false`: a revoked key never returns. */
+/** Checks whether the service still lists the key. An older list can prove `false`: a revoked key never reappears. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';

@@ -68,7 +68,7 @@ export function toText(value: Json): string {
   return typeof value === 'object' ? printJson(value) : String(value);
 }
 
-/** Returns undefined for invalid JSON. An error of JSON.parse would quote the text, which can contain a secret. */
+/** Returns undefined for invalid JSON. An error from JSON.parse would quote the text, which can contain a secret. */
 export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
     return parseJson(text);

@@ -19,7 +19,7 @@ async function waitForEnded(context: TestContext, options: Omit<StepOptions, 'in
 }
 
 test.concurrent.for([
-  ['the event loop runs empty', 'event-loop-runs-empty', /nothing was left to run/],
+  ['the event loop runs empty', 'event-loop-runs-empty', /nothing left to run/],
   ['two timers throw', 'defect', /defect in a timer/],
   ['a promise rejects', 'defect', /defect in a promise/],
 ] as const)('the step fails and says why when %s', async ([DEFECT, fixture, said], context) => {

@@ -140,7 +140,7 @@ test.concurrent('steps of one job that run at once have keys of their own, and e
 test.concurrent.for([
   ['two timers throw', 'defect', /defect in a timer/, 'warn'],
   ['a promise rejects', 'defect', /defect in a promise/, 'fail'],
-  ['the event loop runs empty', 'event-loop-runs-empty', /nothing was left to run/, 'fail'],
+  ['the event loop runs empty', 'event-loop-runs-empty', /nothing left to run/, 'fail'],
 ] as const)(
   'an unexpected error before the key is gone is a failed revocation: %s',
   async ([DEFECT, ...row], context) => {

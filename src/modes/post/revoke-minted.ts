@@ -23,7 +23,7 @@ export function revokeMinted(
 ): Promise<unknown> {
   /** The response that rejected the minted key. After a rejection, the parent key revokes the minted key. */
   let rejection: RequestError | undefined;
-  /** False until a list, read with the parent key, does not show that the id belongs to another key by now. */
+  /** True once the parent key's list of keys gave no sign that the id now belongs to another key. */
   let mayBeOurs = false;
 
   async function attempt(): Promise<Round> {

@@ -15,7 +15,7 @@ const parseKeyIds: Parse<string[]> = (text) =>
     id: parseKeyId,
     whyEmpty:
       'is empty; expected one or more key ids (or set the input key-name instead). Check the expression: it is empty if a step id or output name is misspelled, or the step was skipped',
-    insteadOfObject: 'The runner prints inputs, so a whole API response does not belong here: expected only ids',
+    insteadOfObject: 'Do not pass an API response here, because the runner prints inputs. Expected only ids',
     example: '[165423, 165424]',
     jq: '.[].id',
     areNumbers: true,

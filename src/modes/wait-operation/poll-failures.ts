@@ -38,7 +38,7 @@ export class PollFailures {
   readonly #notFoundSince = new Map<string, number>();
   /** The last failure for each id that is still failing. */
   readonly #failures = new Map<string, RequestError>();
-  /** The time when the `Retry-After` of a failed request ends, for each id of an operation or a project. */
+  /** When the `Retry-After` of a failed request expires, by the id of the operation or project. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(

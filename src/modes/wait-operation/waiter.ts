@@ -169,7 +169,7 @@ class Waiter {
     }
   }
 
-  /** Milliseconds until the next poll. Only throttling delays the poll that confirms an empty list. */
+  /** Milliseconds until the next poll. Unless requests are throttled, the poll that confirms an empty list is not late. */
   #pause(): number {
     const now = this.#deadline.clock.now();
     const pause = this.#pace.next();
