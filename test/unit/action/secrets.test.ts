@@ -16,3 +16,10 @@ test.each([
   secrets.add(secret);
   expect(secrets.redact(`<${text}>`)).toBe('<***>');
 });
+
+test('an empty secret is neither masked nor redacted', () => {
+  const masked: string[] = [];
+  const secrets = new Secrets((text) => masked.push(text));
+  secrets.add('');
+  expect([masked, secrets.redact('abc')]).toEqual([[], 'abc']);
+});
