@@ -264,6 +264,13 @@ describe.each(lists)('$mode', (list) => {
   });
 });
 
+test('a list that takes long logs how many records were read', async (context) => {
+  const stage = await setStage(context, { operations: 350, trip: () => 3_000 });
+  const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit: '0' });
+  expect(result.outputs['count']).toBe('350');
+  expect(result.log.match(/^Read .*$/gm)).toEqual(['Read 200 records so far.', 'Read 350 records so far.']);
+});
+
 test('a filter with an unknown status gets a warning', async (context) => {
   const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused' });
   expect(result.conclusion).toBe('success');

@@ -54,9 +54,8 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
   const ids = records.map(({ id }) => id);
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
-    const text = (field: string, max: number) => displayText(project, field, max);
-    const texts = [sanitizeId(project.id), text('name', 80), text('region_id', 60), text('pg_version', 20)];
-    return [...texts, displayTime(project, 'created_at')].map(codeHtml);
+    const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
+    return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
   return {
     ...commonReport('project', result),

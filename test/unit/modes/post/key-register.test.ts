@@ -11,3 +11,10 @@ test.for([
   register.update({ keys: [{ id: '7', name, record: {} }], isComplete: true }, undefined);
   expect(register.pending.map(({ id }) => id)).toEqual(pending);
 });
+
+test('a key that a list still shows is pending again, although it seemed to be gone', () => {
+  const register = new KeyRegister('shop-key', silent);
+  register.setGone(register.add('7', 0));
+  register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], isComplete: true }, undefined);
+  expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
+});
