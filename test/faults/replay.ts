@@ -110,7 +110,11 @@ class SocketStep {
     const stage = this.stage;
     const { handle, record } = await starts(async () => {
       const record = new ProcessRecord(part, stage.now);
-      const interrupt = () => handle.kill(this.#signalOf(interruption));
+      // Before its first line, a process may have no handlers of signals yet.
+      const interrupt = async () => {
+        await handle.waitForLine('').catch(() => undefined);
+        handle.kill(this.#signalOf(interruption));
+      };
       const count = awaitMoment(interruption, stage.clock, interrupt);
       this.#listener = {
         onRequest: (sent) => {
