@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format } from 'node:util';
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
-import { token } from '../official/message.js';
 import {
   actionFiles,
   type Behaviour,
@@ -18,9 +17,10 @@ import {
   seenBy,
   shortened,
   shownLines,
-} from '../runner/behaviours/behaviour.js';
-import { readRecording } from '../runner/behaviours/recording.js';
-import { allGroups } from '../runner/behaviours/table.js';
+} from '../official/behaviours/behaviour.js';
+import { readRecording } from '../official/behaviours/recording.js';
+import { allGroups } from '../official/behaviours/table.js';
+import { token } from '../official/message.js';
 import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, Stream } from '../runner/child.js';
 import { Job } from '../runner/job.js';

@@ -15,9 +15,9 @@ import {
   seenBy,
   shortened,
   shownLines,
-} from '../runner/behaviours/behaviour.js';
-import { readRecording, writeRecording } from '../runner/behaviours/recording.js';
-import { allGroups, cancelledGroups, groups } from '../runner/behaviours/table.js';
+} from './behaviours/behaviour.js';
+import { readRecording, writeRecording } from './behaviours/recording.js';
+import { allGroups, cancelledGroups, groups } from './behaviours/table.js';
 import { startJob } from './job.js';
 import type { JobPlan, WorkStep } from './plan.js';
 import type { JobResult } from './result.js';

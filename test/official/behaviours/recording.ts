@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Observation } from './behaviour.js';
 
-const path = resolve('test/runner/behaviours/recorded.json');
+const path = resolve('test/official/behaviours/recorded.json');
 
 /** What the worker of GitHub's runner did, by claim. */
 export function readRecording(): Readonly<Record<string, Observation>> {
