@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
-import { Child } from '../runner/child.js';
 import { setServiceStage } from './service-stage.js';
 import { actFile, actionFolder } from './set-up.js';
 
@@ -35,26 +37,30 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     const entries: Entry[] = [];
     const readText = () => entries.map(({ job = 'act', msg }) => `[${job}] ${msg.trimEnd()}\n`).join('');
     context.onTestFailed(() => console.log(readText()));
-    const act = new Child({
-      file: actFile,
-      args: [
-        event,
-        '--json',
-        '--no-cache-server',
-        ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
-        ...['--platform', 'ubuntu-latest=-self-hosted'],
-        ...['--secret', `CTL_API_KEY=${service.apiKey}`],
-        ...['--var', `CTL_BASE_URL=${service.baseUrl}`],
-        ...['--var', `CTL_PROJECT_ID=${projectId}`],
-      ],
-      cwd: writeRepository(join(root, 'repository'), workflow, files),
+    const words = [
+      event,
+      '--json',
+      '--no-cache-server',
+      ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
+      ...['--platform', 'ubuntu-latest=-self-hosted'],
+      ...['--secret', `CTL_API_KEY=${service.apiKey}`],
+      ...['--var', `CTL_BASE_URL=${service.baseUrl}`],
+      ...['--var', `CTL_PROJECT_ID=${projectId}`],
+    ];
+    const cwd = writeRepository(join(root, 'repository'), workflow, files);
+    const act = spawn(actFile, words, {
+      cwd,
       env: environmentIn(root),
-      onLine: ({ text }) => entries.push(text.startsWith('{') ? JSON.parse(text) : { msg: text }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: limitMs,
+      killSignal: 'SIGKILL',
     });
-    context.onTestFinished(() => act.kill('SIGKILL'));
-    const tooLong = setTimeout(() => act.kill('SIGKILL'), limitMs);
-    const { exitCode } = await act.ended;
-    clearTimeout(tooLong);
+    context.onTestFinished(() => void act.kill('SIGKILL'));
+    for (const input of [act.stdout, act.stderr])
+      createInterface({ input }).on('line', (line) =>
+        entries.push(line.startsWith('{') ? JSON.parse(line) : { msg: line }),
+      );
+    const [exitCode] = await once(act, 'close');
     return {
       succeeded: exitCode === 0,
       /** The log as a person would read it. */

@@ -89,12 +89,6 @@ test('a result has each stream, the commands in it, the masks, and why a command
   expect(result.invalid).toEqual([expect.stringMatching(/^output: .*'E'/)]);
 });
 
-test('with debug the log shows the debug lines of the action and of the runner', async () => {
-  const main = "console.log('::debug::' + process.env.RUNNER_DEBUG); file('OUTPUT', 'a=b\\n')";
-  const { log } = await start({ main }, { debug: true, spawn: runScript }).done;
-  expect(log).toBe('##[debug]1\n##[debug]Set output a = b\n');
-});
-
 test('post can get other inputs and variables than main', async () => {
   const post = 'console.log(process.env.INPUT_KEY, process.env.STATE_id, process.env.EXTRA, process.env.OTHER);';
   const action = { main: "file('STATE', 'id=7\\n');", post, inputs: '{ key: { default: fallback } }' };
@@ -166,23 +160,20 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
 }
 
 /** The script of a behaviour as a process of its own would run it, in a hundredth of the time. */
-function runScript({ args, env, onLine }: ChildOptions): StepProcess {
-  const bytes: Record<Stream, Buffer[]> = { stdout: [], stderr: [] };
-  const open = (stream: Stream) => {
-    const lines = new LineSplitter((text) => onLine({ stream, text, ms: 0 }));
-    const write = (chunk: string | Buffer): void => {
-      bytes[stream].push(Buffer.from(chunk));
-      lines.write(Buffer.from(chunk));
-    };
-    return { write, print: (...values: unknown[]) => write(`${format(...values)}\n`), end: () => lines.end() };
-  };
-  const [stdout, stderr] = [open('stdout'), open('stderr')];
+function runScript({ args, env, onData }: ChildOptions): StepProcess {
+  const open = (stream: Stream) => ({ write: (chunk: string | Buffer) => onData(stream, Buffer.from(chunk)) });
+  const print =
+    (stream: Stream) =>
+    (...values: unknown[]) =>
+      onData(stream, Buffer.from(`${format(...values)}\n`));
   const script = new Function('require', 'process', 'console', readFileSync(args.at(-1) ?? '', 'utf8'));
-  const fake = { env, stdout, exitCode: 0 };
-  script(createRequire(import.meta.url), fake, { log: stdout.print, error: stderr.print });
-  for (const { end } of [stdout, stderr]) end();
-  const ended = Promise.resolve({ exitCode: fake.exitCode, signal: null, ms: 0 });
-  return { ended, output: '', bytes, signals: [], hasExited: true, kill: () => {} };
+  const fake = { env, stdout: open('stdout'), exitCode: 0 };
+  script(createRequire(import.meta.url), fake, { log: print('stdout'), error: print('stderr') });
+  return {
+    ended: Promise.resolve({ exitCode: fake.exitCode, signal: null, ms: 0 }),
+    hasExited: true,
+    kill: () => {},
+  };
 }
 
 function writeAction(folder: string, files: Readonly<Record<string, string>>): string {

@@ -25,48 +25,32 @@ const limitMs = 25 * 86_400_000;
 
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
-  { env, onLine }: Pick<ChildOptions, 'env' | 'onLine'>,
+  { env, onData }: Pick<ChildOptions, 'env' | 'onData'>,
   part: 'main' | 'post',
   { clock, exchange, runs, random, clockAheadMs }: VirtualHost,
 ): StepProcess {
   const startedAt = clock.now();
-  const elapsed = () => clock.now() - startedAt;
-  const stdout: Buffer[] = [];
-  const print = (text: string): void => {
-    stdout.push(Buffer.from(`${text}\n`));
-    for (const line of text.split(/\r\n|\n|\r/)) onLine({ stream: 'stdout', text: line, ms: elapsed() });
-  };
   const running = new VirtualProcess({
     work: part === 'main' ? mainWork(runs) : postWork(env),
     clock,
     exchange,
-    toolkit: createToolkit(env, print),
+    toolkit: createToolkit(env, (text) => onData('stdout', Buffer.from(`${text}\n`))),
     environment: env,
     random,
     clockAheadMs,
     limitMs,
   });
-  const signals: { readonly signal: NodeJS.Signals; readonly ms: number }[] = [];
   const ended = clock.run(running.ended).then((exit): ChildEnd => {
     if (exit === 'hung') throw new Error('The step does not end.');
     const end = exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' as const } : { exitCode: exit, signal: null };
-    return { ...end, ms: elapsed() };
+    return { ...end, ms: clock.now() - startedAt };
   });
   return {
     ended,
-    bytes: { stdout, stderr: [] },
-    signals,
-    get output() {
-      return Buffer.concat(stdout).toString();
-    },
     get hasExited() {
       return running.isOver;
     },
-    kill: (signal) => {
-      signals.push({ signal, ms: elapsed() });
-      if (signal === 'SIGKILL') running.kill();
-      else running.signal();
-    },
+    kill: (signal) => (signal === 'SIGKILL' ? running.kill() : running.signal()),
   };
 }
 

@@ -1,25 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StepProcess } from './step.js';
 
 /** The signals by which the runner cancels. `waits` are seconds. */
-export const cancelSequence = [
+export const cancelSequence: readonly { readonly signal: NodeJS.Signals; readonly waits?: number }[] = [
   { signal: 'SIGINT', waits: 7.5 },
   { signal: 'SIGTERM', waits: 2.5 },
   { signal: 'SIGKILL' },
-] as const;
+];
 
 /** `scale` shortens the waits for tests. */
-export async function cancel(child: StepProcess, scale: number): Promise<void> {
-  for (const { signal, ...wait } of cancelSequence) {
-    child.kill(signal);
-    if ('waits' in wait && (await endsWithin(child, wait.waits * 1000 * scale))) return;
-  }
-}
-
-function endsWithin(child: StepProcess, ms: number): Promise<boolean> {
-  const ended = child.ended.then(
+export async function cancel(
+  child: { kill(signal: NodeJS.Signals): void; readonly ended: Promise<unknown> },
+  scale: number,
+) {
+  const isOver = child.ended.then(
     () => true,
     () => true,
   );
-  return Promise.race([ended, delay(ms, false, { ref: false })]);
+  for (const { signal, waits = 0 } of cancelSequence) {
+    child.kill(signal);
+    if (await Promise.race([isOver, delay(waits * 1000 * scale, false, { ref: false })])) return;
+  }
 }

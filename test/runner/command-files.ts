@@ -2,35 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+const prefixes = {
+  output: 'set_output',
+  state: 'save_state',
+  env: 'set_env',
+  path: 'add_path',
+  summary: 'step_summary',
+  artifacts: 'artifacts',
+  artifactsList: 'artifacts_list',
+} as const;
+
 /** The files through which a step talks to the runner; it reads them when the process has ended, however it ended. */
-export interface CommandFiles {
-  readonly output: string;
-  readonly state: string;
-  readonly env: string;
-  readonly path: string;
-  readonly summary: string;
-  readonly artifacts: string;
-  readonly artifactsList: string;
-}
+export type CommandFiles = Readonly<Record<keyof typeof prefixes, string>>;
 
 export function createCommandFiles(temp: string): CommandFiles {
   const folder = join(temp, '_runner_file_commands');
   mkdirSync(folder, { recursive: true });
   const suffix = randomUUID();
-  const create = (prefix: string): string => {
-    const file = join(folder, `${prefix}_${suffix}`);
-    writeFileSync(file, '');
-    return file;
-  };
-  return {
-    output: create('set_output'),
-    state: create('save_state'),
-    env: create('set_env'),
-    path: create('add_path'),
-    summary: create('step_summary'),
-    artifacts: create('artifacts'),
-    artifactsList: create('artifacts_list'),
-  };
+  const created = Object.entries(prefixes).map(([name, prefix]) => [name, join(folder, `${prefix}_${suffix}`)]);
+  const files: CommandFiles = Object.fromEntries(created);
+  for (const file of Object.values(files)) writeFileSync(file, '');
+  return files;
 }
 
 /** A file that the step has deleted counts as an empty one. A BOM at its start is no part of it. */

@@ -25,30 +25,22 @@ export interface EnvironmentParts {
 }
 
 /** Also gives back the given inputs that action.yml does not declare. */
-export function buildEnvironment(parts: EnvironmentParts) {
-  const { manifest, job } = parts;
+export function buildEnvironment({ manifest, job, files, inputs, state, token, debug, own }: EnvironmentParts) {
   const env: Record<string, string | undefined> = {};
   for (const name of [...FROM_HOST, MUTANT]) env[name] = process.env[name];
-  Object.assign(env, job.env, parts.own);
-
-  const declared = new Set<string>();
-  for (const [name, written] of manifest.inputs) {
-    declared.add(variable(name));
-    env[variable(name)] = evaluateDefault(written, parts.token);
-  }
-  const unexpected: string[] = [];
-  for (const [name, value] of Object.entries(parts.inputs)) {
-    if (value === undefined) continue;
-    if (!declared.has(variable(name))) unexpected.push(name);
-    env[variable(name)] = String(value);
-  }
-  for (const [name, value] of Object.entries(parts.state)) env[`STATE_${name}`] = value;
-  const ofRunner = variablesOfRunner(job, parts.files, parts.debug);
-  const replaced = Object.entries(parts.own).filter(([name]) => name in ofRunner);
+  Object.assign(env, job.env, own);
+  for (const [name, written] of manifest.inputs) env[variable(name)] = evaluateDefault(written, token);
+  const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) env[variable(name)] = String(value);
+  for (const [name, value] of Object.entries(state)) env[`STATE_${name}`] = value;
+  const ofRunner = variablesOfRunner(job, files, debug);
+  const replaced = Object.entries(own).filter(([name]) => name in ofRunner);
   Object.assign(env, ofRunner, Object.fromEntries(replaced));
   env['CI'] ??= 'true';
-  const set = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return { env: Object.fromEntries(set) as Readonly<Record<string, string>>, unexpected };
+  for (const [name, value] of Object.entries(env)) if (value === undefined) delete env[name];
+  const declared = new Set([...manifest.inputs.keys()].map(variable));
+  const unexpected = given.map(([name]) => name).filter((name) => !declared.has(variable(name)));
+  return { env: env as Readonly<Record<string, string>>, unexpected };
 }
 
 function variable(input: string): string {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { assignIgnoringCase, type CommandFiles, parsePairs, readCommandFile } from './command-files.js';
+import { assignIgnoringCase, type CommandFiles, type Pairs, parsePairs, readCommandFile } from './command-files.js';
 import type { Job } from './job.js';
 import type { StepLog } from './step-log.js';
 
@@ -24,26 +24,23 @@ const HELP =
 /** Reads the command files when the process has ended, as the runner does. */
 export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
   const invalid: string[] = [];
-  const read = (name: 'output' | 'state' | 'env', keep: (key: string, value: string) => void): void => {
+  const read = (name: 'output' | 'state' | 'env'): Pairs['pairs'] => {
     const { pairs, invalid: malformed } = parsePairs(readCommandFile(files[name]));
     const nameless = name === 'state' ? -1 : pairs.findIndex(([key]) => key === '');
-    for (const [key, value] of nameless < 0 ? pairs : pairs.slice(0, nameless)) keep(key, value);
     const problem = nameless < 0 ? malformed : "Value cannot be null. (Parameter 'name')";
-    if (problem === undefined) return;
-    invalid.push(`${name}: ${problem}`);
-    log.fail(`Unable to process file command '${name}' successfully.`);
-    log.fail(problem);
+    if (problem !== undefined) {
+      invalid.push(`${name}: ${problem}`);
+      log.fail(`Unable to process file command '${name}' successfully.`);
+      log.fail(problem);
+    }
+    return nameless < 0 ? pairs : pairs.slice(0, nameless);
   };
 
   const env: Record<string, string> = {};
-  read('env', (key, value) => {
-    if (key.toUpperCase() === 'NODE_OPTIONS') {
-      log.annotate('error', `Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.`, 'runner');
-      return;
-    }
-    env[key] = value;
-    log.debug(`${key}='${value}'`);
-  });
+  for (const [key, value] of read('env')) {
+    if (key.toUpperCase() !== 'NODE_OPTIONS') env[key] = value;
+    else log.annotate('error', `Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.`, 'runner');
+  }
   Object.assign(job.env, env);
 
   const summary = readCommandFile(files.summary);
@@ -55,23 +52,9 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   }
 
   const state: Record<string, string> = { ...log.state };
-  read('state', (key, value) => {
-    assignIgnoringCase(state, key, value);
-    log.debug(`Save intra-action state ${key} = ${value}`);
-  });
-
+  for (const [key, value] of read('state')) assignIgnoringCase(state, key, value);
   const outputs: Record<string, string> = { ...log.outputs };
-  read('output', (key, value) => {
-    assignIgnoringCase(outputs, key, value);
-    log.debug(`Set output ${key} = ${value}`);
-  });
+  for (const [key, value] of read('output')) assignIgnoringCase(outputs, key, value);
 
-  return {
-    outputs: stage === 'main' ? outputs : {},
-    state,
-    env,
-    summary,
-    summaryDropped,
-    invalid,
-  };
+  return { outputs: stage === 'main' ? outputs : {}, state, env, summary, summaryDropped, invalid };
 }

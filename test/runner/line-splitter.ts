@@ -1,31 +1,32 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 
 /** Cuts a stream of UTF-8 into lines as the runner's reader does: a lone carriage return ends one, a first BOM is dropped. */
 export class LineSplitter {
+  readonly #chunks: Buffer[] = [];
   readonly #decoder = new TextDecoder();
-  readonly #onLine: (line: string) => void;
   #rest = '';
 
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
+  constructor(private readonly onLine: (line: string) => void) {}
+
+  /** The whole stream, as it was written. */
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
   }
 
-  /** Gives back the text of the chunk, without a character that is not complete yet. */
-  write(chunk: Buffer): string {
-    return this.#take(this.#decoder.decode(chunk, { stream: true }));
+  write(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  end(): string {
-    const text = this.#take(this.#decoder.decode());
-    if (this.#rest !== '') this.#onLine(this.#rest.replace(/\r$/, ''));
-    return text;
+  end(): void {
+    this.#take(this.#decoder.decode());
+    if (this.#rest !== '') this.onLine(this.#rest.replace(/\r$/, ''));
   }
 
-  #take(text: string): string {
+  #take(text: string): void {
     // A carriage return at the end may be half of a line break.
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#onLine(line);
-    return text;
+    for (const line of lines) this.onLine(line);
   }
 }

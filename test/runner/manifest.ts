@@ -12,22 +12,21 @@ export interface Manifest {
 
 const cache = new Map<string, Manifest>();
 
-export function loadManifest(path = 'action.yml'): Manifest {
-  const file = resolve(path);
-  const known = cache.get(file) ?? readManifest(parse(readFileSync(file, 'utf8')), dirname(file));
-  cache.set(file, known);
-  return known;
-}
-
 /** As far as a sound action.yml goes: a test validates the project's by GitHub's own schema. */
 interface Content {
   readonly runs: { readonly main: string; readonly post?: string };
   readonly inputs?: Readonly<Record<string, { readonly default?: unknown } | null>> | null;
 }
 
-function readManifest({ runs, inputs }: Content, directory: string): Manifest {
+export function loadManifest(path = 'action.yml'): Manifest {
+  const file = resolve(path);
+  const known = cache.get(file);
+  if (known !== undefined) return known;
+  const { runs, inputs }: Content = parse(readFileSync(file, 'utf8'));
   const defaults = Object.entries(inputs ?? {}).map(([name, input]) => [name, String(input?.default ?? '')] as const);
-  return { directory, main: runs.main, post: runs.post, inputs: new Map(defaults) };
+  const manifest = { directory: dirname(file), main: runs.main, post: runs.post, inputs: new Map(defaults) };
+  cache.set(file, manifest);
+  return manifest;
 }
 
 /** Only the one expression that an action's defaults need is evaluated. */

@@ -5,15 +5,11 @@ import { Buffer } from 'node:buffer';
  * base64url are not among these.
  */
 export class Masker {
-  readonly #values = new Set<string>();
   readonly #forms = new Set<string>();
 
   add(value: string): void {
-    if (value === '' || this.#values.has(value)) return;
-    this.#values.add(value);
-    for (const form of [value, ...derivedForms(value)]) {
-      if (form !== '') this.#forms.add(form);
-    }
+    if (value === '') return;
+    for (const form of [value, ...derivedForms(value)]) if (form !== '') this.#forms.add(form);
   }
 
   /** Also each line, without the white space around it: a log is masked line by line. */

@@ -45,13 +45,7 @@ export class StepLog {
   /** A command that the runner could not carry out fails the step whatever its exit code. */
   failed = false;
 
-  readonly #masker: Masker;
-  readonly #debug: boolean;
-
-  constructor(masker: Masker, debug: boolean) {
-    this.#masker = masker;
-    this.#debug = debug;
-  }
+  constructor(private readonly masker: Masker) {}
 
   take(line: string): void {
     const command = parseCommand(line, COMMANDS);
@@ -60,7 +54,7 @@ export class StepLog {
   }
 
   annotate(kind: AnnotationKind, raw: string, source: Annotation['source']): void {
-    const message = this.#masker.mask(raw).slice(0, MESSAGE_LIMIT);
+    const message = this.masker.mask(raw).slice(0, MESSAGE_LIMIT);
     const before = this.annotations.filter((annotation) => annotation.kind === kind).length;
     const shown = before < SHOWN_OF_A_KIND && message.trim() !== '';
     this.annotations.push({ kind, message, raw, source, shown });
@@ -72,13 +66,8 @@ export class StepLog {
     this.annotate('error', message, 'runner');
   }
 
-  debug(message: string): void {
-    if (!this.#debug) return;
-    for (const line of message.split(/\r?\n/)) this.#write(`##[debug]${line}`);
-  }
-
   #write(text: string): void {
-    this.lines.push(this.#masker.mask(text));
+    this.lines.push(this.masker.mask(text));
   }
 
   #process(command: Command, line: string): void {
@@ -98,7 +87,6 @@ export class StepLog {
         this.annotate(name, data, 'action');
         break;
       case 'debug':
-        this.debug(data);
         break;
       case 'add-mask':
         this.#mask(data);
@@ -122,7 +110,7 @@ export class StepLog {
       return;
     }
     this.masks.push(value);
-    this.#masker.addWithLines(value);
+    this.masker.addWithLines(value);
   }
 
   #keep(into: Record<string, string>, command: string, name: string | undefined, value: string): string | undefined {

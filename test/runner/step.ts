@@ -1,14 +1,15 @@
-import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cancel } from './cancel.js';
-import { Child, type ChildEnd, type ChildOptions, type Line } from './child.js';
+import { Child, type ChildEnd, type ChildOptions, type Stream } from './child.js';
 import type { Command } from './command.js';
 import { type CommandFiles, createCommandFiles } from './command-files.js';
 import { buildEnvironment, type Inputs } from './environment.js';
 import { type FileEffects, takeFiles } from './file-effects.js';
 import { Job } from './job.js';
+import { LineSplitter } from './line-splitter.js';
 import { loadManifest } from './manifest.js';
 import { type Annotation, StepLog } from './step-log.js';
 
@@ -34,7 +35,15 @@ export interface StepOptions {
   readonly spawn?: ((options: ChildOptions, part: 'main' | 'post') => StepProcess) | undefined;
 }
 
-export type StepProcess = Pick<Child, 'ended' | 'output' | 'bytes' | 'signals' | 'hasExited' | 'kill'>;
+export type StepProcess = Pick<Child, 'ended' | 'hasExited' | 'kill'>;
+
+export interface Line {
+  readonly stream: Stream;
+  /** As printed: before masks, commands included. */
+  readonly text: string;
+  /** Since the start of the process. */
+  readonly ms: number;
+}
 
 export interface StepResult extends ChildEnd, FileEffects {
   readonly conclusion: 'success' | 'failure' | 'cancelled';
@@ -42,8 +51,9 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly overran: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** Both, in order of arrival. */
+  /** Both. */
   readonly output: string;
+  /** Of both, in order of arrival. */
   readonly lines: readonly Line[];
   /** As a user sees it: masked, and commands carried out. */
   readonly log: string;
@@ -51,7 +61,8 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly commands: readonly Command[];
   /** The values that the step had masked, in order. */
   readonly masks: readonly string[];
-  readonly signals: Child['signals'];
+  /** Those that were sent to the process while it ran, each with the time since its start. */
+  readonly signals: ReadonlyArray<{ readonly signal: NodeJS.Signals; readonly ms: number }>;
   readonly files: CommandFiles;
   readonly options: StepOptions;
   readonly job: Job;
@@ -72,9 +83,6 @@ export interface StepHandle {
   waitForLine(part: string): Promise<void>;
 }
 
-/** The parts of a finished step that its post needs. */
-export type Finished = Pick<StepResult, 'state'> & Partial<Pick<StepResult, 'job' | 'options'>>;
-
 type Stage = 'main' | 'post';
 
 const LIMIT_MS = 30_000;
@@ -89,12 +97,11 @@ export async function runStep(options: StepOptions = {}): Promise<StepResult> {
 }
 
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
-export function startPost(from: Finished, options: StepOptions = {}): StepHandle {
-  const env = { ...from.options?.env, ...options.env };
-  return start('post', { job: from.job, ...from.options, ...options, env }, from.state);
+export function startPost({ options: main, state }: StepResult, options: StepOptions = {}): StepHandle {
+  return start('post', { ...main, ...options, env: { ...main.env, ...options.env } }, state);
 }
 
-export async function runPost(from: Finished, options: StepOptions = {}): Promise<StepResult> {
+export async function runPost(from: StepResult, options: StepOptions = {}): Promise<StepResult> {
   return startPost(from, options).done;
 }
 
@@ -109,33 +116,47 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const files = createCommandFiles(job.temp);
   const { env, unexpected } = buildEnvironment({ manifest, job, files, inputs, state, token, debug, own });
 
-  const log = new StepLog(job.masker, debug);
+  const log = new StepLog(job.masker);
   if (unexpected.length > 0) {
     const [given, valid] = [unexpected, [...manifest.inputs.keys()]].map((names) => `'${names.join("', '")}'`);
     log.annotate('warning', `Unexpected input(s) ${given}, valid inputs are [${valid}]`, 'runner');
   }
 
+  const startedAt = performance.now();
+  const elapsed = () => performance.now() - startedAt;
   const lines: Line[] = [];
+  const open = (stream: Stream) =>
+    new LineSplitter((text) => {
+      log.take(text);
+      lines.push({ stream, text, ms: elapsed() });
+    });
+  const streams = { stdout: open('stdout'), stderr: open('stderr') };
+  const onData: ChildOptions['onData'] = (stream, chunk) => streams[stream].write(chunk);
   const { spawn = (childOptions: ChildOptions) => new Child(childOptions) } = given;
-  const onLine = (line: Line) => {
-    log.take(line.text);
-    lines.push(line);
-  };
   const args = [...(given.nodeArgs ?? []), entry];
-  const child = spawn({ file: given.node ?? process.execPath, args, cwd: job.workspace, env, onLine }, stage);
+  const child = spawn({ file: given.node ?? process.execPath, args, cwd: job.workspace, env, onData }, stage);
+  const signals: Array<StepResult['signals'][number]> = [];
+  const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
+    if (child.hasExited) return;
+    signals.push({ signal, ms: elapsed() });
+    child.kill(signal);
+  };
 
   let overran = false;
   let isOver = false;
   let cancelling: Promise<void> | undefined;
   const limit = setTimeout(() => {
     overran = true;
-    child.kill('SIGKILL');
+    kill();
   }, given.limitMs ?? LIMIT_MS);
   const finish = async (): Promise<StepResult> => {
     const end = await child.ended.finally(() => {
       clearTimeout(limit);
       isOver = true;
     });
+    for (const stream of Object.values(streams)) stream.end();
+    const [stdout, stderr] = [streams.stdout.text, streams.stderr.text];
+    const { annotations, commands, masks } = log;
     const effects = takeFiles(files, log, job, stage);
     if (cancelling) log.annotate('error', 'The operation was canceled.', 'runner');
     return {
@@ -143,15 +164,15 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       ...effects,
       conclusion: cancelling ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
       overran,
-      stdout: Buffer.concat(child.bytes.stdout).toString(),
-      stderr: Buffer.concat(child.bytes.stderr).toString(),
-      output: child.output,
+      stdout,
+      stderr,
+      output: stdout + stderr,
       lines,
       log: log.lines.map((line) => `${line}\n`).join(''),
-      annotations: log.annotations,
-      commands: log.commands,
-      masks: log.masks,
-      signals: child.signals,
+      annotations,
+      commands,
+      masks,
+      signals,
       files,
       options: { ...given, job },
       job,
@@ -164,14 +185,17 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   return {
     job,
     done,
-    kill: (signal = 'SIGKILL') => child.kill(signal),
+    kill,
     cancel: (scale = 1) => {
-      if (!child.hasExited) cancelling ??= cancel(child, scale);
+      if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
       return done;
     },
     waitForLine: async (part) => {
       while (!lines.some(({ text }) => text.includes(part))) {
-        if (isOver) throw new Error(`the process ended without “${part}”; it printed:\n${child.output}`);
+        if (isOver)
+          throw new Error(
+            `the process ended without “${part}”; it printed:\n${lines.map(({ text }) => text).join('\n')}`,
+          );
         await pause(10);
       }
     },

@@ -6,7 +6,7 @@ import { StepLog } from '../../runner/step-log.js';
 
 /** The commands that the runner finds in a text. */
 function commandsIn(text: string): string[] {
-  const log = new StepLog(new Masker(), true);
+  const log = new StepLog(new Masker());
   for (const line of text.split(/\r\n|\r|\n/)) log.take(line);
   return log.commands.map(({ name }) => name);
 }
