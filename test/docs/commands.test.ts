@@ -1,32 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageOf, parseCliOptions } from '../../control-plane/cli-options.js';
-import { fetchRaw } from '../kit/fetch-raw.js';
-import { type Command, startCommand } from './command.js';
 import { examplesOf, shape } from './console.js';
 
 const page = readFileSync('docs/control-plane.md', 'utf8');
 const key = 'local-test-key';
 const temporary = mkdtempSync(join(tmpdir(), 'control-plane-'));
-const commands: Command[] = [];
-/** For tests that need no options, and leave no faults behind. */
+const running: (() => void)[] = [];
+/** For tests that leave no faults behind, and begin nothing in its second project. */
 let shared: Plane;
 
 beforeAll(async () => {
   expect(await start('npm run -s compile:tools').ended).toBe(0);
-  shared = await plane();
+  const ended = '--operation-seconds 0 --operation-outcome failed';
+  shared = await plane(`--host localhost --projects 2 --operations 5 --page-size 3 --seed 9 ${ended}`);
 });
 
 afterAll(() => {
-  for (const command of commands) command.signal('SIGKILL');
+  for (const kill of running) kill();
   rmSync(temporary, { recursive: true });
 });
 
-function start(line: string): Command {
-  const command = startCommand(line, temporary);
-  commands.push(command);
+type Command = ReturnType<typeof start>;
+
+/** Runs a line of a terminal. */
+function start(line: string) {
+  const env = { PATH: process.env['PATH'], HOME: temporary, TMPDIR: temporary };
+  const child = spawn('bash', ['-c', line], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close');
+  const command = {
+    stdout: '',
+    stderr: '',
+    /** Resolves with the exit code. */
+    ended: closed.then(([code]: (number | null)[]) => code),
+    /** Resolves when that is on stdout or stderr; rejects if the command ends before. */
+    printed: async (text: string) => {
+      const isPrinted = () => (command.stdout + command.stderr).includes(text);
+      while (!isPrinted())
+        if ((await Promise.race([pause(10), closed])) && !isPrinted())
+          throw new Error(`It ended, and printed ${command.stdout}${command.stderr}`);
+    },
+    /** To the command and all that it started. */
+    signal: (name: NodeJS.Signals) => {
+      try {
+        process.kill(-(child.pid ?? Number.NaN), name);
+      } catch {
+        // It has ended.
+      }
+    },
+  };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      command[stream] += text;
+    });
+  }
+  running.push(() => command.signal('SIGKILL'));
   return command;
 }
 
@@ -44,19 +77,23 @@ async function startPlane(line: string): Promise<Plane> {
   return { command, ...JSON.parse(command.stdout) };
 }
 
-function plane(options = ''): Promise<Plane> {
+function plane(options: string): Promise<Plane> {
   return startPlane(`exec node build/control-plane/cli.js --api-key ${key} ${options}`);
 }
 
-async function ask({ base_url }: Plane, path: string, options: Parameters<typeof fetchRaw>[1] = {}) {
-  const { status, body } = await fetchRaw(base_url + path, { key, ...options });
-  return { status, body: JSON.parse(body || '{}') };
+async function send(url: string, init: RequestInit) {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, body: isJson ? JSON.parse(text) : text };
 }
 
-async function control({ control_url }: Plane, path: string, form = '', method = 'POST') {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const { status, body } = await fetchRaw(control_url + path, { method, headers, body: form });
-  return { status, body: JSON.parse(body) };
+function ask({ base_url }: Plane, path: string, method = 'GET', own = key) {
+  return send(base_url + path, { method, headers: { authorization: `Bearer ${own}` } });
+}
+
+function control({ control_url }: Plane, path: string, form: string | Record<string, string> = '', method = 'POST') {
+  return send(control_url + path, { method, body: new URLSearchParams(form) });
 }
 
 /** A control plane of the page, which here gets a free port. */
@@ -138,91 +175,83 @@ describe.concurrent('the commands of the page', () => {
 
 describe.concurrent('the control plane as a command', () => {
   it('takes its data and its page size from options', async () => {
-    const service = await plane('--host localhost --projects 2 --operations 5 --page-size 3 --seed 9');
-    expect(service.project_ids).toHaveLength(2);
-    expect(service.project_ids).not.toContain('quiet-bay-52744703');
-    const path = `/projects/${service.project_ids[1]}/operations`;
-    const first = (await ask(service, `${path}?limit=100`)).body;
+    expect(shared.project_ids).toHaveLength(2);
+    expect(shared.project_ids).not.toContain('quiet-bay-52744703');
+    const path = `/projects/${shared.project_ids[1]}/operations`;
+    const first = (await ask(shared, `${path}?limit=100`)).body;
     expect(first.operations).toHaveLength(3);
     const cursor = encodeURIComponent(first.pagination.cursor);
-    expect((await ask(service, `${path}?cursor=${cursor}`)).body.operations).toHaveLength(2);
-    expect((await ask(service, '/projects', { key: 'another-key' })).status).toBe(401);
+    expect((await ask(shared, `${path}?cursor=${cursor}`)).body.operations).toHaveLength(2);
+    expect((await ask(shared, '/projects', 'GET', 'another-key')).status).toBe(401);
   });
 
   it('starts two operations with a branch, as long and with the end that the options say', async () => {
-    const service = await plane('--operation-seconds 0 --operation-outcome failed');
-    const project = `/projects/${service.project_ids[0]}`;
-    const { body } = await ask(service, `${project}/branches`, { method: 'POST' });
-    const own = { project_id: service.project_ids[0], branch_id: body.branch.id };
+    const project = `/projects/${shared.project_ids[0]}`;
+    const { body } = await ask(shared, `${project}/branches`, 'POST');
+    const own = { project_id: shared.project_ids[0], branch_id: body.branch.id };
     const fields = { ...own, status: 'failed', failures_count: 1 };
     expect(body.operations).toMatchObject([
       { action: 'create_branch', ...fields },
       { action: 'start_compute', ...fields },
     ]);
-    const started = await control(service, `${project}/operations`);
+    const started = await control(shared, `${project}/operations`);
     expect(started.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
-    expect((await ask(service, '/projects/none/branches', { method: 'POST' })).status).toBe(404);
-    await service.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
+    expect((await ask(shared, '/projects/none/branches', 'POST')).status).toBe(404);
+    await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
   });
 
   it('starts each documented action with each outcome, and ends it once', async () => {
-    const service = shared;
     const [, actions = ''] = /- `action`: (.*?)\.\n/s.exec(page) ?? [];
-    const words = [...actions.matchAll(/`(\w+)`/g)].map(([, word]) => word);
+    const words = actions.match(/(?<=`)\w+(?=`)/g) ?? [];
     expect(words).toHaveLength(8);
-    const path = `/projects/${service.project_ids[0]}/operations`;
+    const path = `/projects/${shared.project_ids[0]}/operations`;
     for (const [index, action] of words.entries()) {
       const outcome = index % 2 === 0 ? 'finished' : 'failed';
-      const { body } = await control(service, path, `action=${action}&seconds=0&outcome=${outcome}`);
+      const { body } = await control(shared, path, { action, seconds: '0', outcome });
       expect(body.operation).toMatchObject({ action, status: outcome });
     }
-    const { body } = await control(service, path, 'seconds=600.5');
+    const { body } = await control(shared, path, { seconds: '600.5' });
     const own = `${path}/${body.operation.id}`;
-    expect((await control(service, own)).body.operation.status).toBe('finished');
-    expect(await control(service, own, 'outcome=failed')).toEqual({
+    expect((await control(shared, own)).body.operation.status).toBe('finished');
+    expect(await control(shared, own, { outcome: 'failed' })).toEqual({
       status: 409,
       body: { message: 'The operation is already finished.' },
     });
-    expect((await ask(service, own)).body.operation.status).toBe('finished');
+    expect((await ask(shared, own)).body.operation.status).toBe('finished');
   });
 
   it('has faults from the start or from a request on, until they are removed', async () => {
     const service = await plane('--fault list-keys:*:500 --fault list-projects:1:429=7');
-    const status = async (path: string) => (await fetchRaw(service.base_url + path, { key })).status;
+    const status = async (path: string) => (await ask(service, path).catch(() => undefined))?.status;
     expect([await status('/api_keys'), await status('/projects'), await status('/projects')]).toEqual([500, 429, 200]);
-    await control(service, '/faults', `rule=${encodeURIComponent('list-projects:2+:html')}`);
+    await control(service, '/faults', { rule: 'list-projects:2+:html' });
     expect([await status('/projects'), await status('/projects')]).toEqual([200, 200]);
     await service.command.printed('GET /v2/projects 200: key 1, not JSON, fault html\n');
     expect((await control(service, '/faults', '', 'DELETE')).body).toEqual({ faults: [] });
-    await control(service, '/faults', 'rule=list-projects:1:cut');
+    await control(service, '/faults', { rule: 'list-projects:1:cut' });
     expect([await status('/api_keys'), await status('/projects')]).toEqual([200, undefined]);
     await service.command.printed('GET /v2/projects no response: key 1, 3 projects, fault cut-before-headers\n');
     expect(await status('/projects')).toBe(200);
   });
 
   it('knows the runs that were created, for any repository and token', async () => {
-    const service = shared;
-    const get = async (id: string, authorization: string | undefined = 'token any') => {
-      const headers = { 'user-agent': 'test', authorization };
-      const { status, body } = await fetchRaw(`${service.github_api_url}/repos/a/b/actions/runs/${id}`, { headers });
-      return { status, body: JSON.parse(body) };
-    };
+    const get = (id: string, authorization = 'token any') =>
+      send(`${shared.github_api_url}/repos/a/b/actions/runs/${id}`, { headers: { authorization } });
     expect((await get('7')).status).toBe(404);
-    await control(service, '/runs/7');
+    await control(shared, '/runs/7');
     expect((await get('7')).body).toMatchObject({ id: 7, status: 'in_progress', run_attempt: 1 });
-    await control(service, '/runs/7', 'status=completed&attempt=2');
+    await control(shared, '/runs/7', { status: 'completed', attempt: '2' });
     expect((await get('7')).body).toMatchObject({ id: 7, status: 'completed', run_attempt: 2 });
     expect((await get('7', '')).status).toBe(401);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s although a request hangs', async (signal) => {
     const service = await plane('--fault any:*:hang');
-    const hanging = fetchRaw(`${service.base_url}/projects`, { key });
-    const free = await control(service, '/runs/1');
-    expect(free.status).toBe(200);
+    const hanging = ask(service, '/projects').catch((error: unknown) => error);
+    expect((await control(service, '/runs/1')).status).toBe(200);
     service.command.signal(signal);
     expect(await service.command.ended).toBe(0);
-    expect((await hanging).error).toBeDefined();
+    expect(await hanging).toBeInstanceOf(TypeError);
   });
 });
 
@@ -267,28 +296,28 @@ describe.concurrent('bad input gets one error that names it', () => {
   });
 
   it('also in requests', async () => {
-    const service = shared;
-    const project = `/projects/${service.project_ids[0]}`;
+    const project = `/projects/${shared.project_ids[0]}`;
     const refusals: readonly (readonly [request: string, message: string | RegExp, method?: string])[] = [
       [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
       [`${project}/operations?action=x`, /^400 action must be one of apply_config, .*, not 'x'\.$/],
       [`${project}/operations?seconds=-1`, "400 seconds must be a number up to 999999, not '-1'."],
       ['/projects/none/operations', "404 There is no project 'none'."],
-      [`${project}/operations/none`, `404 Project '${service.project_ids[0]}' has no operation 'none'.`],
+      [`${project}/operations/none`, `404 Project '${shared.project_ids[0]}' has no operation 'none'.`],
       ['/faults?rule=x', "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503."],
       ['/runs/7?status=done', "400 status must be one of queued, in_progress, completed, not 'done'."],
       ['/runs/7?attempt=0', "400 attempt must be a number from 1 to 999, not '0'."],
       ['/runs/x', '400 An id is digits, not "x".'],
-      ['/runs', '404 There is no GET /control/runs. docs/control-plane.md lists what there is.', 'GET'],
+      ['/runs', '404 There is no PUT /control/runs. docs/control-plane.md lists what there is.', 'PUT'],
     ];
     for (const [request, message, method] of refusals) {
       const [path = '', form] = request.split('?');
-      const { status, body } = await control(service, path, form, method);
+      const { status, body } = await control(shared, path, form, method);
       expect(`${status} ${body.message}`).toEqual(like(message));
     }
     const headers = { 'content-type': 'application/json' };
-    const json = await fetchRaw(`${service.control_url}/faults`, { method: 'POST', headers, body: '{}' });
-    expect(json).toMatchObject({ status: 415, body: expect.stringContaining('must be a form, as curl sends it') });
+    const json = await send(`${shared.control_url}/faults`, { method: 'POST', headers, body: '{}' });
+    const message = expect.stringContaining('must be a form, as curl sends it');
+    expect(json).toEqual({ status: 415, body: { message } });
   });
 });
 
@@ -307,6 +336,12 @@ describe.concurrent('the demo', () => {
     const named = [...stdout.matchAll(/(?:build|docs)\/[\w./-]+\w|README\.md/g)].map(([path]) => path);
     expect(named).toHaveLength(13);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
+    const [key] = parts.filter((part) => part.startsWith('A key for this job'));
+    expect(key).toMatch(/\n\nOutputs\n {2}status {7}ok\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n/);
+    expect(stdout).toMatch(/ {2}batches {6}\[.{98}… \(\d{3} characters\)\n/);
+    const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
+    expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*\n\n<pre class="mermaid">gantt\n.*\n<\/body>/s);
+    expect(summary).not.toMatch(/<script|https?:/);
     expect(stdout).toMatch(/\nThat was all\. Next:\n(?: {2}- .+\n){3}$/);
   });
 

@@ -1,32 +1,62 @@
 import { expect, test } from 'vitest';
-import type { NotShown, OperationPlan } from '../../control-plane/index.js';
+import {
+  type ControlPlaneOptions,
+  createControlPlane,
+  type NotShown,
+  type OperationPlan,
+} from '../../control-plane/index.js';
 import { formatTimestamp } from '../../control-plane/timestamp.js';
-import type { HttpResponse } from '../../src/http/exchange.js';
-import { type Connection, connect, createKey, operationsPath, type SendOptions } from './networks.js';
+import { VirtualClock } from '../virtual/clock.js';
 
-function json({ status, body }: HttpResponse) {
-  expect(status).toBe(200);
-  return JSON.parse(body);
+interface Sent {
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+function setUp(options: ControlPlaneOptions = {}) {
+  const clock = new VirtualClock();
+  const { plane } = createControlPlane({ ...options, clock: clock.service });
+  /** Sends a request line such as `GET projects`. OPERATIONS are those of the first project. */
+  const send = (line: string, { key = plane.apiKey, headers, body = '' }: Sent = {}) => {
+    const [method = '', path = ''] = line
+      .replace('OPERATIONS', `projects/${plane.projectIds[0]}/operations`)
+      .split(' ');
+    const target = path.startsWith('/') ? path : `/v2/${path}`;
+    const all = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
+    return plane.handle({ method, target, headers: all, body, from: '192.0.2.1' });
+  };
+  const ask = (line: string, sent?: Sent) => {
+    const { status, body } = send(line, sent);
+    expect(status).toBe(200);
+    return JSON.parse(body);
+  };
+  const createKey = (name: string) => ask('POST api_keys', { body: JSON.stringify({ key_name: name }) });
+  return { plane, send, ask, createKey, pass: (ms: number) => clock.run(clock.sleep(ms)) };
 }
 
 const timestamp = (ms: number) => formatTimestamp((Date.UTC(2024, 0, 1) + ms) * 1000);
 const firstMoment = '2024-01-01T00:00:00.000000Z';
 const text = 'text/plain; charset=utf-8';
 const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-const asJson = { 'content-type': 'application/json' };
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-const rejections: readonly (readonly [what: string, status: number, line: string, options?: SendOptions])[] = [
+const rejections: readonly (readonly [what: string, status: number, line: string, sent?: Sent])[] = [
   ['no key', 401, 'GET projects', { headers: { authorization: '' } }],
   ['a wrong key', 401, 'GET projects', { key: 'wrong' }],
   ['an unknown path', 404, 'GET nothing'],
   ['another version', 404, 'GET /v1/projects'],
   ['a trailing slash', 404, 'GET projects/'],
   ['a method that the path does not have', 405, 'DELETE projects'],
-  ['bad JSON', 400, 'POST api_keys', { headers: asJson, body: '{' }],
-  ['no name of a key', 400, 'POST api_keys', { headers: asJson, body: '{}' }],
-  ['an empty name', 400, 'POST api_keys', { headers: asJson, body: '{"key_name":""}' }],
-  ['another type of body', 415, 'POST api_keys', { body: '{"key_name":"a"}' }],
+  ['bad JSON', 400, 'POST api_keys', { body: '{' }],
+  ['no name of a key', 400, 'POST api_keys', { body: '{}' }],
+  ['an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
+  [
+    'another type of body',
+    415,
+    'POST api_keys',
+    { headers: { 'content-type': 'text/plain' }, body: '{"key_name":"a"}' },
+  ],
   ['a key id that is no integer', 400, 'DELETE api_keys/abc'],
   ['an unknown key id', 404, 'DELETE api_keys/999'],
   ['operations of an unknown project', 404, 'GET projects/none/operations'],
@@ -38,12 +68,6 @@ const rejections: readonly (readonly [what: string, status: number, line: string
   ['limit 0', 400, 'GET OPERATIONS?limit=0'],
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
 ];
-
-/** Sends a request line such as `GET projects`. OPERATIONS are those of the first project. */
-function sendLine({ request, plane }: Connection, line: string, options?: SendOptions): Promise<HttpResponse> {
-  const [method = '', path = ''] = line.replace('OPERATIONS', operationsPath(plane)).split(' ');
-  return request(method, path.startsWith('/') ? path : `/v2/${path}`, options);
-}
 
 const failing: OperationPlan = {
   ...{ action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
@@ -66,33 +90,29 @@ const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: o
   [10, ownCourse, { status: 'any-word' }],
 ];
 
-test('the control plane creates, lists and revokes keys, and shows a secret only once', async (context) => {
-  const { request, pass, plane } = await connect(context, 'virtual time');
-  const created = json(await createKey(request, 'na\u00efve'));
+test('the control plane creates, lists and revokes keys, and shows a secret only once', async () => {
+  const { plane, send, ask, createKey, pass } = setUp();
+  const created = createKey('na\u00efve');
   expect(created).toEqual({ id: 2, key: expect.stringMatching(/^\w{64}$/) });
   await pass(1500);
-  expect((await request('GET', '/v2/projects', { key: created.key })).status).toBe(200);
-  const use = {
-    last_used_at: '2024-01-01T00:00:01.500000Z',
-    last_used_from_addr: expect.stringMatching(/^(127\.0\.0\.1|192\.0\.2\.1)$/),
-  };
-  expect(json(await request('GET', '/v2/api_keys'))).toEqual([
+  ask('GET projects', { key: created.key });
+  const use = { last_used_at: '2024-01-01T00:00:01.500000Z', last_used_from_addr: '192.0.2.1' };
+  expect(ask('GET api_keys')).toEqual([
     { id: 1, name: 'console', created_at: firstMoment, ...use },
     { id: 2, name: 'na\u00efve', created_at: firstMoment, ...use },
   ]);
-  await request('POST', '/v2/api_keys', { headers: form, body: 'key_name=a+b%26c' });
+  send('POST api_keys', { headers: form, body: 'key_name=a+b%26c' });
   expect(plane.key('3')?.name).toBe('a b&c');
-  const revoked = await request('DELETE', '/v2/api_keys/2');
-  expect(json(revoked)).toEqual({ id: 2, name: 'na\u00efve', revoked: true, ...use });
-  expect((await request('GET', '/v2/projects', { key: created.key })).status).toBe(401);
-  expect((await request('DELETE', '/v2/api_keys/2')).status).toBe(404);
-  expect(json(await request('GET', '/v2/api_keys'))).toHaveLength(2);
+  expect(ask('DELETE api_keys/2')).toEqual({ id: 2, name: 'na\u00efve', revoked: true, ...use });
+  expect(send('GET projects', { key: created.key }).status).toBe(401);
+  expect(send('DELETE api_keys/2').status).toBe(404);
+  expect(ask('GET api_keys')).toHaveLength(2);
 });
 
-test('a list of projects has all documented fields, and follows their changes', async (context) => {
-  const { request, plane } = await connect(context, 'virtual time', { projects: 2 });
+test('a list of projects has all documented fields, and follows their changes', () => {
+  const { plane, send, ask } = setUp({ projects: 2 });
   const [first = '', second = ''] = plane.projectIds;
-  expect(json(await request('GET', '/v2/projects')).projects[0]).toEqual({
+  expect(ask('GET projects').projects[0]).toEqual({
     id: first,
     locked: false,
     ...anyOf(String, 'name', 'platform_id', 'region_id', 'provisioner', 'proxy_host'),
@@ -102,53 +122,43 @@ test('a list of projects has all documented fields, and follows their changes', 
   });
   plane.addProject({ id: 'new', pg_version: 99 });
   plane.removeProject(second);
-  const { projects } = json(await request('GET', '/v2/projects'));
-  expect(projects).toMatchObject([{ id: 'new', pg_version: 99 }, { id: first }]);
-  expect((await request('GET', `/v2/projects/${second}/operations`)).status).toBe(404);
+  expect(ask('GET projects').projects).toMatchObject([{ id: 'new', pg_version: 99 }, { id: first }]);
+  expect(send(`GET projects/${second}/operations`).status).toBe(404);
 });
 
-test('an operation has all documented fields, alone and in a list', async (context) => {
-  const { request, plane } = await connect(context, 'virtual time');
+test('an operation has all documented fields, alone and in a list', () => {
+  const { plane, send, ask } = setUp();
   const { id, projectId, branchId } = plane.startOperation({ action: 'start_compute' });
-  const path = operationsPath(plane);
-  const { operation } = json(await request('GET', `${path}/${id.toUpperCase()}`));
+  const { operation } = ask(`GET OPERATIONS/${id.toUpperCase()}`);
   expect(operation).toEqual({
     ...{ id, project_id: projectId, branch_id: branchId, endpoint_id: expect.stringMatching(/^ep-/) },
-    ...{
-      action: 'start_compute',
-      status: 'scheduling',
-      failures_count: 0,
-      created_at: firstMoment,
-      updated_at: firstMoment,
-    },
+    ...{ action: 'start_compute', status: 'scheduling', failures_count: 0 },
+    ...{ created_at: firstMoment, updated_at: firstMoment },
   });
-  expect(json(await request('GET', path)).operations).toEqual([operation]);
+  expect(ask('GET OPERATIONS').operations).toEqual([operation]);
   const branch = plane.startOperation({ action: 'create_branch' });
-  expect((await request('GET', `${path}/${branch.id}`)).body).not.toContain('endpoint_id');
+  expect(ask(`GET OPERATIONS/${branch.id}`).operation).not.toHaveProperty('endpoint_id');
   plane.endOperation(branch, 'skipped');
-  expect(json(await request('GET', `${path}/${branch.id}`)).operation.status).toBe('skipped');
+  expect(ask(`GET OPERATIONS/${branch.id}`).operation.status).toBe('skipped');
   plane.removeOperation(branch);
-  expect((await request('GET', `${path}/${branch.id}`)).status).toBe(404);
+  expect(send(`GET OPERATIONS/${branch.id}`).status).toBe(404);
 });
 
-test.for(stages)('after %i ms an operation of %j is shown as %j', async ([afterMs, plan, shown], context) => {
-  const { request, plane, pass } = await connect(context, 'virtual time');
+test.for(stages)('after %i ms an operation of %j is shown as %j', async ([afterMs, plan, shown]) => {
+  const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation(plan);
   await pass(afterMs);
-  const list = json(await request('GET', operationsPath(plane))).operations;
+  const list = ask('GET OPERATIONS').operations;
   expect(list).toMatchObject([shown]);
-  expect(json(await request('GET', `${operationsPath(plane)}/${id}`)).operation).toEqual(list[0]);
+  expect(ask(`GET OPERATIONS/${id}`).operation).toEqual(list[0]);
 });
 
-test.for(rejections)('the control plane rejects %s with %i', async ([, status, line, options], context) => {
-  const response = await sendLine(await connect(context, 'virtual time'), line, options);
-  expect(response.status).toBe(status);
-  expect(JSON.parse(response.body)).toEqual({
-    ...anyOf(String, 'code', 'message'),
-    request_id: response.headers['x-request-id'],
-  });
-  if (status === 405) expect(response.headers['allow']).toBe('GET');
-  if (status === 401) expect(response.headers['www-authenticate']).toBe('Bearer');
+test.for(rejections)('the control plane rejects %s with %i', ([, expected, line, sent]) => {
+  const { status, headers, body } = setUp().send(line, sent);
+  expect(status).toBe(expected);
+  expect(JSON.parse(body)).toEqual({ ...anyOf(String, 'code', 'message'), request_id: headers['x-request-id'] });
+  if (status === 405) expect(headers['allow']).toBe('GET');
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer');
 });
 
 function anyOf(type: StringConstructor | NumberConstructor, ...fields: string[]): object {
@@ -175,21 +185,19 @@ const choices: readonly [Partial<NotShown>, line: string, response: object][] = 
   [{ revokedAgain: 'revoked' }, 'DELETE api_keys/3', { body: { revoked: true } }],
 ];
 
-test.for(choices)('with %j the response to %s matches %j', async ([notShown, line, expected], context) => {
-  const connection = await connect(context, 'virtual time', { projects: 2, operations: 3, notShown });
-  connection.plane.addKey('unused');
-  connection.plane.revokeKey(connection.plane.addKey('revoked').id);
-  const { status, headers, body } = await sendLine(connection, line);
+test.for(choices)('with %j the response to %s matches %j', ([notShown, line, expected]) => {
+  const { plane, send } = setUp({ projects: 2, operations: 3, notShown });
+  plane.addKey('unused');
+  plane.revokeKey(plane.addKey('revoked').id);
+  const { status, headers, body } = send(line);
   const isJson = headers['content-type'] === 'application/json';
   expect({ status, headers, body: isJson ? JSON.parse(body) : body }).toMatchObject(expected);
 });
 
-test('a repeated cursor leads to the last page again', async (context) => {
-  const notShown = { lastPageCursor: 'repeated' } as const;
-  const { request, plane } = await connect(context, 'virtual time', { operations: 3, notShown });
-  const page = async (cursor = '2025-01-01T00:00:00.000000Z') =>
-    json(await request('GET', `${operationsPath(plane)}?limit=2&cursor=${encodeURIComponent(cursor)}`));
-  const last = await page((await page()).pagination.cursor);
+test('a repeated cursor leads to the last page again', () => {
+  const { ask } = setUp({ operations: 3, notShown: { lastPageCursor: 'repeated' } });
+  const page = (cursor: string) => ask(`GET OPERATIONS?limit=2&cursor=${encodeURIComponent(cursor)}`);
+  const last = page(page('2025-01-01T00:00:00.000000Z').pagination.cursor);
   expect(last.operations).toHaveLength(1);
-  expect(await page(last.pagination.cursor)).toEqual(last);
+  expect(page(last.pagination.cursor)).toEqual(last);
 });
