@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startControlPlane } from '../build/control-plane/index.js';
+import { renderMarkdown } from '../build/test/demo/summary-page.js';
 import { runStep } from '../build/test/runner/step.js';
-import { renderMarkdown } from '../build/test/runner/summary-page.js';
 
 const mermaid = {
   version: '11.17.2',

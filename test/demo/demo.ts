@@ -5,9 +5,9 @@ import { startGitHub } from '../../control-plane/github/index.js';
 import { type OperationPlan, startControlPlane } from '../../control-plane/index.js';
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
-import { headline, presentStep } from '../runner/present.js';
 import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';
-import { summaryPage } from '../runner/summary-page.js';
+import { headline, presentStep } from './present.js';
+import { summaryPage } from './summary-page.js';
 
 const folder = 'build/demo';
 rmSync(folder, { recursive: true, force: true });
@@ -51,14 +51,8 @@ async function gate(title: string, about: string, plans: readonly OperationPlan[
 }
 
 async function lifeOfAKey(): Promise<string> {
-  const made = await showStep(
-    'A key for this job',
-    'A new API key for later steps, which the end of the job revokes.',
-    {
-      mode: 'create-key',
-      'export-env': 'DB_API_KEY',
-    },
-  );
+  const about = 'A new API key for later steps, which the end of the job revokes.';
+  const made = await showStep('A key for this job', about, { mode: 'create-key', 'export-env': 'DB_API_KEY' });
   const { job, outputs } = made;
   const { key = '', 'key-name': name = '' } = outputs;
   console.log(`${headline('A later step prints the key by mistake')}\n  The runner shows:\n`);

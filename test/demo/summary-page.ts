@@ -1,4 +1,4 @@
-import { escapeXml } from './masker.js';
+import { escapeXml } from '../runner/masker.js';
 
 /** A job summary as a page that a browser opens without a network. A Mermaid picture shows as its source. */
 export function summaryPage(markdown: string, title: string): string {
