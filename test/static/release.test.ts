@@ -11,10 +11,6 @@ const otherFiles = ['package-lock.json', '.github/rulesets', 'vendor', 'README.m
 
 const changelog = `# Changelog
 
-## [Unreleased]
-
-- Not yet.
-
 ## [1.1.0] - 2026-02-03
 
 - The second.
@@ -39,15 +35,14 @@ const template = mkdtempSync(join(tmpdir(), 'release-test-'));
 afterAll(() => rmSync(template, { recursive: true }));
 
 beforeAll(() => {
-  const { clone, git, write, commit, setVersion, pushMain } = at(template);
+  const { clone, git, write, merge, setVersion } = at(template);
   for (const path of [...filesOfRunner, ...otherFiles]) cpSync(path, join(clone, path), { recursive: true });
   write('CHANGELOG.md', changelog);
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(template, 'remote')]);
   git('init', '--quiet', '--initial-branch=main');
   git('remote', 'add', 'origin', '../remote');
   setVersion('1.0.0');
-  commit();
-  pushMain();
+  merge();
 });
 
 /** A clone of a remote; main has the project as 1.0.0. */
@@ -70,7 +65,10 @@ function at(folder: string) {
     git('add', '--all');
     git(...author, 'commit', '--quiet', '--allow-empty', '--message=Work');
   };
-  const pushMain = () => git('push', '--quiet', 'origin', 'HEAD:main');
+  const merge = () => {
+    commit();
+    git('push', '--quiet', 'origin', 'HEAD:main');
+  };
   const setVersion = (version: string, lockVersion = version) => {
     const lock = readJson('package-lock.json');
     lock.version = lockVersion;
@@ -85,7 +83,7 @@ function at(folder: string) {
   };
   const release = (...words: string[]) => runNode([resolve('scripts/release.js'), ...words], { cwd: clone });
   const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
-  return { folder, clone, git, write, commit, pushMain, setVersion, setApp, release, atRemote };
+  return { folder, clone, git, write, commit, merge, setVersion, setApp, release, atRemote };
 }
 
 test.concurrent('a release is packed with its notes, its archive, its bill of materials and the checksums of what a runner reads', async (context) => {
@@ -121,7 +119,7 @@ test.concurrent('a release is packed with its notes, its archive, its bill of ma
 });
 
 test.concurrent('a tag is created once, at the commit that was verified; v1 goes forward with it, and never back', async (context) => {
-  const { git, commit, pushMain, setVersion, release, atRemote } = setUp(context);
+  const { git, merge, setVersion, release, atRemote } = setUp(context);
   const ends = async (status: number, command: string, version: string, text = '') =>
     expect(await release(command, version)).toEqual({ status, said: expect.stringContaining(text) });
 
@@ -134,8 +132,7 @@ test.concurrent('a tag is created once, at the commit that was verified; v1 goes
   expect(atRemote('v1')).toBe(first);
 
   setVersion('1.1.0');
-  commit();
-  pushMain();
+  merge();
   const second = git('rev-parse', 'HEAD');
   await ends(0, 'create-tag', '1.1.0');
   await ends(0, 'move-major', '1.1.0', `before at ${first}`);
@@ -164,10 +161,9 @@ test.concurrent.for<[claim: string, version: string, reason: RegExp, prepare?: (
 });
 
 test.concurrent('each command verifies first: a version whose tag is at another commit is refused, and nothing is packed or moved', async (context) => {
-  const { folder, git, commit, pushMain, release } = setUp(context);
+  const { folder, git, merge, release } = setUp(context);
   git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
-  commit();
-  pushMain();
+  merge();
   const tags = git('ls-remote', '--tags', 'origin');
 
   for (const [command = '', ...more] of [['verify'], ['pack', join(folder, 'packed')], ['create-tag'], ['move-major']])

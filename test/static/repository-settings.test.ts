@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
+import { listen } from '../kit/listen.js';
 import { runNode } from './run-node.js';
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -32,8 +31,10 @@ function parametersOf({ rules }: { rules: { type: string; parameters: Record<str
   return parameters;
 }
 
+type Change = (github: ReturnType<typeof asInFiles>) => void;
+
 /** Runs the script against a server that plays GitHub, with the id of the App of the release in the file of its ruleset. */
-async function compare(change: (github: ReturnType<typeof asInFiles>) => void, appId = 12345) {
+async function compare(context: TestContext, change: Change, appId = 12345) {
   const github = asInFiles(appId);
   change(github);
   const responses = new Map<string, unknown>([
@@ -48,34 +49,31 @@ async function compare(change: (github: ReturnType<typeof asInFiles>) => void, a
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body ?? { message: 'Not Found' }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = `http://127.0.0.1:${await listen(context, server)}`;
 
   const cwd = mkdtempSync(join(tmpdir(), 'repository-settings-'));
+  context.onTestFinished(() => rmSync(cwd, { recursive: true }));
   cpSync('.github', join(cwd, '.github'), { recursive: true });
   const ruleset = readJson(versionTagsFile);
   ruleset.bypass_actors[0].actor_id = appId;
   writeFileSync(join(cwd, versionTagsFile), JSON.stringify(ruleset));
 
-  const { port } = server.address() as AddressInfo;
-  const env = { ...process.env, GITHUB_API_URL: `http://127.0.0.1:${port}`, GH_TOKEN: 'a-token' };
-  const { status, said } = await runNode([resolve('scripts/repository-settings.js'), 'org/ctl-action'], { env, cwd });
-  server.close();
-  rmSync(cwd, { recursive: true });
-  return { status, said, tokens: [...tokens] };
+  const env = { ...process.env, GITHUB_API_URL: url, GH_TOKEN: 'a-token' };
+  const ended = await runNode([resolve('scripts/repository-settings.js'), 'org/ctl-action'], { env, cwd });
+  return { ...ended, tokens: [...tokens] };
 }
 
-test.concurrent('settings that are as in the files are accepted', async () => {
-  expect(await compare(() => {})).toEqual({
+test.concurrent('settings that are as in the files are accepted', async (context) => {
+  expect(await compare(context, () => {})).toEqual({
     status: 0,
     said: 'The settings of the repository are those of the files.\n',
     tokens: ['Bearer a-token'],
   });
 });
 
-test.concurrent('the comparison fails, and names each setting that differs', async () => {
+test.concurrent('the comparison fails, and names each setting that differs', async (context) => {
   const actor = { actor_id: 5, actor_type: 'Integration', bypass_mode: 'always' };
-  const { status, said } = await compare(({ main, versionTags, releaseTags, list, settings }) => {
+  const { status, said } = await compare(context, ({ main, versionTags, releaseTags, list, settings }) => {
     main.enforcement = 'evaluate';
     main.bypass_actors.push({ ...actor, actor_type: 'RepositoryRole' });
     parametersOf(main, 'pull_request')['require_code_owner_review'] = false;
@@ -109,7 +107,7 @@ test.concurrent('the comparison fails, and names each setting that differs', asy
   expect(status).toBe(1);
 });
 
-test.concurrent.for<[string, RegExp, ...Parameters<typeof compare>]>([
+test.concurrent.for<[string, RegExp, Change, appId?: number]>([
   [
     'a token that does not see who may bypass a ruleset',
     /it needs Administration \(write\)/,
@@ -126,8 +124,8 @@ test.concurrent.for<[string, RegExp, ...Parameters<typeof compare>]>([
     () => {},
     0,
   ],
-])('%s is an error, and the message says what to do', async ([, message, ...github]) => {
-  const { status, said } = await compare(...github);
+])('%s is an error, and the message says what to do', async ([, message, change, appId], context) => {
+  const { status, said } = await compare(context, change, appId);
   expect(said).toMatch(message);
   expect(status).toBe(1);
 });
@@ -136,35 +134,29 @@ test('CONTRIBUTING.md says how to find the id of an App', () => {
   expect(readFileSync('CONTRIBUTING.md', 'utf8')).toMatch(/`gh api apps\/\S+ --jq \.id`/);
 });
 
-const rules = (...types: string[]) => types.map((type) => ({ type }));
+/** An active ruleset without exceptions. */
+const strict = (target: 'branch' | 'tag', include: readonly string[], ...rules: readonly string[]) => ({
+  target,
+  enforcement: 'active',
+  bypass_actors: [],
+  conditions: { ref_name: { include, exclude: [] } },
+  rules: rules.map((type) => ({ type })),
+});
 
 test('only the App of the release creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
-  const active = { target: 'tag', enforcement: 'active' };
   expect(readRuleset('version-tags.json')).toEqual({
-    ...active,
+    ...strict('tag', ['refs/tags/v*'], 'creation', 'update', 'deletion'),
     name: 'version tags',
     bypass_actors: [{ actor_id: expect.any(Number), actor_type: 'Integration', bypass_mode: 'always' }],
-    conditions: { ref_name: { include: ['refs/tags/v*'], exclude: [] } },
-    rules: rules('creation', 'update', 'deletion'),
   });
-  expect(readRuleset('release-tags.json')).toEqual({
-    ...active,
-    name: 'release tags',
-    bypass_actors: [],
-    conditions: { ref_name: { include: ['refs/tags/v*.*.*'], exclude: [] } },
-    rules: rules('update', 'deletion'),
-  });
+  const ofReleases = strict('tag', ['refs/tags/v*.*.*'], 'update', 'deletion');
+  expect(readRuleset('release-tags.json')).toEqual({ ...ofReleases, name: 'release tags' });
 });
 
 test('main changes only by a pull request that two people approved and all checks passed, without exception', () => {
   const main = readRuleset('main.json');
-  expect(main).toMatchObject({
-    target: 'branch',
-    enforcement: 'active',
-    bypass_actors: [],
-    conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
-    rules: rules('deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'),
-  });
+  const rules = ['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'];
+  expect(main).toMatchObject(strict('branch', ['~DEFAULT_BRANCH'], ...rules));
   expect(parametersOf(main, 'pull_request')).toMatchObject({
     // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
     required_approving_review_count: 2,
@@ -182,12 +174,7 @@ test('main changes only by a pull request that two people approved and all check
 });
 
 test('no branch can have the name of a version tag', () => {
-  expect(readRuleset('version-branches.json')).toMatchObject({
-    target: 'branch',
-    enforcement: 'active',
-    bypass_actors: [],
-    // v1 to v9, v10 to v99, and all with a dot, such as v1.2 and v1.2.3.
-    conditions: { ref_name: { include: ['refs/heads/v?', 'refs/heads/v??', 'refs/heads/v*.*'], exclude: [] } },
-    rules: rules('creation', 'update'),
-  });
+  // v1 to v9, v10 to v99, and all with a dot, such as v1.2 and v1.2.3.
+  const names = ['refs/heads/v?', 'refs/heads/v??', 'refs/heads/v*.*'];
+  expect(readRuleset('version-branches.json')).toMatchObject(strict('branch', names, 'creation', 'update'));
 });
