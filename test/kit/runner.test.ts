@@ -22,18 +22,10 @@ import { readRecording } from '../official/behaviours/recording.js';
 import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
 import { cancelSequence } from '../runner/cancel.js';
-import type { ChildOptions, Stream } from '../runner/child.js';
+import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
-import {
-  runPost,
-  type StepHandle,
-  type StepOptions,
-  type StepProcess,
-  type StepResult,
-  startPost,
-  startStep,
-} from '../runner/step.js';
+import { runPost, type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 
 const recording = readRecording();
 const rows = allGroups.flatMap((group) =>

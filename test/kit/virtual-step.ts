@@ -7,8 +7,7 @@ import { PostStep } from '../../src/modes/post/step.js';
 import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
-import type { ChildEnd, ChildOptions } from '../runner/child.js';
-import type { StepProcess } from '../runner/step.js';
+import type { ChildEnd, ChildOptions, StepProcess } from '../runner/child.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { VirtualProcess } from './virtual-process.js';
 

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { CommandFiles } from './command-files.js';
 import type { Job } from './job.js';
 import { evaluateDefault, type Manifest } from './manifest.js';
-
-export type Inputs = Readonly<Record<string, string | number | boolean | undefined>>;
+import type { StepOptions } from './step.js';
 
 /** All that a process needs of the host. Windows starts none without its own variables. */
 const FROM_HOST = ['PATH', 'HOME', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE'];
@@ -12,20 +11,17 @@ const MUTANT = '__STRYKER_ACTIVE_MUTANT__';
 
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
 
-export interface EnvironmentParts {
+interface EnvironmentParts extends Pick<StepOptions, 'inputs' | 'env' | 'debug'> {
+  readonly token: string;
   readonly manifest: Manifest;
   readonly job: Job;
   readonly files: CommandFiles;
-  readonly inputs: Inputs;
   readonly state: Readonly<Record<string, string>>;
-  readonly token: string;
-  readonly debug: boolean;
-  /** `env:` of the step; `undefined` removes a variable. */
-  readonly own: Readonly<Record<string, string | undefined>>;
 }
 
 /** Also gives back the given inputs that action.yml does not declare. */
-export function buildEnvironment({ manifest, job, files, inputs, state, token, debug, own }: EnvironmentParts) {
+export function buildEnvironment(parts: EnvironmentParts) {
+  const { inputs = {}, env: own = {}, debug, token, manifest, job, files, state } = parts;
   const env: Record<string, string | undefined> = {};
   for (const name of [...FROM_HOST, MUTANT]) env[name] = process.env[name];
   Object.assign(env, job.env, own);
@@ -33,7 +29,8 @@ export function buildEnvironment({ manifest, job, files, inputs, state, token, d
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
   for (const [name, value] of given) env[variable(name)] = String(value);
   for (const [name, value] of Object.entries(state)) env[`STATE_${name}`] = value;
-  const ofRunner = variablesOfRunner(job, files, debug);
+  const ofRunner = variablesOfRunner(job, files);
+  if (debug) ofRunner['RUNNER_DEBUG'] = '1';
   const replaced = Object.entries(own).filter(([name]) => name in ofRunner);
   Object.assign(env, ofRunner, Object.fromEntries(replaced));
   env['CI'] ??= 'true';
@@ -47,7 +44,7 @@ function variable(input: string): string {
   return `INPUT_${input.replaceAll(' ', '_').toUpperCase()}`;
 }
 
-function variablesOfRunner(job: Job, files: CommandFiles, debug: boolean): Record<string, string> {
+function variablesOfRunner(job: Job, files: CommandFiles): Record<string, string> {
   return {
     ACTIONS_RUNTIME_TOKEN: 'the-runtime-token-of-this-job',
     ACTIONS_RUNTIME_URL: 'https://pipelines.actions.githubusercontent.com/',
@@ -75,6 +72,5 @@ function variablesOfRunner(job: Job, files: CommandFiles, debug: boolean): Recor
     RUNNER_TOOL_CACHE: join(job.root, 'tool-cache'),
     RUNNER_TRACKING_ID: 'github_stand-in',
     RUNNER_WORKSPACE: job.root,
-    ...(debug ? { RUNNER_DEBUG: '1' } : {}),
   };
 }

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cancel } from './cancel.js';
-import { Child, type ChildEnd, type ChildOptions, type Stream } from './child.js';
+import { type ChildEnd, type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
 import type { Command } from './command.js';
 import { type CommandFiles, createCommandFiles } from './command-files.js';
-import { buildEnvironment, type Inputs } from './environment.js';
+import { buildEnvironment } from './environment.js';
 import { type FileEffects, takeFiles } from './file-effects.js';
 import { Job } from './job.js';
 import { LineSplitter } from './line-splitter.js';
@@ -15,7 +15,7 @@ import { type Annotation, StepLog } from './step-log.js';
 
 export interface StepOptions {
   /** `with:`. An input that is `undefined` is not given; an empty text is given, and gets no default. */
-  readonly inputs?: Inputs | undefined;
+  readonly inputs?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   /** `env:` of the step. Unlike there, variables of the runner can be set too, and `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The value of `${{ github.token }}`. It is masked from the start, as are `secrets`. */
@@ -23,7 +23,7 @@ export interface StepOptions {
   readonly secrets?: readonly string[] | undefined;
   readonly node?: string | undefined;
   readonly nodeArgs?: readonly string[] | undefined;
-  /** Step debug logging: RUNNER_DEBUG=1, and debug lines in the log. */
+  /** Step debug logging: RUNNER_DEBUG=1. The log has no debug lines even so. */
   readonly debug?: boolean | undefined;
   /** Path of the action.yml; by default the project's. */
   readonly actionYml?: string | undefined;
@@ -34,8 +34,6 @@ export interface StepOptions {
   /** Starts the process of the step. Default: a real one. */
   readonly spawn?: ((options: ChildOptions, part: 'main' | 'post') => StepProcess) | undefined;
 }
-
-export type StepProcess = Pick<Child, 'ended' | 'hasExited' | 'kill'>;
 
 export interface Line {
   readonly stream: Stream;
@@ -111,10 +109,10 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
 
   const job = given.job ?? new Job();
-  const { inputs = {}, token = TOKEN, secrets = [], debug = false, env: own = {} } = given;
+  const { token = TOKEN, secrets = [] } = given;
   for (const secret of [token, ...secrets]) job.masker.addWithLines(secret.trim());
   const files = createCommandFiles(job.temp);
-  const { env, unexpected } = buildEnvironment({ manifest, job, files, inputs, state, token, debug, own });
+  const { env, unexpected } = buildEnvironment({ ...given, token, manifest, job, files, state });
 
   const log = new StepLog(job.masker);
   if (unexpected.length > 0) {
@@ -132,9 +130,8 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     });
   const streams = { stdout: open('stdout'), stderr: open('stderr') };
   const onData: ChildOptions['onData'] = (stream, chunk) => streams[stream].write(chunk);
-  const { spawn = (childOptions: ChildOptions) => new Child(childOptions) } = given;
-  const args = [...(given.nodeArgs ?? []), entry];
-  const child = spawn({ file: given.node ?? process.execPath, args, cwd: job.workspace, env, onData }, stage);
+  const { spawn = startChild, node = process.execPath, nodeArgs = [] } = given;
+  const child = spawn({ file: node, args: [...nodeArgs, entry], cwd: job.workspace, env, onData }, stage);
   const signals: Array<StepResult['signals'][number]> = [];
   const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
     if (child.hasExited) return;
