@@ -25,7 +25,7 @@ import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
-import { runPost, type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
+import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 
 const recording = readRecording();
 const rows = allGroups.flatMap((group) =>
@@ -66,27 +66,12 @@ test('nothing of the host’s environment reaches a step, and a test can replace
   expect(seen['RUNNER_TEMP']).toContain(result.tempDir);
 });
 
-test('a result has each stream, the commands in it, the masks, and why a command file is malformed', async () => {
-  const main = `console.log('::add-mask::hush%0Aline two');
-    console.log('x ##[set-output name=a]b');
-    console.error('::warning::on stderr');
-    file('OUTPUT', 'good=1\\nbad<<E\\nx\\n');`;
-  const result = await start({ main }).done;
-  expect(result.commands.map(({ name }) => name).toSorted()).toEqual(['add-mask', 'set-output', 'warning']);
-  expect(result.masks).toEqual(['hush\nline two']);
-  expect(result.annotations.filter(({ source }) => source === 'action')).toMatchObject([{ message: 'on stderr' }]);
-  expect(result.stdout).toBe('::add-mask::hush%0Aline two\nx ##[set-output name=a]b\n');
-  expect(result.stderr).toBe('::warning::on stderr\n');
-  expect(result.lines.find(({ stream }) => stream === 'stderr')?.text).toBe('::warning::on stderr');
-  expect(result.invalid).toEqual([expect.stringMatching(/^output: .*'E'/)]);
-});
-
-test('post can get other inputs and variables than main', async () => {
-  const post = 'console.log(process.env.INPUT_KEY, process.env.STATE_id, process.env.EXTRA, process.env.OTHER);';
-  const action = { main: "file('STATE', 'id=7\\n');", post, inputs: '{ key: { default: fallback } }' };
-  const options = { inputs: { key: 'given' }, env: { EXTRA: 'main', OTHER: 'x' }, spawn: runScript };
-  const main = await start(action, options).done;
-  expect((await runPost(main, { inputs: {}, env: { EXTRA: 'post' } })).stdout).toBe('fallback 7 post x\n');
+test('a result has each stream, its lines, and why a command file is malformed', async () => {
+  const main = "console.log('out'); console.error('::warning::err'); file('OUTPUT', 'good=1\\nbad<<E\\nx\\n');";
+  const { stdout, stderr, lines, invalid } = await start({ main }).done;
+  expect([stdout, stderr]).toEqual(['out\n', '::warning::err\n']);
+  expect(lines.find(({ stream }) => stream === 'stderr')?.text).toBe('::warning::err');
+  expect(invalid).toEqual([expect.stringMatching(/^output: .*'E'/)]);
 });
 
 test('a process that runs over its limit is killed, and the result says so', async () => {
@@ -96,8 +81,7 @@ test('a process that runs over its limit is killed, and the result says so', asy
 
 test('a test can wait for a line before and after it comes, until the process ends', async () => {
   const step = start({ main: "console.log('one'); console.log('two')" });
-  await step.waitForLine('two');
-  await step.waitForLine('one');
+  for (const line of ['two', 'one']) await step.waitForLine(line);
   await expect(step.waitForLine('three')).rejects.toThrow(/without “three”; it printed:\none\ntwo/);
 });
 
@@ -118,34 +102,24 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
   const job = new Job();
   context.onTestFinished(() => job.dispose());
   Object.assign(job.env, group.env);
-  const seen = join(folder, 'seen');
-  const seenByNext = join(folder, 'seen-next');
+  const [seen, seenByNext] = [join(folder, 'seen'), join(folder, 'seen-next')];
   for (const path of [seen, seenByNext]) mkdirSync(path);
   const spawn = behaviour.needsProcess ? undefined : runScript;
   const shared = { job, token, secrets: Object.values(group.secrets ?? {}), debug: group.debug, spawn };
 
-  const step = startStep({
-    ...shared,
-    actionYml: writeAction(join(folder, 'action'), actionFiles(behaviour, seen)),
-    inputs: behaviour.with,
-    env: behaviour.env,
-  });
+  const actionYml = writeAction(join(folder, 'action'), actionFiles(behaviour, seen));
+  const step = startStep({ ...shared, actionYml, inputs: behaviour.with, env: behaviour.env });
   if (behaviour.isCancelled) {
     await readiness(seen);
     step.cancel(0.4);
   }
   const main = await step.done;
-  const next =
-    behaviour.next === undefined
-      ? undefined
-      : await end(() =>
-          startStep({ ...shared, actionYml: writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext)) }),
-        );
-  const post = behaviour.post === undefined ? undefined : await end(() => startPost(main));
+  const next = () =>
+    startStep({ ...shared, actionYml: writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext)) });
   return {
     main: stageOf(main, seenBy(seen, 'main')),
-    ...(next && { next: stageOf(next, seenBy(seenByNext, 'main')) }),
-    ...(post && { post: stageOf(post, seenBy(seen, 'post')) }),
+    ...(behaviour.next !== undefined && { next: stageOf(await end(next), seenBy(seenByNext, 'main')) }),
+    ...(behaviour.post !== undefined && { post: stageOf(await end(() => startPost(main)), seenBy(seen, 'post')) }),
     ...(Object.keys(main.outputs).length > 0 && { outputs: shortened(main.outputs) }),
     ...(behaviour.isCancelled && { cancel: cancelOf(main) }),
   };
