@@ -30,14 +30,6 @@ test('the action has the name and the short description that the Marketplace ask
   expect(description.length).toBeLessThan(125);
 });
 
-test('node24/action.yml runs the same bundle with the same inputs and outputs, on Node 24', () => {
-  const { description: short, ...root } = parse(actionYml);
-  const { description, ...variant } = parse(onNode24);
-  expect(description).toContain(short);
-  const runs = { using: 'node24', main: '../dist/main/index.js', post: '../dist/post/index.js' };
-  expect(variant).toEqual({ ...root, runs });
-});
-
 test("the workflows and the examples are sound by GitHub's own schema", async () => {
   const paths = ['.github/workflows', 'examples'].flatMap((folder) =>
     readdirSync(folder).map((name) => join(folder, name)),
@@ -46,9 +38,10 @@ test("the workflows and the examples are sound by GitHub's own schema", async ()
   for (const path of paths) {
     const problems = await problemsOf(readFileSync(path, 'utf8'), path);
     // A workflow that is called is not read, so its outputs are unknown.
+    const known = 'Context access might be invalid: count';
     expect
       .soft(
-        problems.filter((problem) => !problem.endsWith('Context access might be invalid: count')),
+        problems.filter((problem) => !problem.endsWith(known)),
         path,
       )
       .toEqual([]);
@@ -59,10 +52,8 @@ const example = 'examples/gate-while-building.yml';
 
 test.for([
   ['an entry that is mistyped', 'action.yml', '  main:', '  mian:'],
-  ['a runtime that no runner has', 'action.yml', 'using: node20', 'using: node2'],
   ['a context that a default may not use', 'action.yml', 'github.token', 'secrets.TOKEN'],
   ['a mistyped keyword of parallel steps', example, 'wait: gate', 'wait-for: gate'],
-  ['a wrong value for a keyword of parallel steps', example, 'background: true', 'background: soon'],
 ] as const)('the schema rejects %s', async ([, path, right, wrong]) => {
   expect(await problemsOf(readFileSync(path, 'utf8').replace(right, wrong), path)).not.toEqual([]);
 });
