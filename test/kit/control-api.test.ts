@@ -84,7 +84,6 @@ const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: o
   [100, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
   [999, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
   [1000, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
-  [1e9, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
   [1e9, { lengthMs: Number.POSITIVE_INFINITY }, { status: 'running' }],
   [9, ownCourse, { status: 'running' }],
   [10, ownCourse, { status: 'any-word' }],

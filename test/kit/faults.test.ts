@@ -57,7 +57,6 @@ async function connect({ onTestFinished }: TestContext, network: Network, option
     createKey: (name: string) => send('POST', 'api_keys', JSON.stringify({ key_name: name })),
     allEnded: () => run(ended()),
     elapsed: () => clock.now(),
-    pass: (ms: number) => run(clock.sleep(ms)),
   };
 }
 
@@ -145,24 +144,6 @@ for (const network of ['virtual time', 'sockets'] as const) {
 }
 
 test.for([
-  ['cut', 1, 1],
-  ['not-done', 0, 0],
-  ['done-later=3000', 0, 1],
-  ['500', 0, 0],
-  ['html', 0, 0],
-  ['cut-mid-body', 1, 1],
-] as const)('a create-key with the fault %s makes %i keys at once, and %i after 3 s', async (row, context) => {
-  const [what, atOnce, later] = row;
-  const faults = [parseFault(`create-key:1:${what}`)];
-  const { createKey, plane, pass } = await connect(context, 'virtual time', { faults });
-  await createKey('lost').catch(() => undefined);
-  await pass(2999);
-  expect(plane.aliveKeys('lost')).toHaveLength(atOnce);
-  await pass(1);
-  expect(plane.aliveKeys('lost')).toHaveLength(later);
-});
-
-test.for([
   ['close', 'socket hang up'],
   ['reset', 'read ECONNRESET'],
 ] as const)('a TLS connection can be cut by %s', async ([by, message], { onTestFinished }) => {
@@ -231,6 +212,8 @@ test.for<[string, Fault]>([
   ['503', { kind: 'status', status: 503 }],
   ['429=5', { kind: 'status', status: 429, retryAfter: { seconds: 5 } }],
   ['reset', { ...cut, by: 'reset' }],
+  ['not-done', { ...cut, done: 'never' }],
+  ['done-later=3000', { ...cut, done: { msAfterGivenUp: 3000 } }],
   ['delay=20', { kind: 'delay', ms: 20 }],
   ['bad-json', { kind: 'bad-json' }],
   ['redirect=http://127.0.0.1:9/x=y', { kind: 'redirect', location: 'http://127.0.0.1:9/x=y' }],
