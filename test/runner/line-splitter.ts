@@ -8,19 +8,16 @@ export class LineSplitter {
 
   constructor(private readonly onLine: (line: string) => void) {}
 
-  /** The whole stream, as it was written. */
-  get text(): string {
-    return Buffer.concat(this.#chunks).toString();
-  }
-
   write(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  end(): void {
+  /** Gives back the whole stream, as it was written. */
+  end(): string {
     this.#take(this.#decoder.decode());
     if (this.#rest !== '') this.onLine(this.#rest.replace(/\r$/, ''));
+    return Buffer.concat(this.#chunks).toString();
   }
 
   #take(text: string): void {

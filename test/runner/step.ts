@@ -67,7 +67,7 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly tempDir: string;
   /** A relative path is one from the workspace. */
   readFile(path: string): string;
-  /** Removes the folders of the whole job. They go with the process at the latest. */
+  /** Removes the folders of the whole job. */
   dispose(): void;
 }
 
@@ -151,8 +151,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       clearTimeout(limit);
       isOver = true;
     });
-    for (const stream of Object.values(streams)) stream.end();
-    const [stdout, stderr] = [streams.stdout.text, streams.stderr.text];
+    const [stdout, stderr] = [streams.stdout.end(), streams.stderr.end()];
     const { annotations, commands, masks } = log;
     const effects = takeFiles(files, log, job, stage);
     if (cancelling) log.annotate('error', 'The operation was canceled.', 'runner');
@@ -189,10 +188,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     },
     waitForLine: async (part) => {
       while (!lines.some(({ text }) => text.includes(part))) {
-        if (isOver)
-          throw new Error(
-            `the process ended without “${part}”; it printed:\n${lines.map(({ text }) => text).join('\n')}`,
-          );
+        if (isOver) throw new Error(`the process ended without “${part}”; it printed:\n${log.lines.join('\n')}`);
         await pause(10);
       }
     },
