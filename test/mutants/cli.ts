@@ -1,6 +1,6 @@
 /**
  * `npm run mutants`: whether the tests find small defects of all sources, drawn from a seed. See CONTRIBUTING.md.
- * `--sample SECONDS`: begins with mutants at random until the time is up. `--resume`: keeps the results of the last run.
+ * `--sample SECONDS`: begins with mutants at random until the time is up. `--resume`: keeps what the last run found.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -8,11 +8,9 @@ import pMap from 'p-map';
 import { equivalents } from './equivalent.js';
 import { byRank, draw, generate, type Mutant, readSources, switchable } from './generate.js';
 import { Judge, type Judgement } from './judge.js';
-import { buildTree, hashOfTree } from './tree.js';
+import { buildTree } from './tree.js';
 
-interface Result extends Mutant, Judgement {
-  readonly tree: string;
-}
+type Result = Mutant & Judgement;
 
 const resultsFile = 'build/mutants.jsonl';
 /** The test file that found each mutant in the last run over all. It is tried first. */
@@ -35,11 +33,10 @@ for (const entry of equivalents)
     throw new Error(`equivalent.ts names code that does not exist: ${entry.file}: ${entry.change}`);
 
 if (!values.resume) rmSync(resultsFile, { force: true });
-const tree = hashOfTree();
 const hints = JSON.parse(readFileSync(hintsFile, 'utf8')) as Record<string, string>;
 const known = new Map(readResults().map((result) => [result.rank, result]));
 const drawn = byRank(draw(mutants, files));
-const open = drawn.filter((mutant) => !isKnown(mutant) && !isExplained(mutant));
+const open = drawn.filter((mutant) => known.get(mutant.rank)?.verdict !== 'found' && !isExplained(mutant));
 console.log(`${drawn.length} mutants of ${mutants.length} drawn with seed ${values.seed}, ${open.length} to judge.`);
 
 const judge = new Judge(buildTree(await switchable(files, drawn)));
@@ -75,7 +72,7 @@ process.exit(problems.length > 0 ? 1 : 0);
 async function judgeOne(mutant: Mutant): Promise<void> {
   if (performance.now() > endsAt) return;
   const judgement = await judge.judge(mutant, hints[mutant.rank]);
-  const result: Result = { ...mutant, ...judgement, tree };
+  const result: Result = { ...mutant, ...judgement };
   known.set(mutant.rank, result);
   appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
   done++;
@@ -86,12 +83,6 @@ async function judgeOne(mutant: Mutant): Promise<void> {
 function readResults(): Result[] {
   const lines = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8').trim().split('\n') : [];
   return lines.map((line) => JSON.parse(line) as Result);
-}
-
-/** A survivor of other tests is judged again. */
-function isKnown({ rank }: Mutant): boolean {
-  const result = known.get(rank);
-  return result?.verdict === 'found' || (result?.verdict === 'survived' && result.tree === tree);
 }
 
 function isExplained(mutant: Mutant): boolean {

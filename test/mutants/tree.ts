@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { SourceFile } from './generate.js';
 
@@ -21,14 +20,6 @@ export function buildTree(instrumented: readonly SourceFile[]): string {
   ])
     execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   return folder;
-}
-
-/** Of the sources and the tests: what a survivor survived. */
-export function hashOfTree(): string {
-  const hash = createHash('sha256');
-  for (const file of listFiles())
-    if (/^(src|control-plane|test)\//.test(file)) hash.update(file).update(readFileSync(file));
-  return hash.digest('hex');
 }
 
 function listFiles(): string[] {
