@@ -9,14 +9,10 @@ export function summaryPage(markdown: string, title: string): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escapeXml(title)}</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1f2328; }
-h3 { border-bottom: 1px solid #d1d9e0; padding-bottom: .3em; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #d1d9e0; padding: .35em .8em; text-align: left; }
-tr:nth-child(even) { background: #f6f8fa; }
-code, pre { font: .875em ui-monospace, monospace; background: #f6f8fa; border-radius: 6px; }
-code { padding: .15em .35em; }
-pre { padding: 1em; overflow: auto; }
+code, pre { font: .875em ui-monospace, monospace; background: #f6f8fa; overflow: auto; }
 </style>
 </head>
 <body>

@@ -18,11 +18,8 @@ interface Entry {
   readonly msg: string;
 }
 
-interface RunOptions {
-  readonly event?: string;
-  /** More files of the repository; all of them can be run. */
-  readonly files?: Readonly<Record<string, string>>;
-}
+/** Files of the repository by their paths; all of them can be run. */
+type Files = Readonly<Record<string, string>>;
 
 const limitMs = 50_000;
 
@@ -31,7 +28,7 @@ export async function setStage(context: TestContext, options: ServedControlPlane
   const stage = await setServiceStage(context, options);
   const { service, projectId } = stage;
   /** Runs a workflow in act, on this machine, in folders of its own. The repository holds the workflow as it stands. */
-  const run = async (workflow: string, { event = 'push', files = {} }: RunOptions = {}) => {
+  const run = async (workflow: string, { event = 'push', files = {} }: { event?: string; files?: Files } = {}) => {
     const root = mkdtempSync(join(tmpdir(), 'ctl-action-e2e-'));
     context.onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const entries: Entry[] = [];
@@ -73,7 +70,7 @@ export async function setStage(context: TestContext, options: ServedControlPlane
 }
 
 /** A checkout of acme/shop, as far as act looks at it. */
-function writeRepository(folder: string, workflow: string, files: Readonly<Record<string, string>>): string {
+function writeRepository(folder: string, workflow: string, files: Files): string {
   const all = {
     '.git/HEAD': 'ref: refs/heads/main\n',
     '.git/refs/heads/main': '0123456789abcdef0123456789abcdef01234567\n',

@@ -1,13 +1,13 @@
 import { expect, type TestContext, test } from 'vitest';
 import { type Stage, type StageOptions, setStage } from './stage.js';
 
-type Play = (stage: Stage) => Promise<unknown>;
+type Play = (stage: Stage) => ReturnType<Stage['run']>;
 
 /** Each plays one step, or a step and its post step. */
 const plays: Readonly<Record<string, Play>> = {
-  'a wait that succeeds': async ({ service, run }) =>
+  'a wait that succeeds': ({ service, run }) =>
     run({ 'operation-id': service.plane.startOperation({ lengthMs: 0 }).id }),
-  'a wait for an operation that failed': async ({ service, run }) =>
+  'a wait for an operation that failed': ({ service, run }) =>
     run({ 'operation-id': service.plane.startOperation({ lengthMs: 0, outcome: 'failed' }).id }),
   'a wait with bad inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
   'a list of operations': ({ runMode, projectId }) => runMode('list-operations', { 'project-id': projectId }),
@@ -18,18 +18,17 @@ const plays: Readonly<Record<string, Play>> = {
   'a key and its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
 };
 
-for (const [name, play] of Object.entries(plays)) {
-  test.concurrent(`${name}: virtual time shows the same log, outputs and requests as a process over sockets`, async (context) => {
-    const [virtual, real] = [await seen(context, play, {}), await seen(context, play, { overSockets: true })];
-
-    expect(virtual).toEqual(real);
-  });
-}
+test.concurrent.for(Object.entries(plays))(
+  '%s: virtual time shows the same log, outputs and requests as a process over sockets',
+  async ([, play], context) => {
+    const virtual = await seen(context, play, {});
+    expect(virtual).toEqual(await seen(context, play, { overSockets: true }));
+  },
+);
 
 async function seen(context: TestContext, play: Play, options: StageOptions): Promise<unknown> {
   const stage = await setStage(context, options);
-  const result = (await play(stage)) as Awaited<ReturnType<Stage['run']>>;
-  const { conclusion, exitCode, log, outputs, summary, masks } = result;
+  const { conclusion, exitCode, log, outputs, summary, masks } = await play(stage);
   const requests = stage.service.requests.map(({ method, path, status, keyId }) => [method, path, status, keyId]);
   return JSON.parse(
     JSON.stringify({ conclusion, exitCode, log, outputs, summary, masks, requests })

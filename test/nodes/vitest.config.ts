@@ -3,11 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { shared } from '../../vitest.config.js';
 
 const { devDependencies } = JSON.parse(readFileSync('test/nodes/package.json', 'utf8'));
-const nodes: string[] = Object.keys(devDependencies).filter((name) => versionOf(name) !== process.versions.node);
-
-function versionOf(name: string): string {
-  return devDependencies[name].split('@').at(-1);
-}
+const versionOf = (name: string): string => devDependencies[name].split('@').at(-1);
+const nodes = Object.keys(devDependencies).filter((name) => versionOf(name) !== process.versions.node);
 
 // The bundle on every Node that runs it. That of `npm test` itself has been tried by `npm test`.
 export default defineConfig({

@@ -85,12 +85,12 @@ export class StepLog {
       case 'warning':
       case 'notice':
         this.annotate(name, data, 'action');
-        break;
+        return undefined;
       case 'debug':
-        break;
+        return undefined;
       case 'add-mask':
         this.#mask(data);
-        break;
+        return undefined;
       case 'set-output':
         return this.#keep(this.outputs, name, properties['name'], data);
       case 'save-state':
@@ -101,16 +101,15 @@ export class StepLog {
       default:
         return `The action uses no \`${name}\`, so this runner does not know what it does.`;
     }
-    return undefined;
   }
 
   #mask(value: string): void {
     if (value.trim() === '') {
       this.annotate('warning', "Can't add secret mask for empty string in ##[add-mask] command.", 'runner');
-      return;
+    } else {
+      this.masks.push(value);
+      this.masker.addWithLines(value);
     }
-    this.masks.push(value);
-    this.masker.addWithLines(value);
   }
 
   #keep(into: Record<string, string>, command: string, name: string | undefined, value: string): string | undefined {
