@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { StepProcess } from './child.js';
 
 /** The signals by which the runner cancels. `waits` are seconds. */
 export const cancelSequence: readonly { readonly signal: NodeJS.Signals; readonly waits?: number }[] = [
@@ -8,10 +9,7 @@ export const cancelSequence: readonly { readonly signal: NodeJS.Signals; readonl
 ];
 
 /** `scale` shortens the waits for tests. */
-export async function cancel(
-  child: { kill(signal: NodeJS.Signals): void; readonly ended: Promise<unknown> },
-  scale: number,
-) {
+export async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>, scale: number): Promise<void> {
   const isOver = child.ended.then(
     () => true,
     () => true,

@@ -39,10 +39,8 @@ function derivedForms(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
   const quoted = value.length > 8 && value.startsWith('"') && value.endsWith('"');
   return [
-    bytes.toString('base64'),
     // Inside a longer text a value starts at any of base64's three alignments.
-    bytes.subarray(bytes.length > 1 ? 1 : 0).toString('base64'),
-    bytes.subarray(bytes.length > 2 ? 2 : 0).toString('base64'),
+    ...[0, 1, 2].map((skipped) => bytes.subarray(bytes.length > skipped ? skipped : 0).toString('base64')),
     value.replaceAll('"', '\\"'),
     value.replaceAll("'", "''"),
     JSON.stringify(value)
