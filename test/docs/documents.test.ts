@@ -6,16 +6,15 @@ import { parse } from 'yaml';
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
 const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const link = /(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g;
 const links = documents
   .filter((path) => path.endsWith('.md'))
-  .flatMap((path) =>
-    [...textOf(path).matchAll(/(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g)].map(
-      ([, file = '', anchor]) => ({
-        from: path,
-        to: file === '' ? path : join(dirname(path), file),
-        anchor,
-      }),
-    ),
+  .flatMap((from) =>
+    [...textOf(from).matchAll(link)].map(([, file, anchor]) => ({
+      from,
+      to: file ? join(dirname(from), file) : from,
+      anchor,
+    })),
   );
 
 /** As GitHub makes them of headings. */

@@ -16,21 +16,18 @@ interface Job {
   readonly steps: readonly { readonly id?: string; uses?: string; run?: string; with?: Fields; env?: Fields }[];
 }
 
-interface Workflow<Name extends string = string> {
-  readonly on: Fields;
-  readonly permissions: unknown;
-  readonly jobs: Readonly<Record<Name, Job>>;
-}
-
 const folder = '.github/workflows';
 const files = readdirSync(folder);
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
-const workflow = (file: string): Workflow => parse(read(file));
-const jobs = files.flatMap((file) =>
-  Object.entries(workflow(file).jobs).map(([id, job]) => ({ id: `${file}: ${id}`, ...job })),
-);
-const release: Workflow<'test' | 'pack' | 'attest' | 'publish'> = parse(read('release.yml'));
-const { test: testing, pack, attest, publish } = release.jobs;
+const workflow = (file: string) => parse(read(file));
+const jobsOf = (file: string) => Object.entries<Job>(workflow(file).jobs);
+const jobs = files.flatMap((file) => jobsOf(file).map(([id, job]) => ({ id: `${file}: ${id}`, ...job })));
+const {
+  test: testing,
+  pack,
+  attest,
+  publish,
+}: Record<'test' | 'pack' | 'attest' | 'publish', Job> = workflow('release.yml').jobs;
 
 /** The one script of the job that publishes with this text. */
 function scriptOf(text: string): string {
@@ -114,9 +111,9 @@ test('no workflow uses a cache, a release least of all', () => {
 });
 
 test('a release that is started on another branch than main, or by a workflow, skips all of its jobs', () => {
-  expect(Object.keys(release.on)).toEqual(['workflow_dispatch']);
+  expect(Object.keys(workflow('release.yml').on)).toEqual(['workflow_dispatch']);
   // A job that needs a skipped one is skipped, unless it has a condition of its own.
-  expect(Object.entries<Job>(release.jobs).map(([name, job]) => [name, job.needs, job.if])).toEqual([
+  expect(jobsOf('release.yml').map(([name, job]) => [name, job.needs, job.if])).toEqual([
     ['test', undefined, "github.ref == 'refs/heads/main' && github.event.sender.type == 'User'"],
     ['pack', 'test', undefined],
     ['attest', 'pack', undefined],
@@ -237,7 +234,7 @@ test('a release whose assets are those that were packed and attested passes', ()
 
 test('the pinned actions are checked for known vulnerabilities with every change, and every night', () => {
   const tokens = (file: string) =>
-    Object.values(workflow(file).jobs).flatMap(({ steps }) => steps.flatMap(({ env }) => env?.['GH_TOKEN'] ?? []));
+    jobsOf(file).flatMap(([, { steps }]) => steps.flatMap(({ env }) => env?.['GH_TOKEN'] ?? []));
   expect(tokens('ci.yml')).toEqual([`\${{ matrix.script == 'check:workflows' && github.token || '' }}`]);
   expect(tokens('nightly.yml')).toEqual([`\${{ github.token }}`]);
   expect(workflow('nightly.yml').on).toHaveProperty('schedule');
@@ -246,7 +243,7 @@ test('the pinned actions are checked for known vulnerabilities with every change
 test('the results of Scorecard are published, which its job allows by having no script and no environment', () => {
   expect(read('scorecard.yml')).toContain('publish_results: true');
   expect(read('scorecard.yml')).not.toMatch(/^ *-? *(run|env|defaults):/m);
-  expect(Object.keys(workflow('scorecard.yml').jobs)).toEqual(['score']);
+  expect(jobsOf('scorecard.yml').map(([id]) => id)).toEqual(['score']);
 });
 
 test('CONTRIBUTING.md says of each of the eighteen checks of Scorecard whether it passes, and why', () => {
