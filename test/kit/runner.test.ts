@@ -114,12 +114,15 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
     step.cancel(0.4);
   }
   const main = await step.done;
-  const next = () =>
-    startStep({ ...shared, actionYml: writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext)) });
+  const next = async () => {
+    const actionYml = writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext));
+    return startStep({ ...shared, actionYml }).done;
+  };
+  const post = async () => startPost(main).done;
   return {
     main: stageOf(main, seenBy(seen, 'main')),
-    ...(behaviour.next !== undefined && { next: stageOf(await end(next), seenBy(seenByNext, 'main')) }),
-    ...(behaviour.post !== undefined && { post: stageOf(await end(() => startPost(main)), seenBy(seen, 'post')) }),
+    ...(behaviour.next !== undefined && { next: stageOf(await next().catch(notStarted), seenBy(seenByNext, 'main')) }),
+    ...(behaviour.post !== undefined && { post: stageOf(await post().catch(notStarted), seenBy(seen, 'post')) }),
     ...(Object.keys(main.outputs).length > 0 && { outputs: shortened(main.outputs) }),
     ...(behaviour.isCancelled && { cancel: cancelOf(main) }),
   };
@@ -149,16 +152,10 @@ function writeAction(folder: string, files: Readonly<Record<string, string>>): s
 }
 
 /** A step whose process cannot start is red for the worker; the suite's runner throws, since no test means that. */
-async function end(start: () => StepHandle): Promise<StepResult | 'not started'> {
-  try {
-    return await start().done;
-  } catch {
-    return 'not started';
-  }
-}
+const notStarted = () => undefined;
 
-function stageOf(result: StepResult | 'not started', seen: readonly unknown[]): StageObservation {
-  if (result === 'not started') return { conclusion: 'failure' };
+function stageOf(result: StepResult | undefined, seen: readonly unknown[]): StageObservation {
+  if (result === undefined) return { conclusion: 'failure' };
   return observed({
     conclusion: result.conclusion,
     log: shownLines(result.log),
