@@ -5,6 +5,11 @@ export function preload(fixture: string): readonly string[] {
   return ['--require', fileURLToPath(new URL(`fixtures/${fixture}.cjs`, import.meta.url))];
 }
 
+/** Options of a step whose process has this defect of the fixture `defect`. */
+export function withDefect(DEFECT: string) {
+  return { nodeArgs: preload('defect'), env: { DEFECT } };
+}
+
 /** The pauses between attempts are short; all else is as it is. */
 export const shortPauses = preload('quick-dice');
 
