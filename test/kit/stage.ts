@@ -12,7 +12,6 @@ import {
 } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
-import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import { Job } from '../runner/job.js';
 import {
   type StepHandle,
@@ -24,7 +23,7 @@ import {
 import { VirtualClock } from '../virtual/clock.js';
 import { type NetworkOptions, virtualNetwork } from '../virtual/network.js';
 import { spawnVirtual } from './virtual-step.js';
-import { FakeWorkflowRuns, inNoTime } from './workflow-runs.js';
+import { FakeWorkflowRuns } from './workflow-runs.js';
 
 export interface StageOptions extends ServedControlPlaneOptions {
   /** The built bundle runs as a process, and talks to a server on the loopback interface. Default: in virtual time. */
@@ -39,8 +38,6 @@ export interface StageOptions extends ServedControlPlaneOptions {
    * with its query; `n` counts from 1.
    */
   readonly respond?: (path: string, n: number, request: HttpRequest) => string | Partial<HttpResponse>;
-  /** Virtual: a client of GitHub over sockets, in place of `stage.runs`. */
-  readonly workflowRuns?: WorkflowRuns | undefined;
 }
 
 type Inputs = StepOptions['inputs'];
@@ -80,7 +77,7 @@ export async function setStage(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   options: StageOptions = {},
 ): Promise<Stage> {
-  const { overSockets = false, trip, clockAheadMs = 0, respond, workflowRuns, oneJob = false, ...rest } = options;
+  const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -95,7 +92,6 @@ export async function setStage(
   const serviceOptions = { projects: 1, operations: 3, ...rest };
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
-  const client = workflowRuns === undefined ? runs : inNoTime(workflowRuns, clock);
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const service = virtual === undefined ? await startControlPlane(serviceOptions) : withAddress(virtual);
   let spawned = 0;
@@ -113,7 +109,7 @@ export async function setStage(
       return spawnVirtual(child, part, {
         clock,
         exchange: ownExchange ?? toService,
-        runs: client,
+        runs,
         random,
         clockAheadMs,
       });

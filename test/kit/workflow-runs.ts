@@ -1,6 +1,5 @@
 import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/run-lookups.js';
 import { CancelledError } from '../../src/time/deadline.js';
-import type { VirtualClock } from '../virtual/clock.js';
 
 /** A run as GitHub shows it, no such run, no response at all, or why the lookup failed. */
 export type KnownRun = RunState | 'gone' | 'hangs' | LookupFailure | Error;
@@ -42,20 +41,4 @@ export class FakeWorkflowRuns implements WorkflowRuns {
     if (known instanceof Error) throw known;
     return typeof known === 'object' && 'message' in known ? { failure: known } : { run: known };
   }
-}
-
-/** Lookups over real sockets take no virtual time: the clock stands still until they end. */
-export function inNoTime(runs: WorkflowRuns, clock: VirtualClock): WorkflowRuns {
-  return {
-    find: (id, onCancel) => {
-      let isPending = true;
-      const standStill = (): void => {
-        if (isPending) clock.schedule(clock.now(), standStill);
-      };
-      standStill();
-      return runs.find(id, onCancel).finally(() => {
-        isPending = false;
-      });
-    },
-  };
 }

@@ -1,0 +1,144 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { type Fault, startGitHub } from '../../../../control-plane/github/index.js';
+import type { RunState } from '../../../../src/modes/sweep-keys/run-lookups.js';
+
+const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
+const repository = { token, repository: 'acme/shop', repositoryId: '123456789' };
+const epochMs = Date.UTC(2024, 0, 1);
+
+// The client reads the variable once, when it is loaded: these tests share one GitHub.
+const github = await startGitHub(repository);
+afterAll(() => github.close());
+vi.stubEnv('GITHUB_API_URL', github.url);
+const { workflowRuns } = await import('../../../../src/modes/sweep-keys/workflow-runs.js');
+vi.unstubAllEnvs();
+github.addRun({ id: '13', status: 'completed', attempt: 3 });
+
+/** One lookup of a run, whose request meets the fault. */
+async function find(id: string, fault?: Fault, own = token) {
+  const earlier = github.requests.length;
+  github.faults.clear();
+  if (fault !== undefined) github.faults.add({ path: `/runs/${id}`, fault });
+  const outcome = await workflowRuns(own, 'acme/shop', () => epochMs).find(id, () => undefined);
+  return { outcome, requests: github.requests.slice(earlier) };
+}
+
+function respondWith(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Fault {
+  return { kind: 'status', status, body, headers };
+}
+
+function says(message: string): string {
+  return JSON.stringify({ message });
+}
+
+test('a request has the token alone and the name of the action', async () => {
+  const { outcome, requests } = await find('13');
+  expect(outcome).toEqual({ run: { attempt: 3, isCompleted: true } });
+  expect(requests).toMatchObject([
+    {
+      method: 'GET',
+      path: '/repos/acme/shop/actions/runs/13',
+      headers: {
+        authorization: `token ${token}`,
+        'user-agent': expect.stringMatching(/^ctl-action\/\d+\.\d+\.\d+ octokit/),
+      },
+    },
+  ]);
+});
+
+test('nothing is sent without a token', async () => {
+  const { outcome, requests } = await find('13', undefined, '');
+  const message = 'GitHub was not queried, because github-token is empty';
+  expect(outcome).toEqual({ failure: { message, transient: false } });
+  expect(requests).toEqual([]);
+});
+
+test.for<[fields: string, run: RunState]>([
+  ['"status":"completed"', { isCompleted: true, attempt: undefined }],
+  ['"status":"completed","run_attempt":null', { isCompleted: true, attempt: undefined }],
+  ['"status":"queued","run_attempt":"2"', { isCompleted: false, attempt: undefined }],
+  ['"status":"in_progress","run_attempt":1', { isCompleted: false, attempt: 1 }],
+  ['"status":"a_status_of_tomorrow","run_attempt":1', { isCompleted: false, attempt: 1 }],
+])('a run with %s is read as %o', async ([fields, run]) => {
+  expect((await find('13', respondWith(200, `{"id":13,${fields}}`))).outcome).toEqual({ run });
+});
+
+const other = /something other than the requested run/;
+
+test('an id of a run beyond 2^53 keeps its digits, in the request and in the response', async () => {
+  for (const id of ['9007199254740993', '90071992547409931', '18446744073709551615']) {
+    github.addRun({ id, status: 'completed' });
+    const { outcome, requests } = await find(id);
+    expect(outcome).toEqual({ run: { attempt: 1, isCompleted: true } });
+    expect(requests[0]?.path).toBe(`/repos/acme/shop/actions/runs/${id}`);
+  }
+  const next = respondWith(200, '{"id":90071992547409932,"status":"completed","run_attempt":1}');
+  const { outcome } = await find('90071992547409931', next);
+  expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(other) } });
+});
+
+test('a run not found is gone, also with the last request of the hour', async () => {
+  expect((await find('404')).outcome).toEqual({ run: 'gone' });
+  const last = respondWith(404, says('Not Found'), { 'x-ratelimit-remaining': '0' });
+  expect((await find('404', last)).outcome).toEqual({ run: 'gone' });
+});
+
+const unusable: Readonly<Record<string, readonly [Fault, why: RegExp, transient: boolean]>> = {
+  '403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
+  '503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
+  '204': [respondWith(204, ''), /status 204$/, false],
+  'a redirect': [{ kind: 'redirect' }, /status 301$/, false],
+  'a rate limit of an hour': [{ kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
+  'a secondary rate limit': [{ kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
+  'an HTML page': [{ kind: 'html' }, other, true],
+  'an HTML page with 404': [{ kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, true],
+  '404 with other JSON': [respondWith(404, '{"error":"no such path"}'), /status 404$/, true],
+  'bad JSON': [{ kind: 'bad-json' }, other, true],
+  null: [respondWith(200, 'null'), other, true],
+  'another run': [respondWith(200, '{"id":12,"status":"completed"}'), other, true],
+  'a run whose id is a text': [respondWith(200, '{"id":"13","status":"completed"}'), other, true],
+  'a run without a status': [respondWith(200, '{"id":13,"run_attempt":9}'), other, true],
+  'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
+  'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, true],
+};
+test.for(Object.entries(unusable))('a run stays unknown if the response is %s', async ([, [fault, why, transient]]) => {
+  const { outcome, requests } = await find('13', fault);
+  expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(why), transient } });
+  expect(requests).toHaveLength(1);
+});
+
+const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
+const none = { 'x-ratelimit-remaining': '0' };
+test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
+  ['a time', 90_000, { ...none, ...reset(90) }, 'Slow down'],
+  ['a time in the past', 0, { ...none, ...reset(-5) }, 'Slow down'],
+  ['Retry-After', 7_000, { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.'],
+  ['no time at all', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
+])('a rate limit with %s means a wait of %i ms', async ([, retryAfterMs, headers, message]) => {
+  for (const status of [403, 429]) {
+    const { outcome } = await find('13', respondWith(status, says(message), headers));
+    expect(outcome).toMatchObject({ failure: { status: 429, transient: true, retryAfterMs } });
+  }
+});
+
+test('a redirect of GitHub to another server is not followed, and that server gets no token', async (context) => {
+  const elsewhere = await startGitHub(repository);
+  context.onTestFinished(() => elsewhere.close());
+  elsewhere.addRun({ id: '13', status: 'completed' });
+  const location = `${elsewhere.url}/repos/acme/shop/actions/runs/13`;
+  const { outcome } = await find('13', { kind: 'redirect', location });
+  expect(outcome).toMatchObject({ failure: { message: 'GitHub responded with status 301' } });
+  expect(elsewhere.requests).toEqual([]);
+});
+
+test.for<[how: string, Fault]>([
+  ['as a message', respondWith(403, says(`no: ${token}`))],
+  ['where a message is cut', respondWith(403, says(`${'x'.repeat(280)} ${token}`))],
+  ['as a page', respondWith(403, `<html><title>${token}</title></html>`)],
+  ['as the target of a redirect', { kind: 'redirect', location: `http://127.0.0.1:1/${token}` }],
+  ['as the status of the run', respondWith(200, JSON.stringify({ id: 13, status: token, run_attempt: token }))],
+])('a token that GitHub echoes %s is nowhere in the result', async ([, fault]) => {
+  const result = JSON.stringify((await find('13', fault)).outcome);
+  const parts = Array.from({ length: token.length - 12 }, (_, at) => token.slice(at, at + 12));
+  expect(parts.filter((part) => result.includes(part))).toEqual([]);
+});
