@@ -39,6 +39,11 @@ export async function setSecureStage(
   };
 }
 
+/** The service at its own port: at 443 only the proxy knows it. */
+export function pastProxy({ port }: SecureStage) {
+  return { 'base-url': `https://control.test:${port}/v2` };
+}
+
 export function proxyUrl({ port }: ProxyServer, login = ''): string {
   return `http://${login}127.0.0.1:${port}`;
 }

@@ -4,7 +4,7 @@ import { startProxy } from '../kit/peers.js';
 import { expectNotRevoked } from '../kit/post-results.js';
 import { lateStart, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, type StageOptions, warningsOf } from '../kit/stage.js';
+import { errorOf, warningsOf } from '../kit/stage.js';
 import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
 import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import { anyId, setProcess } from './process-stage.js';
@@ -13,20 +13,26 @@ const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 const unknownAuthority = /certificate.*NODE_EXTRA_CA_CERTS/;
 
 test.concurrent.for([
-  ['that has expired', expired, /certificate of the service has expired/],
-  ['for another host name', ofAnotherName, /certificate of the service is for another host name/],
-] as const)(
-  'a certificate %s is rejected with its reason, and no request is sent',
-  async ([, tls, reason], context) => {
-    const { service, run } = await setProcess(context, { tls });
+  ['a certificate that has expired', 'https', expired, /certificate of the service has expired/],
+  [
+    'a certificate for another host name',
+    'https',
+    ofAnotherName,
+    /certificate of the service is for another host name/,
+  ],
+  // No file and line of a library's source.
+  ['a plain server at https', 'https', undefined, /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/],
+  ['a TLS server at http', 'http', good, /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/],
+] as const)('%s is an error with its reason, and no request is sent', async ([, scheme, tls, reason], context) => {
+  const { service, run } = await setProcess(context, tls && { tls });
 
-    const result = await run(anyId, { env: trusting, nodeArgs: shortPauses });
+  const inputs = { ...anyId, 'base-url': service.baseUrl.replace(/^\w+/, scheme) };
+  const result = await run(inputs, { env: trusting, nodeArgs: shortPauses });
 
-    expect(result.outputs).toMatchObject({ status: 'error' });
-    expect(errorOf(result)).toMatch(reason);
-    expect(service.requests).toEqual([]);
-  },
-);
+  expect(result.outputs).toMatchObject({ status: 'error' });
+  expect(errorOf(result)).toMatch(reason);
+  expect(service.requests).toEqual([]);
+});
 
 /** For a step that meets a certificate of an unknown authority. */
 const careless = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_EXTRA_CA_CERTS: undefined };
@@ -94,18 +100,3 @@ test.concurrent.for(['directly', 'through a proxy'])(
     expect(github.requests).toEqual([]);
   },
 );
-
-test.concurrent.for<[what: string, options: StageOptions]>([
-  ['https to a plain server', {}],
-  ['http to a TLS server', { tls: good }],
-])('%s is an error that advises to check base-url', async ([, options], context) => {
-  const { service, run } = await setProcess(context, options);
-  const [scheme, rest] = service.baseUrl.split('://');
-
-  const inputs = { ...anyId, 'base-url': `${scheme === 'http' ? 'https' : 'http'}://${rest}` };
-  const result = await run(inputs, { nodeArgs: shortPauses });
-
-  expect(result.outputs).toMatchObject({ status: 'error' });
-  // No file and line of a library's source.
-  expect(errorOf(result)).toMatch(/GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/);
-});
