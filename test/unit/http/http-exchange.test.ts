@@ -48,20 +48,13 @@ test.for([
 
 test.for([
   ['a length that is too small', `${ok}content-length: 5\r\n\r\n${json}`],
-  ['a length that is not a number', `${ok}content-length: many\r\n\r\n${json}`],
-  ['a negative length', `${ok}content-length: -1\r\n\r\n${json}`],
   ['two lengths', `${ok}content-length: 5\r\ncontent-length: 15\r\n\r\n${json}`],
   ['a length and chunks', `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ['a chunk that is too large', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n'],
   ['a chunk without a length', `${ok}transfer-encoding: chunked\r\n\r\nxyz\r\n${json}`],
-  ['thousands of headers', `${ok}${'x-a: b\r\n'.repeat(5_000)}\r\n${json}`],
   ['a header of a megabyte', `${ok}x-request-id: ${'x'.repeat(1_000_000)}\r\n\r\n${json}`],
   ['a header that goes on in the next line', 'HTTP/1.1 200 OK\r\nx-request-id: a\r\n ::error::b\r\n\r\n'],
   ['a null character in a header', 'HTTP/1.1 200 OK\r\nx-request-id: a\0b\r\n\r\n'],
   ['an interim response alone', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ['an unknown version of HTTP', 'HTTP/9.9 200 OK\r\n\r\n'],
-  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
-  ['a status of letters', 'HTTP/1.1 two OK\r\n\r\n'],
   ['text without HTTP', '::error::HACKED\n\u001b[31m'],
   ['an empty response', ''],
   ['a body over the maximum', `${ok}content-length: 2000000\r\n\r\n${'['.repeat(2_000_000)}`],
@@ -83,18 +76,16 @@ async function resetting(context: TestContext, responding: readonly number[], cl
   return { send: client(context, await serve(context, server)), methods };
 }
 
-for (const method of ['GET', 'DELETE'] as const) {
-  test(`a ${method} that is lost on a used connection is sent once more, on a new one`, async (context) => {
-    const { send, methods } = await resetting(context, [1, 3, 4]);
-    expect(await send('GET')).not.toHaveProperty('wasResent');
-    expect(await send(method)).toMatchObject({ status: 200, wasResent: true });
-    expect(await send(method)).not.toHaveProperty('wasResent');
-    expect(methods).toEqual(['GET', method, method, method]);
-  });
-}
+test('a DELETE that is lost on a used connection is sent once more, on a new one', async (context) => {
+  const { send, methods } = await resetting(context, [1, 3, 4]);
+  expect(await send('GET')).not.toHaveProperty('wasResent');
+  expect(await send('DELETE')).toMatchObject({ status: 200, wasResent: true });
+  expect(await send('DELETE')).not.toHaveProperty('wasResent');
+  expect(methods).toEqual(['GET', 'DELETE', 'DELETE', 'DELETE']);
+});
 
 test.for([
-  ['a GET that is lost twice is not sent a third time', [1], ['GET', 'GET'], 3, false],
+  ['a GET that is lost twice is sent once more, and not a third time', [1], ['GET', 'GET'], 3, false],
   ['a GET that is lost on a new connection is not sent again', [], ['GET'], 1, false],
   ['a POST that is lost is not sent again, because it may have taken effect', [1], ['GET', 'POST'], 2, false],
   ['a DELETE that is lost may have taken effect, though a new connection is refused', [1], ['GET', 'DELETE'], 2, true],
@@ -131,8 +122,6 @@ test('a request asks for an uncompressed response, and names the action and its 
   expect(headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': `ctl-action/${version}` });
 });
 
-const html = 'Content-Type: text/html';
-const page = '<!DOCTYPE html><title>Sign in</title>';
 const refusedTwice = '(ECONNREFUSED at 127.0.0.1, ECONNREFUSED at 127.0.0.1)';
 test.for([
   ['a service', 'http://127.0.0.1:1/v2', '127.0.0.1:1 (ECONNREFUSED)'],
@@ -147,19 +136,14 @@ test.for([
   });
 });
 
+const page = proxyResponse('200 OK', 'Content-Type: text/html', '<!DOCTYPE html><title>Sign in</title>');
 const unsent = { transient: true, mayHaveTakenEffect: false };
 test.for([
   ['hangs up', '', /proxy 127\.0\.0\.1/, unsent],
   ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/, unsent],
   ['is busy', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
-  ['rejects a page', proxyResponse('403 Forbidden', html, page), /proxy rejected the tunnel with status 403/, unsent],
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
-  [
-    'sends a page into the tunnel',
-    proxyResponse('200 OK', html, page),
-    /proxy accepted the tunnel, but then sent a response of its own/,
-    unsent,
-  ],
+  ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
 ] as const)(
   'the error for a proxy that %s says so, and no POST has taken effect',
   async ([, text, message, expected], context) => {
@@ -180,15 +164,12 @@ test('a cancel during the lookup of a name opens no connection', async (context)
   const connections: Socket[] = [];
   const server = createServer((socket) => connections.push(socket));
   const url = await serve(context, server, 'control.test');
-  let found = (_: readonly string[]): void => undefined;
-  const lookup = new Promise<readonly string[]>((resolve) => {
-    found = resolve;
-  });
   const controller = new AbortController();
-  const names = { addresses: () => lookup, close: () => undefined };
-  const pending = client(context, url, names)('GET', controller.signal);
-  controller.abort();
-  found(['127.0.0.1']);
+  const addresses = async () => {
+    controller.abort();
+    return ['127.0.0.1'];
+  };
+  const pending = client(context, url, { addresses, close: () => undefined })('GET', controller.signal);
   await expect(pending).rejects.toThrow(/aborted/);
   expect(connections).toEqual([]);
 });

@@ -9,30 +9,25 @@ afterEach(() => void vi.unstubAllEnvs());
 
 const url = new URL('https://control.test/v2');
 
-test.for([
-  'http://proxy.test',
-  'http://proxy.test:3128',
-  'HTTPS://proxy.test/',
-  'http://[::1]:3128',
-  'http://a:100%25@proxy.test',
-])('%s is a valid proxy', (value) => {
-  vi.stubEnv('https_proxy', value);
-  expect(proxyProblem(url)).toBe(undefined);
-});
+test.for(['http://proxy.test', 'HTTPS://proxy.test/', 'http://[::1]:3128', 'http://a:100%25@proxy.test'])(
+  '%s is a valid proxy',
+  (value) => {
+    vi.stubEnv('https_proxy', value);
+    expect(proxyProblem(url)).toBe(undefined);
+  },
+);
 
 test.for([
   'proxy.test:3128',
-  '10.0.0.1:3128',
   '://proxy.test',
   'user:secret-word@proxy.test:3128',
   'socks5://user:secret-word@proxy.test:1080',
   'http://',
   'http://user:100%secret-word@proxy.test',
-  'http://user:secret-word@proxy.test:port',
 ])('%s is no valid proxy: the problem names the variable, and not its value', (value) => {
   vi.stubEnv('https_proxy', value);
   expect(proxyProblem(url)).toMatch(/^https_proxy is not a valid URL.*http:\/\/host:port/);
-  expect(proxyProblem(url)).not.toMatch(/secret-word|proxy\.test|10\.0/);
+  expect(proxyProblem(url)).not.toMatch(/secret-word|proxy\.test/);
 });
 
 test('only the variable in use for a URL can be a problem', () => {
