@@ -1,36 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { preload } from '../kit/preload.js';
+import type { Exchange } from '../../control-plane/index.js';
 import { parseCommand } from '../runner/command.js';
 import { parsePairs, readCommandFile } from '../runner/command-files.js';
 import type { StepResult } from '../runner/step.js';
 
-/** A request as the control plane or GitHub saw it. */
-interface SeenRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: { readonly authorization?: string | undefined };
-  readonly body?: string;
-  readonly status: number | undefined;
-}
-
-interface TranscriptOptions {
-  /** By the address of the service. */
-  readonly requests: Readonly<Record<string, readonly SeenRequest[]>>;
-  /** Placeholders for secrets, and for values that differ in each run. */
-  readonly placeholders: Readonly<Record<string, string>>;
-}
-
 type Received = readonly (readonly [event: string, lines: string[]])[];
 
-/** Arguments of Node that record the order of events in a step. */
-export const witnessed = preload('witness');
-
 /**
- * Everything that the steps of a job send, print and write, one line for each event. A witness in the process records the
- * order; the runner and the services show the contents, unmasked. Only for steps that send one request after the other:
- * the order of parallel requests is chance.
+ * Everything that the steps of a job send, print and write, one line for each event. The fixture `witness` in the process
+ * records the order; the runner and the services show the contents, unmasked. Only for steps that send one request after the
+ * other: the order of parallel requests is chance. `requests`: by the address of the service. `placeholders`: for secrets,
+ * and for values that differ in each run.
  */
-export function transcriptOf(steps: readonly StepResult[], { requests, placeholders }: TranscriptOptions): string {
+export function transcriptOf(
+  steps: readonly StepResult[],
+  requests: Readonly<Record<string, readonly Exchange[]>>,
+  placeholders: Readonly<Record<string, string>>,
+): string {
   const byServices = Object.entries(requests).flatMap(([url, seen]) => receivedByService(new URL(url).host, seen));
   const runs = steps.map((step) => {
     const byRunner = receivedByRunner(step);
@@ -39,12 +25,16 @@ export function transcriptOf(steps: readonly StepResult[], { requests, placehold
     const lines = events.map((event) => received.get(event)?.shift() ?? `${event}, received by nobody`);
     return [...lines, ...unwitnessed(byRunner), lineOf('exit', step.exitCode)].join('\n');
   });
-  return withPlaceholders([...runs, ...unwitnessed(byServices)].join('\n\n'), placeholders);
+  const transcript = [...runs, ...unwitnessed(byServices)].join('\n\n');
+  return [...Object.entries(placeholders), ...patterns].reduce(
+    (text, [value, placeholder]) => text.replaceAll(value, placeholder),
+    transcript,
+  );
 }
 
-function receivedByService(host: string, requests: readonly SeenRequest[]): Received {
-  const line = ({ method, path, headers, body = '' }: SeenRequest) =>
-    lineOf('request', `${method} ${path}, ${headers.authorization}${body === '' ? '' : `, ${body}`}`);
+function receivedByService(host: string, requests: readonly Exchange[]): Received {
+  const line = ({ method, path, headers, body }: Exchange) =>
+    lineOf('request', `${method} ${path}, ${headers['authorization']}${body && `, ${body}`}`);
   return [
     [`request ${host}`, requests.map(line)],
     [`answer ${host}`, requests.map(({ status }) => lineOf('status', status))],
@@ -91,8 +81,3 @@ const patterns: readonly (readonly [value: RegExp, placeholder: string])[] = [
   [/(?<=duration-ms = |"since":)\d+/g, '<ms>'],
   [/\b\d+(\.\d)?m?s\b/g, '<time>'],
 ];
-
-function withPlaceholders(text: string, placeholders: TranscriptOptions['placeholders']): string {
-  const all = [...Object.entries(placeholders), ...patterns];
-  return all.reduce((rest, [value, placeholder]) => rest.replaceAll(value, placeholder), text);
-}

@@ -1,8 +1,9 @@
 import { expect, type TestContext, test } from 'vitest';
 import { startGitHub } from '../../control-plane/github/index.js';
+import { preload } from '../kit/preload.js';
 import { repositoryId, setSweep } from '../kit/sweep.js';
-import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
-import { transcriptOf, witnessed } from './transcript.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+import { transcriptOf } from './transcript.js';
 
 // Whole runs: secrets are masked before anything can print them, state is saved before a request is sent, and outputs are
 // written before the log ends. Each is written by hand from the promises; users can see every change here.
@@ -10,12 +11,12 @@ import { transcriptOf, witnessed } from './transcript.js';
 const token = 'the-token-of-this-job';
 
 test.concurrent('wait-operation polls, logs each change, writes outputs, then reports', async (context) => {
-  const { plane, ended, start, expectTranscript } = await setTranscriptStage(context);
+  const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
   const inputs = { 'project-id': 'shop-db', 'operation-id': operation.id, 'poll-interval': '50ms' };
   const step = start('wait-operation', inputs);
-  await ended({ endpoint: 'get-operation' });
+  await service.ended({ endpoint: 'get-operation' });
   plane.endOperation(operation);
 
   expectTranscript(await step.done)`
@@ -67,11 +68,12 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
   `;
 });
 
-test.concurrent('list-projects sends one request, and its outputs hold ids and batches', async (context) => {
+test.concurrent('list-projects and list-keys send one request each, and their outputs hold ids, and batches of projects', async (context) => {
   const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addProject({ id: 'blog-db' });
+  plane.addKey('made by hand');
 
-  expectTranscript(await run('list-projects'))`
+  expectTranscript(await run('list-projects'), await run('list-keys'))`
     mask     <parent key>
     state    key = nothing-to-revoke
     request  GET /v2/projects, Bearer <parent key>
@@ -86,14 +88,7 @@ test.concurrent('list-projects sends one request, and its outputs hold ids and b
     log      2 projects.
     summary  ### ✅ list-projects: 2 projects
     exit     0
-  `;
-});
 
-test.concurrent('list-keys sends one request, and its outputs hold the ids', async (context) => {
-  const { plane, run, expectTranscript } = await setTranscriptStage(context);
-  plane.addKey('made by hand');
-
-  expectTranscript(await run('list-keys'))`
     mask     <parent key>
     state    key = nothing-to-revoke
     request  GET /v2/api_keys, Bearer <parent key>
@@ -209,41 +204,35 @@ test.concurrent('sweep-keys asks GitHub about each run, and revokes only the key
 
 /** An account with the project shop-db and one key, a GitHub, and a witness in every step. */
 async function setTranscriptStage(context: TestContext) {
-  const options = { overSockets: true, projects: 0, operations: 0 };
-  const { service, startMode, runPost, addKey } = await setSweep(context, options);
-  const { plane, apiKey, baseUrl } = service;
+  const stage = await setSweep(context, { overSockets: true, projects: 0, operations: 0 });
+  const { plane, apiKey, baseUrl, requests } = stage.service;
   plane.addProject({ id: 'shop-db' });
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId });
   context.onTestFinished(() => github.close());
-
-  const start = (mode: string, inputs?: StepOptions['inputs']): StepHandle =>
-    startMode(mode, inputs, { nodeArgs: witnessed, token, env: { GITHUB_API_URL: github.url } });
+  const options = { nodeArgs: preload('witness'), token, env: { GITHUB_API_URL: github.url } };
+  const start = (mode: string, inputs?: StepOptions['inputs']) => stage.startMode(mode, inputs, options);
   return {
+    ...stage,
     plane,
-    addKey,
     github,
-    ended: service.ended,
     start,
     run: (mode: string, inputs?: StepOptions['inputs']) => start(mode, inputs).done,
-    runPost,
     /** Expects that the steps of a job send, print and write what the template says, in this order. */
-    expectTranscript: (...steps: [StepResult, ...StepResult[]]) => {
-      const requests = { [baseUrl]: service.requests, [github.url]: github.requests };
-      const minted = steps[0].outputs['key'];
+    expectTranscript: (...steps: StepResult[]) => {
+      const minted = steps[0]?.outputs['key'] ?? 'no minted key';
       const placeholders = {
         [apiKey]: '<parent key>',
         [token]: '<token>',
         [baseUrl]: '<base-url>',
-        [steps[0].job.temp]: '<temp>',
-        ...(minted && {
-          [minted]: '<minted key>',
-          [Buffer.from(minted).toString('hex')]: '<minted key in hex>',
-          [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
-        }),
+        [minted]: '<minted key>',
+        [Buffer.from(minted).toString('hex')]: '<minted key in hex>',
+        [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
+        ...Object.fromEntries(steps.map(({ job }) => [job.temp, '<temp>'])),
       };
+      const received = { [baseUrl]: requests, [github.url]: github.requests };
       return (strings: TemplateStringsArray, ...values: string[]) => {
         const expected = String.raw(strings, ...values).trim();
-        expect(transcriptOf(steps, { requests, placeholders })).toBe(expected.replaceAll(/\n +/g, '\n'));
+        expect(transcriptOf(steps, received, placeholders)).toBe(expected.replaceAll(/\n +/g, '\n'));
       };
     },
   };
