@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'vitest';
 import { listen } from './listen.js';
+import type { good } from './tls/certificates.js';
 
 /** Accepts connections and stays silent. `asked` resolves with the first bytes of a request. */
 export async function startMuteServer(context: TestContext): Promise<{ port: number; asked: Promise<void> }> {
@@ -13,16 +14,8 @@ export async function startMuteServer(context: TestContext): Promise<{ port: num
   return { port: await listen(context, server), asked };
 }
 
-export interface Relay {
-  readonly port: number;
-  /** The number of connections so far. */
-  readonly connections: number;
-  /** From now on the open connections are silent: nothing is read, and nothing is closed. */
-  silence(): void;
-}
-
 /** Passes every connection on to `port`. */
-export async function startRelay(context: TestContext, port: number): Promise<Relay> {
+export async function startRelay(context: TestContext, port: number) {
   const sockets: Socket[] = [];
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -31,9 +24,9 @@ export async function startRelay(context: TestContext, port: number): Promise<Re
   });
   return {
     port: await listen(context, server),
-    get connections() {
-      return sockets.length / 2;
-    },
+    /** The number of connections so far. */
+    connections: () => sockets.length / 2,
+    /** From now on the open connections are silent: nothing is read, and nothing is closed. */
     silence: () => {
       for (const socket of sockets) socket.unpipe().pause();
     },
@@ -65,17 +58,12 @@ export interface ProxyServer {
   readonly firstClosed: Promise<void>;
 }
 
-interface ProxyListener {
-  readonly host?: string;
-  readonly tls?: { readonly key: string; readonly cert: string };
-}
-
 /** A proxy that leads every tunnel to `port`, whatever host it is asked for. */
 export async function startProxy(
   context: TestContext,
   port: number,
   behaviour: ProxyBehaviour = { kind: 'tunnel' },
-  { host, tls }: ProxyListener = {},
+  { host, tls }: { readonly host?: string; readonly tls?: typeof good } = {},
 ): Promise<ProxyServer> {
   const asked: IncomingMessage[] = [];
   const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();

@@ -9,7 +9,7 @@ import { errorOf } from '../kit/stage.js';
 import type { StepOptions } from '../runner/step.js';
 import { anyId, setProcess } from './process-stage.js';
 
-const toService = { 'base-url': hiddenUrl };
+const toService = { ...anyId, 'base-url': hiddenUrl };
 /** With a name server that stays silent, a lookup takes minutes. */
 const slowSearch = 'search a.test b.test c.test\noptions ndots:5 timeout:30\n';
 const shortSearch = 'options timeout:2 attempts:1\n';
@@ -42,12 +42,10 @@ function silentNames(folder: string, { resolvConf = slowSearch, fixture, env }: 
     node: 'unshare',
     nodeArgs: [...namespaces, node, ...fixtures.flatMap(preload)],
     env: { RESOLVER_FILES: folder, ...env },
-    limitMs,
+    // A pending lookup would hold the process for minutes; a busy machine needs some seconds for its start.
+    limitMs: 55_000,
   };
 }
-
-/** Milliseconds. A pending lookup would hold the process for minutes; a busy machine needs some seconds for its start. */
-const limitMs = 55_000;
 
 test.concurrent('the error for an unknown host names it', async (context) => {
   const { run } = await setProcess(context);
@@ -62,7 +60,7 @@ test.concurrent('the error for an unknown host names it', async (context) => {
 test.concurrent('the deadline ends a step whose lookup nobody answers', async (context) => {
   const { folder, run } = await setProcess(context);
 
-  const result = await run({ ...anyId, ...toService, timeout: '2s' }, silentNames(folder));
+  const result = await run({ ...toService, timeout: '2s' }, silentNames(folder));
 
   expect(result).toMatchObject({ conclusion: 'failure', overran: false, outputs: { status: 'timeout' } });
   expect(errorOf(result)).toMatch(/\b2s\b/);
@@ -73,7 +71,7 @@ test.concurrent('a cancel ends a step while its proxy is looked up', async (cont
   const { folder, run } = await setProcess(context);
 
   const env = { https_proxy: 'http://proxy.test:3128', SIGNAL_AT: 'SIGTERM after request 1' };
-  const result = await run({ ...anyId, ...toService }, silentNames(folder, { fixture: 'signal-at', env }));
+  const result = await run(toService, silentNames(folder, { fixture: 'signal-at', env }));
 
   expect(result.stderr).toContain('SIGTERM after request 1');
   expect(result).toMatchObject({ conclusion: 'failure', overran: false, outputs: { status: 'cancelled' } });
