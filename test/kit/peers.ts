@@ -5,15 +5,6 @@ import type { TestContext } from 'vitest';
 import { listen } from './listen.js';
 import type { good } from './tls/certificates.js';
 
-/** Accepts connections and stays silent. `asked` resolves with the first bytes of a request. */
-export async function startMuteServer(context: TestContext): Promise<{ port: number; asked: Promise<void> }> {
-  const server = createServer();
-  const asked = new Promise<void>((resolve) => {
-    server.on('connection', (socket) => socket.once('data', () => resolve()));
-  });
-  return { port: await listen(context, server), asked };
-}
-
 /** Passes every connection on to `port`. */
 export async function startRelay(context: TestContext, port: number) {
   const sockets: Socket[] = [];
@@ -49,14 +40,7 @@ export type ProxyBehaviour =
   /** It sends this text, and closes. */
   | { readonly kind: 'says'; readonly text: string };
 
-export interface ProxyServer {
-  readonly port: number;
-  /** The CONNECT requests so far. */
-  readonly asked: readonly IncomingMessage[];
-  readonly firstAsked: Promise<void>;
-  /** The first connection is closed, by whichever side. */
-  readonly firstClosed: Promise<void>;
-}
+export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy that leads every tunnel to `port`, whatever host it is asked for. */
 export async function startProxy(
@@ -64,14 +48,12 @@ export async function startProxy(
   port: number,
   behaviour: ProxyBehaviour = { kind: 'tunnel' },
   { host, tls }: { readonly host?: string; readonly tls?: typeof good } = {},
-): Promise<ProxyServer> {
+) {
+  /** Requests to the proxy itself, of the method CONNECT. */
   const asked: IncomingMessage[] = [];
   const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();
   const server = tls === undefined ? createHttpServer(noTunnel) : createTlsServer(tls, noTunnel);
-  const firstAsked = new Promise<void>((resolve) => server.once('connect', () => resolve()));
-  const firstClosed = new Promise<void>((resolve) => {
-    server.once('connection', (socket) => socket.on('close', () => resolve()));
-  });
+  const firstAsked = new Promise<IncomingMessage>((resolve) => server.once('connect', resolve));
   server.on('connect', (request, socket: Socket) => {
     asked.push(request);
     const rejection = rejectionOf(request, behaviour);
@@ -81,7 +63,7 @@ export async function startProxy(
     const far = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
     return join(socket, far);
   });
-  return { port: await listen(context, server, host), asked, firstAsked, firstClosed };
+  return { port: await listen(context, server, host), asked, firstAsked };
 }
 
 function rejectionOf({ headers }: IncomingMessage, behaviour: ProxyBehaviour): string | undefined {

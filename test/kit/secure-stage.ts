@@ -10,15 +10,11 @@ export interface SecureStage extends Stage {
   readonly proxy: ProxyServer;
 }
 
-export interface SecureStageOptions extends ServedControlPlaneOptions {
-  readonly behaviour?: ProxyBehaviour;
-}
-
 export const hiddenUrl = 'https://control.test/v2';
 
 export async function setSecureStage(
   context: TestContext,
-  { behaviour, ...options }: SecureStageOptions = {},
+  { behaviour, ...options }: ServedControlPlaneOptions & { readonly behaviour?: ProxyBehaviour } = {},
 ): Promise<SecureStage> {
   const stage = await setStage(context, { overSockets: true, tls: good, ...options });
   const port = Number(new URL(stage.service.baseUrl).port);

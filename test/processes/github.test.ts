@@ -51,20 +51,6 @@ test.concurrent('a sweep ends at SIGINT while GitHub does not respond', async (c
   expect(deletes()).toEqual([]);
 });
 
-test.concurrent('a message of GitHub is shown as short text on one line, and is no command', async (context) => {
-  const { github, addKey, run } = await setProcess(context);
-  const text = '::error::HACKED\n::set-output name=status::HACKED\n##[error]x</code><img src=x>\u001b[2J';
-  const body = JSON.stringify({ message: text + 'x'.repeat(5_000) });
-  github.faults.add({ path: '/runs/11', fault: { kind: 'status', status: 403, body } });
-  const kept = [addKey('11')];
-  const result = await run();
-  expectWarned(result, [], kept, /status 403: ::error::HACKED .*x…/);
-  expect(warningsOf(result)[0]?.length).toBeLessThan(700);
-  expect(result.annotations.map(({ kind }) => kind)).toEqual(['warning']);
-  expect(result.output + result.summary).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
-  expect(result.summary).not.toContain('<img');
-});
-
 /** The control plane is on the loopback interface, so no proxy is used for it. Only the proxy knows GitHub. */
 function behind(http_proxy: string) {
   return { GITHUB_API_URL: 'http://github.test', http_proxy };

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { onCreate, onDelete } from '../kit/fault.js';
-import { type FinishedJob, type JobPlan, noLeftovers, runJob, setKeyStage } from '../kit/key-stage.js';
+import { type FinishedJob, type JobPlan, noLeftovers, runJob } from '../kit/key-stage.js';
 import { lateStart, preload, withDefect } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
@@ -17,13 +17,6 @@ function expectRevoked({ post, left, made }: FinishedJob): void {
   expect(left).toEqual(noLeftovers);
   expect(post.annotations).toEqual([]);
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, signal: null, overran: false });
-}
-
-/** Arguments of Node that run this code before the action. */
-function preloadCode(folder: string, name: string, code: string): readonly string[] {
-  const path = join(folder, `${name}.cjs`);
-  writeFileSync(path, code);
-  return ['--require', path];
 }
 
 test.concurrent('main and post leave the parent key in no file and no stream', async (context) => {
@@ -56,21 +49,12 @@ test.concurrent.for([
 });
 
 test.concurrent('post searches for the key if main could save its intent but not the key', async (context) => {
-  const stage = await setKeyStage(context, { overSockets: true });
-  const fullDisk = `const fs = require('node:fs');
-    const append = fs.appendFileSync;
-    let left = 3;
-    fs.appendFileSync = (path, ...rest) => {
-      if (String(path).includes('save_state_') && --left === 0) throw new Error('ENOSPC: no space left on device');
-      return append(path, ...rest);
-    };`;
-  const main = await stage.startCreate({}, { nodeArgs: preloadCode(stage.folder, 'full-disk', fullDisk) }).done;
-  const post = await stage.runPost(main, { nodeArgs: lateStart });
-  expect(main.conclusion).toBe('failure');
-  expect(main.outputs['key'] ?? '').toBe('');
-  expect(errorOf(main)).toMatch(/ENOSPC/);
-  expect(post.annotations).toEqual([]);
-  expect(stage.leftovers(main, post).alive).toEqual([]);
+  const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before state 3' } };
+  const job = await run(context, { options, post: { nodeArgs: lateStart } });
+  expect(job.main.conclusion).toBe('failure');
+  expect(job.main.outputs['key'] ?? '').toBe('');
+  expect(errorOf(job.main)).toMatch(/ENOSPC/);
+  expectRevoked(job);
 });
 
 test.concurrent('post revokes the key in spite of SIGINT and SIGTERM during a DELETE that hangs', async (context) => {
@@ -125,10 +109,11 @@ test.concurrent('an unexpected error after the key is gone only warns', async (c
 test.concurrent('a post step without a key loads nothing but its entry', async (context) => {
   const { service, folder, runMode, runPost } = await setProcess(context);
   const main = await runMode('create-key', { timeout: 'soon' });
-  const record = join(folder, 'loaded');
-  const code = `process.on('exit', () => require('node:fs').writeFileSync(process.env.LOADED, JSON.stringify({
-    files: Object.keys(require.cache), modules: process.moduleLoadList })));`;
-  const post = await runPost(main, { nodeArgs: preloadCode(folder, 'loads', code), env: { LOADED: record } });
+  const [fixture, record] = [join(folder, 'loads.cjs'), join(folder, 'loaded')];
+  const loaded = '{ files: Object.keys(require.cache), modules: process.moduleLoadList }';
+  const write = `require('node:fs').writeFileSync(process.env.LOADED, JSON.stringify(${loaded}))`;
+  writeFileSync(fixture, `process.on('exit', () => ${write});`);
+  const post = await runPost(main, { nodeArgs: ['--require', fixture], env: { LOADED: record } });
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '', state: {} });
   expect(service.requests).toEqual([]);
   const { files, modules } = JSON.parse(readFileSync(record, 'utf8')) as { files: string[]; modules: string[] };

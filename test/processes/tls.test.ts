@@ -1,7 +1,7 @@
 import { expect, type TestContext, test } from 'vitest';
 import { startControlPlane } from '../../control-plane/index.js';
 import { startProxy } from '../kit/peers.js';
-import { lateStart, shortPauses } from '../kit/preload.js';
+import { lateStart, preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf } from '../kit/stage.js';
 import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
@@ -11,22 +11,25 @@ import { anyId, setProcess } from './process-stage.js';
 
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
-test.concurrent.for([
-  ['a certificate that has expired', 'https', expired, /certificate of the service has expired/],
+// No file and line of a library's source.
+const wrongScheme = /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/;
+test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
+  ['a certificate that has expired', expired, 'https://HOST', /certificate of the service has expired/],
   [
-    'a certificate for another host name',
-    'https',
+    'a certificate for another host',
     ofAnotherName,
+    'https://HOST',
     /certificate of the service is for another host name/,
   ],
-  // No file and line of a library's source.
-  ['a plain server at https', 'https', undefined, /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/],
-  ['a TLS server at http', 'http', good, /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/],
-] as const)('%s is an error with its reason, and no request is sent', async ([, scheme, tls, reason], context) => {
+  ['a plain server at https', undefined, 'https://HOST', wrongScheme],
+  ['a TLS server at http', good, 'http://HOST', wrongScheme],
+  ['an unknown host', good, 'https://contrrol.test', /host name contrrol\.test was not found.*base-url/],
+])('%s is an error with its reason, and no request is sent', async ([, tls, url, reason], context) => {
   const { service, run } = await setProcess(context, tls && { tls });
 
-  const inputs = { ...anyId, 'base-url': service.baseUrl.replace(/^\w+/, scheme) };
-  const result = await run(inputs, { env: trusting, nodeArgs: shortPauses });
+  const inputs = { ...anyId, 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
+  const nodeArgs = [...shortPauses, ...preload('control-test-is-here')];
+  const result = await run(inputs, { env: trusting, nodeArgs });
 
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(errorOf(result)).toMatch(reason);
@@ -83,14 +86,12 @@ test.concurrent.for(['directly', 'through a proxy'])(
     const [old, young] = addOldAndYoung(stage);
     const github = await startControlPlane({ tls: good });
     context.onTestFinished(() => github.close());
-    const { port } = new URL(github.baseUrl);
-    const proxy = await startProxy(context, Number(port));
+    const proxy = await startProxy(context, Number(new URL(github.baseUrl).port));
 
-    const url =
-      way === 'directly'
-        ? { GITHUB_API_URL: `https://127.0.0.1:${port}` }
-        : { GITHUB_API_URL: 'https://control.test', https_proxy: proxyUrl(proxy) };
-    const result = await stage.sweep({}, { ...options, env: { ...careless, ...url } });
+    // No proxy is used for the own machine.
+    const GITHUB_API_URL = way === 'directly' ? github.baseUrl : 'https://control.test';
+    const env = { ...careless, https_proxy: proxyUrl(proxy), GITHUB_API_URL };
+    const result = await stage.sweep({}, { ...options, env });
 
     expectWarned(result, [old], [young], /GitHub could not be reached/);
     expect(proxy.asked.length > 0).toBe(way !== 'directly');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -179,10 +180,11 @@ test('a cancel closes the connection to a proxy that accepts CONNECT and stays s
   useProxy(context, `http://127.0.0.1:${proxy.port}`);
   const controller = new AbortController();
   const pending = client(context, 'https://control.test/v2')('GET', controller.signal);
-  await proxy.firstAsked;
+  const { socket } = await proxy.firstAsked;
+  const closed = once(socket, 'close');
   controller.abort();
   await expect(pending).rejects.toThrow(/abort/);
-  await proxy.firstClosed;
+  await closed;
 });
 
 test('an invalid proxy variable is an error that no retry changes, and no request is sent', async (context) => {

@@ -131,6 +131,15 @@ test('a redirect of GitHub to another server is not followed, and that server ge
   expect(elsewhere.requests).toEqual([]);
 });
 
+test('a message of GitHub becomes short text on one line', async () => {
+  const text = '::error::HACKED\n::set-output name=status::HACKED\n\u001b[2J';
+  const { outcome } = await find('13', respondWith(403, says(text + 'x'.repeat(5_000))));
+  const message = expect.stringMatching(
+    /^GitHub responded with status 403: ::error::HACKED [^\p{Cc}\p{Cf}]{1,300}x…$/u,
+  );
+  expect(outcome).toEqual({ failure: { message, status: 403, transient: false } });
+});
+
 test.for<[how: string, Fault]>([
   ['as a message', respondWith(403, says(`no: ${token}`))],
   ['where a message is cut', respondWith(403, says(`${'x'.repeat(280)} ${token}`))],
