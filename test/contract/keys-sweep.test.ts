@@ -339,6 +339,16 @@ describe('lookups of runs', () => {
     expectWarned(await stage.sweep(), [], kept, why);
   });
 
+  test('that fail with markup show it as text', async (context) => {
+    const stage = await setSweep(context);
+    stage.runs.set('11', { ...failing(403), message: '##[error]</code><img src=x>' });
+    const kept = [stage.addKey('11')];
+    const result = await stage.sweep();
+    expectWarned(result, [], kept, /<img src=x>/);
+    expect(result.output).not.toContain('##[');
+    expect(result.summary).not.toContain('<img');
+  });
+
   test.for([
     ['one permanent failure', 403, 7],
     ['three transient failures', 503, 9],
