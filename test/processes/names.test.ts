@@ -6,7 +6,6 @@ import { expectNotRevoked } from '../kit/post-results.js';
 import { preload } from '../kit/preload.js';
 import { hiddenUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf } from '../kit/stage.js';
-import type { StepOptions } from '../runner/step.js';
 import { anyId, setProcess } from './process-stage.js';
 
 /** With a name server that stays silent, a lookup takes minutes. */
@@ -24,19 +23,14 @@ beforeAll(() => {
 });
 
 /** Runs a step in a network of its own, where the name server stays silent. `getaddrinfo` is the real one. */
-function silentNames(
-  folder: string,
-  search = slowSearch,
-  fixtures: readonly string[] = [],
-  env: StepOptions['env'] = {},
-) {
+function silentNames(folder: string, search = slowSearch, ...fixtures: readonly string[]) {
   writeFileSync(join(folder, 'resolv.conf'), `nameserver 127.0.0.1\n${search}`);
   writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files dns\n');
   const node = process.env['NODE_OF_BUNDLE'] ?? process.execPath;
   return {
     node: 'unshare',
     nodeArgs: [...namespaces, node, ...['silent-resolver', ...fixtures].flatMap(preload)],
-    env: { RESOLVER_FILES: folder, ...env },
+    env: { RESOLVER_FILES: folder },
     // A pending lookup would hold the process for minutes; a busy machine needs some seconds for its start.
     limitMs: 55_000,
   };
@@ -55,7 +49,7 @@ test.concurrent('the deadline ends a step whose lookup nobody answers', async (c
 test.concurrent('a step that succeeded is not killed for a pending lookup', async (context) => {
   const { folder, run } = await setProcess(context);
 
-  const result = await run({ 'operation-id': '[]' }, silentNames(folder, shortSearch, ['pending-lookup']));
+  const result = await run({ 'operation-id': '[]' }, silentNames(folder, shortSearch, 'pending-lookup'));
 
   expect(result.outputs).toMatchObject({ status: 'finished', count: '0' });
   expect(result.exitCode).toBe(0);
@@ -65,8 +59,9 @@ test.concurrent('post ends in time while the service is looked up, and names the
   const stage = await setSecureStage(context);
   const main = await stage.runMode('create-key');
 
-  const env = { https_proxy: undefined, LATE_SECONDS: '16' };
-  const post = await stage.runPost(main, silentNames(stage.folder, slowSearch, ['late-start'], env));
+  const names = silentNames(stage.folder, slowSearch, 'late-start');
+  const env = { ...names.env, https_proxy: undefined, LATE_SECONDS: '16' };
+  const post = await stage.runPost(main, { ...names, env });
 
   expectNotRevoked(stage, main, post, /the post step timed out/);
   expect(post.overran).toBe(false);

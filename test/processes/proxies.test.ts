@@ -60,6 +60,7 @@ test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: R
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(error);
   expect(withoutMasks(result.output) + result.summary).not.toMatch(/secret-word|0\.1:1\b/);
+  expect(stage.proxy.asked.length).toBeLessThanOrEqual(1);
   expect(stage.service.requests).toEqual([]);
 });
 

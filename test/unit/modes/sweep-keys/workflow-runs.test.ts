@@ -34,16 +34,9 @@ function says(message: string): string {
 test('a request has the token alone and the name of the action', async () => {
   const { outcome, requests } = await find('13');
   expect(outcome).toEqual({ run: { attempt: 3, isCompleted: true } });
-  expect(requests).toMatchObject([
-    {
-      method: 'GET',
-      path: '/repos/acme/shop/actions/runs/13',
-      headers: {
-        authorization: `token ${token}`,
-        'user-agent': expect.stringMatching(/^ctl-action\/\d+\.\d+\.\d+ octokit/),
-      },
-    },
-  ]);
+  expect(requests).toMatchObject([{ method: 'GET', path: '/repos/acme/shop/actions/runs/13' }]);
+  expect(requests[0]?.headers['authorization']).toBe(`token ${token}`);
+  expect(requests[0]?.headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
 });
 
 test('nothing is sent without a token', async () => {
