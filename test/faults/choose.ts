@@ -1,34 +1,26 @@
 import { groupOf } from '../simulation/coverage.js';
-import { type Mode, modes } from '../simulation/plan.js';
-import type { Run, StepRecord } from '../simulation/record.js';
+import { modes, type StepPlan } from '../simulation/plan.js';
+import type { Run } from '../simulation/record.js';
 import { simulate } from '../simulation/simulate.js';
 
-const ofNetwork = ['closed-on-arrival', 'outage'];
-export const kinds = [...Object.keys(groupOf), 'status', 'kill', 'signal'].filter((kind) => !ofNetwork.includes(kind));
-/** A service drips only small bodies. */
-const impossible = ['list-operations: drip', 'list-projects: drip', 'list-keys: drip'];
+/** A service drips only small bodies. No signal reaches post. The network alone closes a connection, or is out. */
+const impossible = /^list-.*: drip|^post: signal|: closed-on-arrival|: outage/;
 
 /** Each fault in each mode, and in post. */
-export const cells: readonly string[] = [...modes, 'post' as const]
-  .flatMap((mode) => kinds.map((kind) => cell(mode, kind)))
-  .filter((name) => !impossible.includes(name) && name !== 'post: signal');
-
-export function cell(mode: Mode | 'post', kind: string): string {
-  return `${mode}: ${kind}`;
-}
+export const cells: readonly string[] = [...modes, 'post']
+  .flatMap((mode) => [...Object.keys(groupOf), 'status', 'kill', 'signal'].map((kind) => `${mode}: ${kind}`))
+  .filter((cell) => !impossible.test(cell));
 
 export function cellsOf({ steps }: Run): Set<string> {
-  return new Set(steps.flatMap(cellsOfStep).filter((name) => cells.includes(name)));
-}
-
-function cellsOfStep(step: StepRecord): string[] {
-  return step.processes.flatMap((process) => {
-    const mode = process.part === 'post' ? 'post' : step.plan.mode;
-    const met = process.sent.flatMap(({ fault }) => (fault === undefined ? [] : [cell(mode, fault)]));
-    if (process.exit === 'killed') met.push(cell(mode, 'kill'));
-    if (process.signalledAt !== undefined) met.push(cell(mode, 'signal'));
-    return met;
-  });
+  const met = steps.flatMap(({ processes, plan }) =>
+    processes.flatMap(({ part, sent, exit, signalledAt }) => {
+      const kinds: unknown[] = sent.map(({ fault }) => fault);
+      if (exit === 'killed') kinds.push('kill');
+      if (signalledAt !== undefined) kinds.push('signal');
+      return kinds.map((kind) => `${part === 'post' ? part : plan.mode}: ${kind}`);
+    }),
+  );
+  return new Set(met.filter((cell) => cells.includes(cell)));
 }
 
 export interface Choice {
@@ -65,9 +57,6 @@ export async function choosePlans({ from, temp, perCell, maxSeeds, maxMs }: Opti
 
 /** Over sockets the runner accepts everything, no state is forged, and a connection is refused by nobody. */
 function isReplayable({ plan }: Run): boolean {
-  const steps = plan.jobs.flat();
-  return (
-    plan.outages.every(({ how }) => how === 'silent') &&
-    steps.every(({ runnerFault, post }) => runnerFault === undefined && post.forgery === undefined)
-  );
+  const isPossible = ({ runnerFault, post }: StepPlan) => runnerFault === undefined && post.forgery === undefined;
+  return plan.outages.every(({ how }) => how === 'silent') && plan.jobs.flat().every(isPossible);
 }

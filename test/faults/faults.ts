@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import { violationsOf } from '../simulation/invariants/index.js';
-import { traceOf } from '../simulation/trace.js';
-import { cells, cellsOf, choosePlans, kinds } from './choose.js';
+import { showRun } from '../simulation/trace.js';
+import { cells, cellsOf, choosePlans } from './choose.js';
 import { replay } from './replay.js';
 
 const whole = { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 };
@@ -23,23 +23,17 @@ const concurrency = 24;
 const { values } = parseArgs({
   options: { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
-process.exitCode = values.only === undefined ? await replayMany() : await replayOne(Number(values.only));
+const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only)));
+process.exitCode = isClean ? 0 : 1;
 
-async function replayOne(seed: number): Promise<number> {
-  const run = await replay(seed);
-  const violations = violationsOf(run);
-  console.log([traceOf(run), ...violations].join('\n\n'));
-  return violations.length === 0 ? 0 : 1;
-}
-
-async function replayMany(): Promise<number> {
+async function replayMany(): Promise<boolean> {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
   const limitMs = values.seconds === undefined ? Number.POSITIVE_INFINITY : Number(values.seconds) * 1_000;
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const progress = () => console.log(`${(elapsed() / 1_000).toFixed(0)} s: ${passed + failed} runs, ${failed} failed`);
   let [passed, failed] = [0, 0];
-  const covered = new Map<string, number>();
+  const covered = new Set<string>();
 
   const temp = mkdtempSync(join(tmpdir(), 'choose-'));
   const choices = await choosePlans({ from: seed, temp, ...(Number.isFinite(limitMs) ? partly : whole) });
@@ -54,7 +48,7 @@ async function replayMany(): Promise<number> {
         if (elapsed() + choice.ms > limitMs + overtimeMs || elapsed() > limitMs) return;
         const violations = await replay(choice.seed).then(
           (run) => {
-            for (const name of cellsOf(run)) covered.set(name, (covered.get(name) ?? 0) + 1);
+            for (const name of cellsOf(run)) covered.add(name);
             return violationsOf(run);
           },
           (error) => [`the replay failed: ${error instanceof Error ? error.stack : error}`],
@@ -67,7 +61,6 @@ async function replayMany(): Promise<number> {
     ),
   ).finally(() => clearInterval(timer));
 
-  console.log(`\n${tableOf(covered)}\n`);
   const missing = Number.isFinite(limitMs) ? [] : cells.filter((name) => !covered.has(name));
   if (passed + failed === 0) missing.push('any fault: there was no time for a run');
   for (const name of missing) console.log(`✗ never met: ${name}`);
@@ -75,12 +68,5 @@ async function replayMany(): Promise<number> {
   const figures = { passed, failed: failed + missing.length, cells: covered.size, seed, seconds };
   writeFileSync('build/faults.json', `${JSON.stringify(figures)}\n`);
   console.log(JSON.stringify(figures));
-  return figures.failed === 0 ? 0 : 1;
-}
-
-/** How many runs met each fault in each mode. */
-function tableOf(covered: ReadonlyMap<string, number>): string {
-  const modes = [...new Set(cells.map((name) => name.split(': ')[0] ?? ''))];
-  const rows = modes.map((mode) => [mode, ...kinds.map((kind) => String(covered.get(`${mode}: ${kind}`) ?? '-'))]);
-  return [['', ...kinds], ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return figures.failed === 0;
 }

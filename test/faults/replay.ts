@@ -41,15 +41,15 @@ export async function replay(seed: number): Promise<Run> {
     (service) => new Stage(realClock(), 'http://127.0.0.1', service, 0, slackMs),
   );
   const github = await startGitHubOf(plan.runs, new Chance(seed));
-  const steps = plan.jobs.flat().map(() => new SocketStep(stage, seed, github.url));
+  const steps = new Map(plan.jobs.flat().map((step) => [step, new SocketStep(stage, seed, github.url)]));
   try {
-    const run: Host['run'] = (part, step, index) => (steps[index] as SocketStep).run(part, step);
+    const run: Host['run'] = (part, step) => (steps.get(step) as SocketStep).run(part, step);
     const records = await play(plan, { stage, run }, 0);
     const isOtherToken = github.requests.some(({ headers }) => headers['authorization'] !== `token ${githubToken}`);
     if (isOtherToken) records[0]?.main.problems.push('GitHub got another token');
     return { plan, stage, steps: records };
   } finally {
-    await Promise.all(steps.map((step) => step.dispose()));
+    for (const step of steps.values()) await step.dispose();
     stage.exchanges.close();
     await github.close();
     rmSync(temp, { recursive: true, force: true });

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { violationsOf } from './invariants/index.js';
+import { cells } from './coverage.js';
 import { findMutants } from './mutants/find.js';
 import { runMany } from './run-many.js';
 import { simulate } from './simulate.js';
-import { traceOf } from './trace.js';
+import { showRun } from './trace.js';
 
 /** Fewer runs say nothing about the count of a cell. */
 const enoughRuns = 200_000;
@@ -41,10 +41,7 @@ process.exitCode = isClean ? 0 : 1;
 async function showOne(): Promise<boolean> {
   const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
   try {
-    const run = await simulate(seed, temp);
-    const violations = violationsOf(run);
-    console.log([traceOf(run), ...violations].join('\n\n'));
-    return violations.length === 0;
+    return showRun(await simulate(seed, temp));
   } finally {
     rmSync(temp, { recursive: true });
   }
@@ -53,7 +50,7 @@ async function showOne(): Promise<boolean> {
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
   const startedAt = performance.now();
-  const { coverage, findings } = await runMany({
+  const { counts, findings } = await runMany({
     from: seed,
     runs,
     workers,
@@ -63,10 +60,11 @@ async function simulateMany(): Promise<boolean> {
     },
   });
   const seconds = (performance.now() - startedAt) / 1_000;
-  console.log(`${runs} runs in ${seconds.toFixed(1)} s.\n\n${coverage.table()}\n`);
+  const reached = cells.filter((cell) => counts.has(cell)).length;
+  console.log(`${runs} runs in ${seconds.toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
   for (const { seed: found, violations } of findings.slice(0, maxShown))
     console.log([...violations, `  npm run simulate -- --seed ${found} --runs 1`].join('\n'));
-  const thin = runs < enoughRuns ? [] : coverage.below(minInCell);
+  const thin = runs < enoughRuns ? [] : cells.filter((cell) => (counts.get(cell) ?? 0) < minInCell);
   for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
   console.log(`${findings.length} runs with violations, ${thin.length} cells with too few runs.`);
   return findings.length === 0 && thin.length === 0;

@@ -22,64 +22,29 @@ const faults = [...new Set(Object.values(groupOf)), 'throttled', 'failure', 'rej
 const common = ['green', 'red', 'cancelled', 'killed'];
 const ofWait = ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'];
 const ofPost = ['green', 'alarm', 'killed'];
-const phases: Readonly<Record<string, readonly string[]>> = {
-  'wait-operation, first poll': ofWait,
-  'wait-operation, later poll': ofWait,
-  'list-operations, first page': common,
-  'list-operations, later page': common,
-  'list-projects, first page': common,
-  'list-projects, later page': common,
-  'list-keys, list': common,
-  'create-key, create': common,
-  'create-key, list': common,
-  'create-key, revocation': common,
-  'revoke-key, list': common,
-  'revoke-key, revocation': common,
-  'sweep-keys, list': common,
-  'sweep-keys, revocation': common,
-  'post, list': ofPost,
-  'post, revocation': ofPost,
-};
-const cells = Object.entries(phases).flatMap(([phase, endings]) =>
-  faults.flatMap((fault) =>
-    endings.filter((ending) => canEnd(phase, fault, ending)).map((ending) => `${phase}: ${fault}, ${ending}`),
-  ),
+const phases: readonly (readonly [mode: string, endings: readonly string[], ...phases: string[]])[] = [
+  ['wait-operation', ofWait, 'first poll', 'later poll'],
+  ['list-operations', common, 'first page', 'later page'],
+  ['list-projects', common, 'first page', 'later page'],
+  ['list-keys', common, 'list'],
+  ['create-key', common, 'create', 'list', 'revocation'],
+  ['revoke-key', common, 'list', 'revocation'],
+  ['sweep-keys', common, 'list', 'revocation'],
+  ['post', ofPost, 'list', 'revocation'],
+];
+/** Each fault in each phase of each mode, and each ending of the process that it can have. */
+export const cells: readonly string[] = phases.flatMap(([mode, endings, ...ofMode]) =>
+  faults.flatMap((fault) => {
+    const possible = endings.filter((ending) => canEnd(mode, fault, ending));
+    return ofMode.flatMap((phase) => possible.map((ending) => `${mode}, ${phase}: ${fault}, ${ending}`));
+  }),
 );
 
-/** Counts how often each fault hit each phase of each mode, and how the process ended. */
-export class Coverage {
-  readonly #counts = new Map<string, number>();
-
-  count(run: Run): void {
-    this.add([...new Set(run.steps.flatMap(cellsOf))].map((cell) => [cell, 1]));
-  }
-
-  add(other: Iterable<readonly [string, number]>): void {
-    for (const [cell, number] of other) this.#counts.set(cell, (this.#counts.get(cell) ?? 0) + number);
-  }
-
-  get counts(): [string, number][] {
-    return [...this.#counts];
-  }
-
-  /** Cells that can be reached, with a smaller count. */
-  below(min: number): string[] {
-    return cells.filter((cell) => (this.#counts.get(cell) ?? 0) < min);
-  }
-
-  /** A row for each phase, a column for each fault. Each cell counts the endings. */
-  table(): string {
-    const rows = Object.entries(phases).map(([phase, endings]) => [
-      `${phase}: ${endings.join(' ')}`,
-      ...faults.map((fault) =>
-        endings.map((ending) => this.#counts.get(`${phase}: ${fault}, ${ending}`) ?? 0).join(' '),
-      ),
-    ]);
-    return [['', ...faults], ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-  }
+export function cellsOf({ steps }: Run): Set<string> {
+  return new Set(steps.flatMap(cellsOfStep));
 }
 
-function cellsOf(step: StepRecord): string[] {
+function cellsOfStep(step: StepRecord): string[] {
   return step.processes.flatMap((process) => {
     const ending = endingOf(step, process);
     const firstResponse = process.sent.findIndex(({ json }) => json !== undefined);
@@ -115,9 +80,9 @@ function faultOf(sent: SentRequest): string {
 }
 
 /** A rejection or a redirect ends the step at once, so it can neither succeed nor be interrupted. */
-function canEnd(phase: string, fault: string, ending: string): boolean {
+function canEnd(mode: string, fault: string, ending: string): boolean {
   if (fault !== 'rejection' && fault !== 'redirect') return true;
   // The other credential may still succeed, and that takes time.
-  if (phase.startsWith('post')) return fault === 'redirect' || ending !== 'killed';
-  return ending === 'error' || (ending === 'red' && !phase.startsWith('wait'));
+  if (mode === 'post') return fault === 'redirect' || ending !== 'killed';
+  return ending === 'error' || ending === 'red';
 }

@@ -72,17 +72,10 @@ export class SentRequest {
     return this.path.includes('cursor=');
   }
 
-  get isWholeKeyList(): boolean {
-    return this.#isKeyList && this.response?.headers['link'] === undefined;
-  }
-
-  /** A key that is missing from it may exist. */
-  get isIncompleteKeyList(): boolean {
-    return this.#isKeyList && this.response?.headers['link'] !== undefined;
-  }
-
-  get #isKeyList(): boolean {
-    return this.endpoint === 'list-keys' && this.status === 200 && Array.isArray(this.json);
+  /** A key that is missing from an incomplete list may exist. */
+  get keyList(): 'whole' | 'incomplete' | undefined {
+    if (this.endpoint !== 'list-keys' || this.status !== 200 || !Array.isArray(this.json)) return undefined;
+    return this.response?.headers['link'] === undefined ? 'whole' : 'incomplete';
   }
 
   /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
@@ -187,7 +180,7 @@ export class ProcessRecord {
   }
 
   get hasIncompleteKeyList(): boolean {
-    return this.sent.some((sent) => sent.isIncompleteKeyList);
+    return this.sent.some(({ keyList }) => keyList === 'incomplete');
   }
 
   get ambiguousCreates(): number {

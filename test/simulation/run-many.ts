@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import pMap from 'p-map';
-import { Coverage } from './coverage.js';
 import type { Finding, Findings, Share } from './worker.js';
 
 const shareSize = 1_000;
@@ -22,8 +21,8 @@ export interface Options {
   readonly onProgress?: (runs: number, findings: readonly Finding[]) => void;
 }
 
-/** Simulates many runs on several threads. The result, with findings in order of seeds, does not depend on their number. */
-export async function runMany(options: Options): Promise<{ coverage: Coverage; findings: Finding[] }> {
+/** Simulates many runs on several threads, and counts those that reach each cell. Findings come in order of seeds. */
+export async function runMany(options: Options): Promise<{ counts: Map<string, number>; findings: Finding[] }> {
   const { from, runs, workers, untilFound, onProgress } = options;
   const temp = mkdtempSync(join(fastFolder, 'simulation-'));
   const shares = Array.from({ length: Math.ceil(runs / shareSize) }, (_, index): Share => {
@@ -32,19 +31,19 @@ export async function runMany(options: Options): Promise<{ coverage: Coverage; f
   });
   // A caller may change it before the last worker starts.
   const env = { ...process.env };
-  const coverage = new Coverage();
+  const counts = new Map<string, number>();
   const findings: Finding[] = [];
   let done = 0;
   const work = async (share: Share) => {
     if (untilFound && findings.length > 0) return;
     const result = await runShare(share, env, options);
-    coverage.add(result.cells);
+    for (const cell of result.cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
     findings.push(...result.findings);
     done += share.count;
     onProgress?.(done, findings);
   };
   await pMap(shares, work, { concurrency: workers }).finally(() => rmSync(temp, { recursive: true }));
-  return { coverage, findings: findings.sort((one, other) => one.seed - other.seed) };
+  return { counts, findings: findings.sort((one, other) => one.seed - other.seed) };
 }
 
 async function runShare(share: Share, env: NodeJS.ProcessEnv, { script }: Options): Promise<Findings> {

@@ -19,7 +19,7 @@ const lateRequestsMs = 60_000;
 export interface Host {
   readonly stage: Stage;
   /** `state`: empty for main. */
-  run(part: ProcessRecord['part'], step: StepPlan, index: number, state: string): Promise<ProcessRecord>;
+  run(part: ProcessRecord['part'], step: StepPlan, state: string): Promise<ProcessRecord>;
 }
 
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
@@ -42,29 +42,27 @@ export async function play(plan: Plan, host: Host, restMs: number): Promise<Step
       run(stage);
     });
   }
-  let index = 0;
-  const jobs = plan.jobs.map((steps) => steps.map((step) => [step, index++] as const));
-  const records = (await Promise.all(jobs.map((steps) => playJob(steps, host)))).flat();
+  const records = await Promise.all(plan.jobs.map((steps) => playJob(steps, host)));
   await stage.sleep(restMs);
-  return records;
+  return records.flat();
 }
 
-async function playJob(steps: readonly (readonly [StepPlan, number])[], host: Host): Promise<StepRecord[]> {
+async function playJob(steps: readonly StepPlan[], host: Host): Promise<StepRecord[]> {
   const records = await Promise.all(
-    steps.map(async ([plan, index]): Promise<StepRecord> => {
+    steps.map(async (plan): Promise<StepRecord> => {
       await host.stage.sleep(plan.startsAtMs);
-      const main = await host.run('main', plan, index, '');
+      const main = await host.run('main', plan, '');
       const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
       return new StepRecord(plan, main, state, host.stage);
     }),
   );
   // The runner starts the last post step first.
-  for (const [at, record] of [...records.entries()].reverse()) {
+  for (const record of records.toReversed()) {
     // A state that main saved replaces what another step set.
     const state = record.state || (record.forgery?.text ?? '');
     if (state === '' || state === nothingToRevoke) continue;
     await host.stage.sleep(record.plan.post.afterMs);
-    record.post = await host.run('post', record.plan, steps[at]?.[1] ?? 0, state);
+    record.post = await host.run('post', record.plan, state);
   }
   return records;
 }
@@ -77,8 +75,9 @@ export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeo
 function virtualHost(plan: Plan, stage: Stage, clock: VirtualClock): Host {
   return {
     stage,
-    run: (part, step, index, state) => {
+    run: (part, step, state) => {
       const isMain = part === 'main';
+      const index = plan.jobs.flat().indexOf(step);
       const { runnerFault, clockAheadMs } = step;
       const { inputs, interruption, environment: own } = isMain ? step : step.post;
       const environment = { ...own, [`STATE_${postStateName}`]: state };

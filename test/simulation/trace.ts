@@ -1,5 +1,13 @@
+import { violationsOf } from './invariants/index.js';
 import type { Run } from './record.js';
 import { creationOf, revocationOf, startOf } from './truth.js';
+
+/** Prints the trace and the violations of a run. Returns whether it has none. */
+export function showRun(run: Run): boolean {
+  const violations = violationsOf(run);
+  console.log([traceOf(run), ...violations].join('\n\n'));
+  return violations.length === 0;
+}
 
 /** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {

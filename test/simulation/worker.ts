@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Coverage } from './coverage.js';
+import { cellsOf } from './coverage.js';
 import { violationsOf } from './invariants/index.js';
 import { simulate } from './simulate.js';
 
@@ -19,7 +19,8 @@ export interface Finding {
 }
 
 export interface Findings {
-  readonly cells: readonly (readonly [string, number])[];
+  /** Those of each run. */
+  readonly cells: readonly string[];
   readonly findings: readonly Finding[];
 }
 
@@ -31,14 +32,14 @@ process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled reject
 parentPort?.postMessage(await work(workerData as Share));
 
 async function work({ from, count, untilFound, temp }: Share): Promise<Findings> {
-  const coverage = new Coverage();
+  const cells: string[] = [];
   const findings: Finding[] = [];
   for (let seed = from; seed < from + count; seed++) {
     unhandled = [];
     const violations: string[] = [];
     try {
       const run = await simulate(seed, temp);
-      coverage.count(run);
+      cells.push(...cellsOf(run));
       violations.push(...violationsOf(run), ...unhandled);
     } catch (error) {
       violations.push(`the run did not end: ${error instanceof Error ? error.message : error}`);
@@ -46,5 +47,5 @@ async function work({ from, count, untilFound, temp }: Share): Promise<Findings>
     if (violations.length > 0) findings.push({ seed, violations });
     if (violations.length > 0 && untilFound) break;
   }
-  return { cells: coverage.counts, findings };
+  return { cells, findings };
 }

@@ -9,25 +9,23 @@ import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './k
 import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
 import { drawWait } from './wait-operation.js';
 
-/** The endpoints that a mode uses, the important ones more than once. */
-const endpointsOf: Readonly<Record<Mode, readonly Endpoint[]>> = {
-  'wait-operation': ['get-operation', 'get-operation', 'list-operations'],
-  'list-operations': ['list-operations'],
-  'list-projects': ['list-projects'],
-  'list-keys': ['list-keys'],
-  'create-key': ['create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
-  'revoke-key': ['revoke-key', 'list-keys'],
-  'sweep-keys': ['revoke-key', 'list-keys'],
-};
+interface Kind {
+  readonly draw: (chance: Chance, stage: Stage, task: Task) => Drawn;
+  /** The important ones more than once. */
+  readonly endpoints: readonly Endpoint[];
+}
 
-const drawTask: Readonly<Record<Mode, (chance: Chance, stage: Stage, task: Task) => Drawn>> = {
-  'wait-operation': drawWait,
-  'list-operations': drawListOperations,
-  'list-projects': drawListProjects,
-  'list-keys': drawListKeys,
-  'create-key': drawCreateKey,
-  'revoke-key': drawRevokeKey,
-  'sweep-keys': drawSweep,
+const kinds: Readonly<Record<Mode, Kind>> = {
+  'wait-operation': { draw: drawWait, endpoints: ['get-operation', 'get-operation', 'list-operations'] },
+  'list-operations': { draw: drawListOperations, endpoints: ['list-operations'] },
+  'list-projects': { draw: drawListProjects, endpoints: ['list-projects'] },
+  'list-keys': { draw: drawListKeys, endpoints: ['list-keys'] },
+  'create-key': {
+    draw: drawCreateKey,
+    endpoints: ['create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
+  },
+  'revoke-key': { draw: drawRevokeKey, endpoints: ['revoke-key', 'list-keys'] },
+  'sweep-keys': { draw: drawSweep, endpoints: ['revoke-key', 'list-keys'] },
 };
 
 const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
@@ -60,7 +58,7 @@ export function drawPlan(
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
-  const endpoints = endpointsOf[isCreating ? 'create-key' : mode];
+  const { endpoints } = kinds[isCreating ? 'create-key' : mode];
   const [{ faults: own = [] } = {}] = jobs.flat();
   const others = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
   const faults = own.length > 0 ? own : others;
@@ -139,14 +137,12 @@ function drawStep(
   stage: Stage,
   { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
-  const timeout =
-    mode === 'wait-operation' && chance.odds(0.02)
-      ? '10m'
-      : chance.pick(['1s', '3s', '10s', '30s', '30s', '30s', '1m']);
+  const isLong = mode === 'wait-operation' && chance.odds(0.02);
+  const timeout = isLong ? '10m' : chance.pick(['1s', '3s', '10s', '30s', '30s', '30s', '1m']);
   const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = pollsOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s']);
-  const drawn = drawTask[mode](chance, stage, { timeoutMs, startsAtMs, temp, shard });
+  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {

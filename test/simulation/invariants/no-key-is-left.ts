@@ -41,10 +41,10 @@ function wasCreatedTooLate({ stage }: Run, step: StepRecord, key: ApiKey, { star
   // A search that took until then was the last. A whole list shows the keys of the time when its request arrived. If the
   // deadline cut the request, the list before it counts.
   const last = sent.findLast(
-    ({ isWholeKeyList, endpoint, response, error = 'given up' }) =>
-      isWholeKeyList || (endpoint === 'list-keys' && response === undefined && error.includes('given up')),
+    ({ keyList, endpoint, response, error = 'given up' }) =>
+      keyList === 'whole' || (endpoint === 'list-keys' && response === undefined && error.includes('given up')),
   );
-  const seen = sent.findLast(({ isWholeKeyList }) => isWholeKeyList)?.at ?? 0;
+  const seen = sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
   return creationOf(key) > ((last?.endedAt ?? 0) >= due ? Math.min(due, seen) : due);
 }
 

@@ -75,7 +75,7 @@ function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run):
       if (!stage.former.has(id) || authorization !== parent) continue;
       const wasShown = sent.some(
         (list) =>
-          list.isWholeKeyList &&
+          list.keyList === 'whole' &&
           list.n < n &&
           (list.endedAt ?? at) <= at &&
           list.response?.body.includes(`{"id":${id},"name":"${nameOfReused}"`),

@@ -22,7 +22,7 @@ function* repeatedCreates({ main, post }: StepRecord): Generator<string> {
   if (main.ambiguousCreates > maxAmbiguousCreates) yield `${main.ambiguousCreates} creates that may have taken effect`;
   let open: SentRequest | undefined;
   for (const sent of main.sent) {
-    if (sent.isWholeKeyList) open = undefined;
+    if (sent.keyList === 'whole') open = undefined;
     if (sent.method !== 'POST') continue;
     if (open !== undefined) yield `POST ${sent.n} repeats POST ${open.n}, which may have taken effect`;
     open = sent.isRejection || !sent.mayHaveTakenEffect ? undefined : sent;

@@ -47,21 +47,16 @@ export async function findMutants(workers: number, only: string | undefined): Pr
 function compile(chosen: readonly Mutant[]): void {
   rmSync(folder, { recursive: true, force: true });
   const sources = join(folder, 'sources');
-  for (const mutant of chosen) {
+  const files = chosen.map((mutant) => {
+    for (const part of compiled) cpSync(join('build', part), join(folder, mutant.name, part), { recursive: true });
     const path = join(sources, mutant.name, mutant.file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, mutated(mutant));
-  }
-  const files = chosen.map(({ name, file }) => join(sources, name, file));
-  const options = '--ignoreConfig --noCheck --noResolve --module nodenext --target es2023 --types node'.split(' ');
-  execFileSync('npx', ['tsc', ...options, '--rootDir', sources, '--outDir', join(folder, 'compiled'), ...files], {
-    stdio: 'inherit',
+    return path;
   });
-  for (const { name, file } of chosen) {
-    for (const part of compiled) cpSync(join('build', part), join(folder, name, part), { recursive: true });
-    const script = file.replace(/\.ts$/, '.js');
-    cpSync(join(folder, 'compiled', name, script), join(folder, name, script));
-  }
+  const options = '--ignoreConfig --noCheck --noResolve --module nodenext --target es2023 --types node'.split(' ');
+  const args = ['tsc', ...options, '--rootDir', sources, '--outDir', folder, ...files];
+  execFileSync('npx', args, { stdio: 'inherit' });
 }
 
 function parse(text: string): Mutant[] {
