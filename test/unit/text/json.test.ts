@@ -2,17 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isText, type Json, type JsonObject, parseJson, printJson, toText } from '../../../src/text/json.js';
 
-test.each([
-  '9007199254740993',
-  '-123456789012345678901234567890',
-  '{"id":9007199254740993,"ids":[9007199254740993,1],"text":"9007199254740993"}',
-  '{"9007199254740993":1}',
-  '"\\"9007199254740993"',
-  '["a\\\\",9007199254740993]',
-])('%s is printed as it was parsed', (text) => {
-  expect(printJson(parseJson(text))).toBe(text);
-});
-
 test('numbers that are not integers are printed as JSON.parse reads them', () => {
   const text = '[1.2345678901234567890,12345678901234567890.5,1e400,0.1,12345678901234567e3,-0]';
   expect(printJson(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
@@ -32,11 +21,8 @@ test('a text that looks like the mark of a large integer stays a text', () => {
 
 test('any JSON is printed as it was parsed, with all digits of its integers', () => {
   const digits = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String);
-  const string = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    digits,
-    digits.map((text) => `"${text}\\`),
-  );
+  const quoted = digits.map((text) => `"${text}\\`);
+  const string = fc.oneof(fc.string({ unit: 'binary' }), digits, quoted);
   // JavaScript sorts names that are integers.
   const name = string.filter((text) => text !== '__proto__' && !/^\d+$/.test(text));
   const { value } = fc.letrec<{ value: string }>((tie) => ({
@@ -52,7 +38,8 @@ test('any JSON is printed as it was parsed, with all digits of its integers', ()
         .map((fields) => `{${fields.map(([key, item]) => `${JSON.stringify(key)}:${item}`)}}`),
     ),
   }));
-  fc.assert(fc.property(value, (text) => printJson(parseJson(text)) === text));
+  const property = fc.property(value, (text) => printJson(parseJson(text)) === text);
+  fc.assert(property, { examples: [['{"9007199254740993":1}'], ['["\\"9007199254740993","a\\\\",9007199254740993]']] });
 });
 
 test('parseJson accepts what JSON.parse accepts, and nothing else', () => {
@@ -66,8 +53,6 @@ test('parseJson accepts what JSON.parse accepts, and nothing else', () => {
     }
   };
   const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((all) => all.join(''));
-  fc.assert(
-    fc.property(text, (written) => isAccepted(parseJson, written) === isAccepted(JSON.parse, written)),
-    { numRuns: 20_000, examples: [['{12345678901234567:0}']] },
-  );
+  const property = fc.property(text, (written) => isAccepted(parseJson, written) === isAccepted(JSON.parse, written));
+  fc.assert(property, { numRuns: 20_000, examples: [['{12345678901234567:0}']] });
 });

@@ -6,14 +6,12 @@ test.each([
   ['Action', 'action'],
   ['branch', 'branch_id'],
   ['create_at', 'created_at'],
-  ['endpoint-id', 'endpoint_id'],
   ['creatd_xy', 'created_at'],
   ['', undefined],
   ['xy', undefined],
   ['actxyz', undefined],
   ['the quick brown fox', undefined],
-  ['a'.repeat(100_000), undefined],
-])('the nearest word to “%.20s” is %s', (word, expected) => {
+])('the nearest word to “%s” is %s', (word, expected) => {
   const words = ['id', 'project_id', 'branch_id', 'endpoint_id', 'action', 'created_at'];
   expect(nearest(word, words)).toBe(expected);
 });
