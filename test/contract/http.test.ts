@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Fault, NotShown } from '../../control-plane/index.js';
+import type { Fault } from '../../control-plane/index.js';
+import type { HttpRequest } from '../../src/http/exchange.js';
 import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
-import { gaps, minute, second, tookOf } from '../kit/wait.js';
+import { all, ended, gaps, minute, second, tookOf } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 type Inputs = NonNullable<StepOptions['inputs']>;
@@ -11,22 +12,13 @@ type Inputs = NonNullable<StepOptions['inputs']>;
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const anyId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
 
-/** A first request of each kind, and the mode that sends it. */
-interface Call {
-  readonly name: string;
-  readonly mode: string;
-  readonly method: 'GET' | 'DELETE' | 'POST';
-  inputs(stage: Stage): Inputs;
-}
-
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
 const addKey = ({ service }: Stage) => service.plane.addKey('my key');
-const calls: readonly Call[] = [
-  call('wait-operation for an id', (stage) => ({
-    ...project(stage),
-    'operation-id': stage.operation({ lengthMs: 0 }).id,
-  })),
-  call('wait-operation for all', (stage) => ({ ...project(stage), 'operation-id': 'all' })),
+
+/** A first request of each kind. */
+const calls = [
+  call('wait-operation for an id', (stage) => ({ ...project(stage), 'operation-id': stage.operation(ended).id })),
+  call('wait-operation for all', (stage) => ({ ...project(stage), ...all })),
   call('list-operations', project),
   call('list-projects'),
   call('list-keys'),
@@ -35,8 +27,10 @@ const calls: readonly Call[] = [
   call('revoke-key by id', (stage) => ({ 'key-id': addKey(stage).id }), 'DELETE'),
   call('create-key', () => ({}), 'POST'),
 ];
+type Call = ReturnType<typeof call>;
 
-function call(name: string, inputs: Call['inputs'] = () => ({}), method: Call['method'] = 'GET'): Call {
+/** The first word of the name is the mode. */
+function call(name: string, inputs: (stage: Stage) => Inputs = () => ({}), method: HttpRequest['method'] = 'GET') {
   return { name, mode: name.split(' ')[0] ?? '', method, inputs };
 }
 
@@ -44,10 +38,6 @@ async function send(context: TestContext, { mode, inputs }: Call, options: Stage
   const stage = await setStage(context, options);
   const result = await stage.runMode(mode, { ...inputs(stage), ...more });
   return { ...stage, result, times: stage.times(), took: tookOf(result) };
-}
-
-function sent({ service }: Pick<Stage, 'service'>, wanted: Call['method']): number {
-  return service.requests.filter(({ method }) => method === wanted).length;
 }
 
 /** One error, of whole sentences, and a summary that shows that the step failed. */
@@ -71,9 +61,7 @@ const typedAsHtml = { headers: { 'content-type': 'text/html; charset=utf-8' }, b
 const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5, says: RegExp, advises: RegExp])[] = [
   serviceSays(408, 5, /check the inputs of this step/),
   serviceSays(503, 5, /check its status page/),
-  serviceSays(524, 5, /check its status page/),
   serviceSays(400, 1, /check the inputs of this step/),
-  serviceSays(410, 1, /check the inputs of this step/),
   serviceSays(501, 1, /check its status page/),
   serviceSays(401, 1, /mistyped, revoked, or from another account\. Set api-key/),
   serviceSays(403, 1, /account that owns/),
@@ -81,7 +69,6 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   ['206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],
   ['a page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
   ['a page with 401', { kind: 'html', status: 401 }, 1, /status 401 with an HTML page “Sign in”/, /api-key/],
-  ['a page with 503', { kind: 'html', status: 503 }, 5, /status 503 with an HTML page “Sign in”/, /status page/],
   ['a page without its type', status(200, { body: '\n<!DOCTYPE html><title>Guest' }), 5, /page “Guest”/, baseUrlAdvice],
   ['a page by its type alone', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
@@ -112,11 +99,12 @@ describe.each(calls)('$name', (one) => {
   test.for(method === 'DELETE' ? problems.filter(([name]) => !ambiguousDelete.includes(name)) : problems)(
     'the error for %s says what came back and what to do, and only what may pass is retried',
     async ([, fault, attempts, says, advises], context) => {
-      const { result, ...stage } = await send(context, one, { faults: [{ fault }] });
+      const { result, service } = await send(context, one, { faults: [{ fault }] });
       expectError(result, says, advises, new RegExp(`${method} /v2/`));
       expect(result.log + result.summary).not.toContain('token=1');
       // A POST is not repeated after a failure: section 5.
-      expect(sent(stage, method)).toBe(method === 'POST' ? 1 : attempts);
+      const sent = service.requests.filter((request) => request.method === method);
+      expect(sent).toHaveLength(method === 'POST' ? 1 : attempts);
     },
   );
 
@@ -151,36 +139,25 @@ describe.each(calls)('$name', (one) => {
     expect(exitCode).toBe(1);
     expect(summary).toMatch(/cancelled/i);
   });
-
-  test.for(['nested', 'text', 'empty'] satisfies NotShown['errorBody'][])(
-    'the error shows what is readable of an error body that is %s',
-    async (errorBody, context) => {
-      const { result } = await send(context, one, { notShown: { errorBody }, faults: [{ fault: status(403) }] });
-      expectError(result, /status 403/, /req-\d+/);
-      // A POST response can hold the new key.
-      if (errorBody !== 'empty' && method !== 'POST') expectError(result, /The service says 403\./);
-    },
-  );
 });
 
 describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) => {
   test('four failures of any kind and a success are a success', async (context) => {
     const faults = [status(503), lost, lost, html].map((fault, n) => ({ nth: n + 1, fault }));
-    const { result, service } = await send(context, one, { faults });
+    const { result, times } = await send(context, one, { faults });
     expect(result.conclusion).toBe('success');
-    expect(service.requests.length).toBeGreaterThanOrEqual(5);
+    expect(times.length).toBeGreaterThanOrEqual(5);
   });
 
   test('a 423 and twenty 429 in a row are no failures: five attempts remain', async (context) => {
     const faults = [{ count: 20, fault: status(429) }, { nth: 22, fault: status(423) }, { fault: status(503) }];
     const { result, times } = await send(context, one, { faults }, { timeout: '20h' });
-    expect(errorOf(result)).toMatch(/status 503/);
+    expectError(result, /status 503/);
     expect(times).toHaveLength(20 + 1 + 5);
   });
 
   test('a permanent failure after a transient one is not retried', async (context) => {
-    const faults = [{ nth: 1, fault: status(503) }, { fault: status(403) }];
-    const { result, times } = await send(context, one, { faults });
+    const { result, times } = await send(context, one, { faults: [{ nth: 1, fault: lost }, { fault: status(403) }] });
     expectError(result, /status 403/);
     expect(times).toHaveLength(2);
   });
@@ -204,14 +181,14 @@ describe('the pauses between the attempts of a request', () => {
     const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
     await stage.runMode('revoke-key', { 'key-id': ids.join() });
     const [paths, times] = [stage.paths(), stage.times()];
-    const all = ids.map((id) => gaps(times.filter((_, n) => paths[n] === `api_keys/${id}`)));
+    const pauses = ids.map((id) => gaps(times.filter((_, n) => paths[n] === `api_keys/${id}`)));
     for (const [n, max] of [1, 2, 4, 8].entries()) {
-      const nth = all.map((each) => each[n] ?? Number.NaN);
+      const nth = pauses.map((each) => each[n] ?? Number.NaN);
       expect(Math.min(...nth)).toBeLessThan(0.05 * max * second);
       expect(Math.max(...nth)).toBeLessThanOrEqual(max * second);
       expect(Math.max(...nth)).toBeGreaterThan(0.95 * max * second);
     }
-    expect(all.map((each) => each.length)).toEqual(ids.map(() => 4));
+    expect(pauses.map((each) => each.length)).toEqual(ids.map(() => 4));
   });
 
   test('a Retry-After of a 503 is honoured in each of 5 attempts, also if it is longer than a minute', async (context) => {
@@ -242,9 +219,7 @@ describe('bodies', () => {
   const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
   test.for([
     ['an empty object', '{}'],
-    ['null', 'null'],
     ['an array', '[]'],
-    ['a number', '200'],
     ['an operation without a status', record({ status: undefined })],
     ['another operation', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
     ['a finished operation of another project', record({ project_id: 'other' })],
@@ -256,14 +231,6 @@ describe('bodies', () => {
     const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
     expectError(single, /`operation(\.\w+)?` should be .*login page/);
     expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
-  });
-
-  test.for([
-    ['not JSON is shown as it came', 'neither \\/ nor', /status 400: neither \\\/ nor\./],
-    ['a long number adds nothing', '12345678901234567890', /^GET \/v2\/projects: status 400\. The service rejected/],
-  ] as const)('an error response that is %s', async ([, body, says], context) => {
-    const stage = await setStage(context, { respond: () => ({ status: 400, body }) });
-    expectError(await stage.runMode('list-projects'), says);
   });
 
   test.for(['image/png', 'text/plain', ';;;', ''])('JSON with the content type “%s” is read', async (type, context) => {

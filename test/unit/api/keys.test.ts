@@ -3,7 +3,6 @@ import { announcesMore, parseKeyList } from '../../../src/api/keys.js';
 
 test.each([
   '</v2/api_keys?page=2>; rel="next"',
-  '</v2/api_keys?page=2>; rel=next',
   "</v2/api_keys?page=2>; rel='next'",
   '</v2/api_keys?page=2>; REL="Next"',
   '</v2/api_keys?page=2>;rel=next',
@@ -19,8 +18,6 @@ test.each([
 
 test.each([
   '',
-  'next',
-  '</v2/api_keys?page=1>; rel="prev"',
   '</v2/api_keys?page=1>; rel="first", </v2/api_keys?page=1>; rel="last"',
   '</v2/api_keys?a=;rel=next>; rel="self"',
   '</v2/next>; rel="https://example.org/next"',

@@ -1,30 +1,20 @@
 import { expect, test } from 'vitest';
 import { parseKeyList } from '../../../src/api/keys.js';
 import { parseResponse } from '../../../src/api/parse-response.js';
-import type { HttpResponse } from '../../../src/http/exchange.js';
 
-function parseKeys(response: Pick<HttpResponse, 'status' | 'body'>) {
-  const request = {
-    method: 'GET',
-    url: new URL('https://control.test/v2/api_keys'),
-    headers: {},
-    maxBytes: 1_000,
-  } as const;
-  return parseResponse(request, { headers: {}, ...response }, 0, parseKeyList);
-}
+const url = new URL('https://control.test/v2/api_keys');
+const request = { method: 'GET', url, headers: {}, maxBytes: 1_000 } as const;
 
-test('an error message that quotes HTML is what the service said, not a page of a proxy', () => {
-  const body = JSON.stringify({ message: 'a name must not contain <html>' });
-  expect(() => parseKeys({ status: 400, body })).toThrow('status 400: a name must not contain <html>');
-});
-
-test.each(['"request_id":"req-7"', '"requestId" : "req-7"'])(
-  'the error shows the request id of a body with %s',
-  (field) => {
-    expect(() => parseKeys({ status: 400, body: `{${field}}` })).toThrow('status 400 [request id req-7]');
-  },
-);
-
-test('an error with a blank body says its status alone', () => {
-  expect(() => parseKeys({ status: 400, body: ' \n' })).toThrow(/status 400$/);
+test.each([
+  ['a message', '{"message":"No.","code":"FAULT"}', ': No. (code FAULT)'],
+  ['a message in an object', '{"error":{"message":"No.","code":"FAULT"}}', ': No. (code FAULT)'],
+  ['a message that quotes HTML, but no page of a proxy', '{"message":"no <html>"}', ': no <html>'],
+  ['text', 'neither \\/ nor', ': neither \\/ nor'],
+  ['the request id', '{"request_id":"req-7"}', ' [request id req-7]'],
+  ['the request id of another name', '{"requestId" : "req-7"}', ' [request id req-7]'],
+  ['nothing of blanks', ' \n', ''],
+  ['nothing of a long number', '12345678901234567890', ''],
+])('an error shows %s: %j', (_, body, shown) => {
+  const parse = () => parseResponse(request, { status: 400, headers: {}, body }, 0, parseKeyList);
+  expect(parse).toThrow(expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` }));
 });

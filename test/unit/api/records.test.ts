@@ -9,7 +9,6 @@ test.each([
   ['2024', undefined],
   ['2024-01-01', undefined],
   ['noon', undefined],
-  ['', undefined],
 ])('the timestamp “%s” is UTC if it has no time zone, whatever that of the runner is', (created_at, hour) => {
   vi.stubEnv('TZ', 'America/New_York');
   onTestFinished(() => void vi.unstubAllEnvs());
