@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { NotShown, OperationPlan } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
+import { requiredInputs } from '../kit/inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { minute } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
@@ -8,82 +9,44 @@ import type { StepOptions, StepResult } from '../runner/step.js';
 type Json = Readonly<Record<string, unknown>>;
 type Inputs = NonNullable<StepOptions['inputs']>;
 
-/** What the three modes differ in. */
-interface List {
-  readonly mode: string;
-  readonly inputs: Inputs;
-  readonly noun: string;
-  /** Path after `/v2/`. */
-  readonly path: string;
-  /** A record that has every documented field. */
-  readonly full: Json;
-  record(n: number, more?: Json): Json;
-  body(records: readonly unknown[], cursor?: string): string;
-}
-
-const times = { created_at: '2026-01-31T09:30:00Z', updated_at: '2026-02-01T00:00:00Z' };
-const operations: List = {
-  mode: 'list-operations',
-  inputs: { 'project-id': 'p' },
-  noun: 'operation',
-  path: 'projects/p/operations?limit=100',
-  full: {
-    ...{ id: uuid(7), project_id: 'p', branch_id: 'br-main', endpoint_id: 'ep-1', action: 'start_compute' },
-    ...{ status: 'failed', failures_count: 2, ...times },
-  },
-  record: (n, more) => ({ id: uuid(n), status: 'finished', ...more }),
-  body: (records, cursor) => page('operations', records, cursor),
-};
-const projects: List = {
-  mode: 'list-projects',
-  inputs: {},
-  noun: 'project',
-  path: 'projects',
-  full: {
-    ...{ id: 'shop-1', name: 'shop', platform_id: 'aws', region_id: 'aws-eu-1', provisioner: 'pod', pg_version: 15 },
-    ...{ locked: false, cpu_used_sec: 0, proxy_host: 'eu.db.example', branch_logical_size_limit: 204_800, ...times },
-  },
-  record: (n, more) => ({ id: `p-${n}`, ...more }),
-  body: (records, cursor) => page('projects', records, cursor),
-};
-const keys: List = {
-  mode: 'list-keys',
-  inputs: {},
-  noun: 'key',
-  path: 'api_keys',
-  full: {
-    ...{ id: 7, name: 'shop', created_at: '2026-01-31T09:30:00Z' },
-    ...{ last_used_at: '2026-03-01T00:00:00Z', last_used_from_addr: '203.0.113.77' },
-  },
-  record: (n, more) => ({ id: n, ...more }),
-  body: (records) => JSON.stringify(records),
-};
+const times = { created_at: '2026-01-31T09:30:00.123Z', updated_at: '2026-02-01T00:00:00Z' };
+const operations = list('operation', 'projects/p/operations?limit=100', (n) => ({ id: uuid(n), status: 'finished' }), {
+  ...{ id: uuid(7), project_id: 'p', branch_id: 'br-main', endpoint_id: 'ep-1', action: 'start_compute' },
+  ...{ status: 'failed', failures_count: 2, ...times },
+});
+const projects = list('project', 'projects', (n) => ({ id: `p-${n}` }), {
+  ...{ id: 'shop-1', name: 'shop', platform_id: 'aws', region_id: 'aws-eu-1', provisioner: 'pod', pg_version: 15 },
+  ...{ locked: false, cpu_used_sec: 0, proxy_host: 'eu.db.example', branch_logical_size_limit: 204_800, ...times },
+});
+const keys = list('key', 'api_keys', (n) => ({ id: n }), {
+  ...{ id: 7, name: 'shop', created_at: '2026-01-31T09:30:00Z' },
+  ...{ last_used_at: '2026-03-01T00:00:00Z', last_used_from_addr: '203.0.113.77' },
+});
 const lists = [operations, projects, keys];
+type List = (typeof lists)[number];
+
+/** What the three modes differ in. `path` follows `/v2/`; `full` is a record that has every documented field. */
+function list(noun: 'operation' | 'project' | 'key', path: string, required: (n: number) => Json, full: Json) {
+  const record = (n: number, more: Json = {}): Json => ({ ...required(n), ...more });
+  const body = (records: readonly unknown[], cursor?: string) =>
+    JSON.stringify(noun === 'key' ? records : { [`${noun}s`]: records, pagination: { cursor } });
+  return { mode: `list-${noun}s`, noun, path, record, full, body } as const;
+}
 
 function uuid(n: number): string {
   return `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
 }
 
-function page(name: string, records: readonly unknown[], cursor?: string): string {
-  return JSON.stringify({ [name]: records, ...(cursor === undefined ? {} : { pagination: { cursor } }) });
-}
-
-function numbered(list: List, count: number, more: Json = {}): Json[] {
-  return Array.from({ length: count }, (_, n) => list.record(n + 1, more));
+function numbered({ record }: List, count: number): Json[] {
+  return Array.from({ length: count }, (_, n) => record(n + 1));
 }
 
 type Respond = NonNullable<StageOptions['respond']> | string;
 
 /** Lists what a service responds whose bodies the test writes. */
-async function read(
-  context: TestContext,
-  list: List,
-  respond: Respond,
-  inputs: Inputs = {},
-  options: Omit<StepOptions, 'inputs'> = {},
-) {
+async function read(context: TestContext, { mode }: List, respond: Respond, inputs: Inputs = {}) {
   const stage = await setStage(context, { respond: typeof respond === 'string' ? () => respond : respond });
-  const result = await stage.runMode(list.mode, { ...list.inputs, ...inputs }, options);
+  const result = await stage.runMode(mode, { ...requiredInputs[mode], ...inputs }, { debug: true });
   return { result, paths: stage.paths() };
 }
 
@@ -99,6 +62,23 @@ function fileOf(result: StepResult): string {
   return result.readFile(result.outputs['result-file'] ?? '');
 }
 
+/** Outputs and result-file have these records and no others. */
+function expectListed(result: StepResult, { mode, noun }: List, records: readonly Json[], status = 'ok'): void {
+  const ids = records.map(({ id }) => String(id));
+  expect(result.outputs).toEqual({
+    status,
+    count: String(ids.length),
+    [`${noun}-ids`]: JSON.stringify(ids),
+    [`${noun}s`]: JSON.stringify(records),
+    ...(noun === 'operation' ? { 'operation-id': ids[0] ?? '' } : {}),
+    ...(noun === 'project' ? { batches: JSON.stringify(ids.map((id) => [id])) } : {}),
+    'result-file': expect.any(String),
+    'duration-ms': '0',
+  });
+  const file = { mode, status, count: ids.length, [`${noun}_ids`]: ids, [`${noun}s`]: records };
+  expect(fileOf(result)).toBe(`${JSON.stringify(file)}\n`);
+}
+
 /** An error, and nothing that looks like a list. */
 function expectError(result: StepResult, { noun }: List, message: string | RegExp): void {
   expect(result.conclusion).toBe('failure');
@@ -112,26 +92,20 @@ function expectError(result: StepResult, { noun }: List, message: string | RegEx
 describe.each(lists)('$mode', (list) => {
   const { mode, noun, body, record } = list;
 
-  test('outputs, result-file and summary show the same records', async (context) => {
-    const records = numbered(list, 3, { of_tomorrow: { deep: [1] } });
-    const { result, paths } = await read(context, list, body(records), {}, { debug: true });
-    const ids = records.map(({ id }) => String(id));
+  test('outputs, result-file and summary show the same records, however odd their fields', async (context) => {
+    const fields = [
+      { of_tomorrow: { deep: [1] } },
+      { name: null, action: null, created_at: null },
+      { name: {}, created_at: 0, updated_at: 'yesterday' },
+    ];
+    const records = fields.map((more, n) => record(n + 1, more));
+    const { result, paths } = await read(context, list, body(records));
     expect(result.conclusion).toBe('success');
-    expect(result.outputs).toEqual({
-      status: 'ok',
-      count: '3',
-      [`${noun}-ids`]: JSON.stringify(ids),
-      [`${noun}s`]: JSON.stringify(records),
-      ...(list === operations ? { 'operation-id': ids[0] } : {}),
-      ...(list === projects ? { batches: JSON.stringify(ids.map((id) => [id])) } : {}),
-      'result-file': expect.any(String),
-      'duration-ms': '0',
-    });
-    const file = { mode, status: 'ok', count: 3, [`${noun}_ids`]: ids, [`${noun}s`]: records };
-    expect(fileOf(result)).toBe(`${JSON.stringify(file)}\n`);
+    expectListed(result, list, records);
     expect(result.summary).toMatch(new RegExp(`^### ✅ ${mode}: 3 ${noun}s\\n`));
-    for (const id of ids) expect(result.summary).toContain(`<code>${id}</code>`);
+    for (const { id } of records) expect(result.summary).toContain(`<code>${id}</code>`);
     expect(result.annotations).toEqual([]);
+    expect(result.log + result.summary).not.toMatch(/undefined|NaN|Invalid|1970|\[object/);
     expect(paths).toEqual([list.path]);
   });
 
@@ -142,17 +116,13 @@ describe.each(lists)('$mode', (list) => {
     ['match', 2, 'match'],
     ['match', 0, 'ok'],
   ] as const)('fail-on: “%s” with %i records ends as %s', async ([failOn, count, status], context) => {
-    const { result } = await read(context, list, body(numbered(list, count)), { 'fail-on': failOn });
+    const records = numbered(list, count);
+    const { result } = await read(context, list, body(records), { 'fail-on': failOn });
     expect(result.conclusion).toBe(status === 'ok' ? 'success' : 'failure');
-    expect(result.outputs).toMatchObject({ status, count: String(count) });
-    expect(idsOf(result, list)).toHaveLength(count);
-    expect(recordsOf(result, list)).toHaveLength(count);
-    if (list === projects) expect(JSON.parse(result.outputs['batches'] ?? '')).toHaveLength(count);
-    if (list === operations) expect(result.outputs['operation-id'] === '').toBe(count === 0);
-    expect(JSON.parse(fileOf(result))).toMatchObject({ status, count, [`${noun}s`]: recordsOf(result, list) });
+    expectListed(result, list, records, status);
     if (status === 'ok') expect(result.annotations).toEqual([]);
     else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
-    if (status === 'match') expect(result.summary).toContain(idsOf(result, list)[0]);
+    if (status === 'match') expect(result.summary).toContain(String(records[0]?.['id']));
   });
 
   test.for(['', '0', '1', '5', '6', '7'])(
@@ -161,53 +131,36 @@ describe.each(lists)('$mode', (list) => {
       const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
       const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
       const count = Math.min(6, Number(limit) || 6);
-      const listed = records.filter((_, n) => n % 2 === 1).slice(0, count);
-      expect(recordsOf(result, list)).toEqual(listed);
-      expect(JSON.parse(fileOf(result))).toMatchObject({ count, [`${noun}s`]: listed });
+      expectListed(result, list, records.filter((_, n) => n % 2 === 1).slice(0, count));
       const warning = `The setting “limit: ${limit}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
       expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
     },
   );
 
-  test('a filter compares each field as text; one that is missing or null is no value', async (context) => {
+  test('a filter compares each documented field as text; one that is missing or null is no value', async (context) => {
     const { id, ...others } = list.full;
     const bare = record(1);
     const empty = { ...Object.fromEntries(Object.keys(others).map((field) => [field, null])), ...record(2) };
     const { runMode } = await setStage(context, { oneJob: true, respond: () => body([list.full, bare, empty]) });
-    const listed = async (...filter: string[]) =>
-      recordsOf(await runMode(mode, { ...list.inputs, filter: filter.join('\n') }), list);
+    const run = (...filter: string[]) => runMode(mode, { ...requiredInputs[mode], filter: filter.join('\n') });
+    const listed = async (...filter: string[]) => recordsOf(await run(...filter), list);
     const all = Object.entries(list.full).map(([field, value]) => `${field}=${value}`);
     expect(await listed(...all)).toEqual([list.full]);
     const fields = Object.keys(others).filter((field) => !(field in bare));
     expect(await listed(...fields.map((field) => `${field}!=${others[field]}`))).toEqual([bare, empty]);
     expect(await listed(`created_at=${others['created_at']}x`)).toEqual([]);
     for (const field of fields) expect(await listed(`${field}=*`), field).toEqual([list.full]);
-  });
-
-  test('a filter with a field that the record does not have is rejected with the list of fields', async (context) => {
-    const { result, paths } = await read(context, list, body([]), { filter: 'key=x' });
-    const fields = Object.keys(list.full).join(', ');
-    expect(errorOf(result)).toMatch(
-      new RegExp(`filter: line 1, column 1: “key” is not a field.*; the fields are ${fields}`),
-    );
-    expect(paths).toEqual([]);
-  });
-
-  test('the summary shows fifty of 120 records, and counts the others', async (context) => {
-    const { result } = await read(context, list, body(numbered(list, 120)), { limit: '0' });
-    expect(result.summary.match(/<tr>/g)).toHaveLength(51);
-    expect(result.summary).toMatch(/70 more/);
+    const known = Object.keys(list.full).join(', ');
+    expect(errorOf(await run('key=x'))).toMatch(new RegExp(`“key” is not a field.*; the fields are ${known}\n`));
   });
 
   test('a record that is listed twice, on one page or on two, counts once', async (context) => {
-    const [one, two, three] = numbered(list, 3);
-    const again = { ...two, name: 'again' };
+    const [one, two, three, again] = [record(1), record(2), record(3), record(2, { name: 'again' })];
     const { result } = await read(context, list, (_, n) =>
       n === 1 ? body([one, two, again], 'c') : body([again, three]),
     );
-    const counted = list === keys ? [one, two] : [one, two, three];
-    expect(idsOf(result, list)).toEqual(counted.map((listed) => String(listed?.['id'])));
-    expect(result.outputs['count']).toBe(String(counted.length));
+    // Keys have no pages.
+    expectListed(result, list, list === keys ? [one, again] : [one, two, three]);
     expect(warningsOf(result)).toEqual([]);
   });
 
@@ -226,29 +179,18 @@ describe.each(lists)('$mode', (list) => {
     expect(idsOf(filtered.result, list)).toEqual([ids[1]]);
   });
 
-  test('all of a record but what is required may be missing or odd', async (context) => {
-    const records = [
-      {},
-      { name: null, action: null, created_at: null },
-      { name: {}, created_at: 0, updated_at: 'yesterday' },
-    ];
-    const { result } = await read(context, list, body(records.map((more, n) => record(n + 1, more))));
-    expect(result.conclusion).toBe('success');
-    expect(recordsOf(result, list)).toMatchObject(records);
-    expect(result.log + result.summary).not.toMatch(/undefined|NaN|Invalid|1970|\[object/);
-  });
-
   const place = list === keys ? '' : `${noun}s`;
   const noList = list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`;
-  const oddIds = [undefined, null, '', ['a'], {}, ...(list === keys ? ['shop', 1.5, -5] : [])];
+  // A number that is no integer may be rounded.
+  const odd = { operation: [7], project: [1.5, 1e300], key: ['shop', 1.5, -5] }[noun];
+  const oddIds = [undefined, null, '', ['a'], {}, ...odd];
   const oddOperations = [
     ['a record without a status', body([record(1, { status: undefined })]), '`operations[0].status`'],
     ['a record of another project', body([record(1, { project_id: 'q' })]), '`operations[0].project_id`'],
+    ['an array', '[]', '`operations` is missing: the body is an array'],
   ] as const;
   test.for<readonly [what: string, body: string, place: string]>([
-    ...oddIds.map((id): [string, string, string] => {
-      return [`the id ${JSON.stringify(id)}`, body([record(1), { ...record(2), id }]), `\`${place}[1].id\``];
-    }),
+    ...oddIds.map((id) => [`the id ${id}`, body([record(1), record(2, { id })]), `\`${place}[1].id\``] as const),
     ['a record that is a text', body(['a']), `\`${place}[0]\` should be an object`],
     ['a record that is null', body([record(1), null]), `\`${place}[1]\` should be an object`],
     ['a record that is an array', body([[]]), `\`${place}[0]\` should be an object`],
@@ -272,13 +214,16 @@ test('a list that takes long logs how many records were read', async (context) =
 });
 
 test('a filter with an unknown status gets a warning', async (context) => {
-  const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused' });
+  const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused\nstatus!=OK' });
   expect(result.conclusion).toBe('success');
-  expect(warningsOf(result)).toEqual([expect.stringMatching(/^filter: line 1: “paused” is not a known status/)]);
+  expect(warningsOf(result)).toEqual([
+    expect.stringMatching(/^filter: line 1: “paused” is not a known status, .* match nothing\. .*skipped/),
+    expect.stringMatching(/^filter: line 2: “OK” is not a known status, .* exclude nothing\. /),
+  ]);
 });
 
 describe.each([operations, projects])('pages of $mode', (list) => {
-  const { mode, noun, body, record } = list;
+  const { noun, body, record } = list;
 
   test('a cursor of any text, or a long integer, is sent back as it came', async (context) => {
     const cursors = ['a b+c&d=e%25/?#', '2026-01-31T09:30:00.123456+00:00', '🙂"\n', '9007199254740993'];
@@ -319,7 +264,8 @@ describe.each([operations, projects])('pages of $mode', (list) => {
 
   test.for<[what: string, response: Partial<HttpResponse>, error: string | RegExp]>([
     ['an unusable record', { body: body([{ name: 'x' }]) }, `\`${noun}s[0].id\``],
-    ...[204, 401, 403, 404, 410].map((code): [string, object, string] => [`${code}`, { status: code }, `${code}`]),
+    ['a 204', { status: 204 }, '204'],
+    ['a 404', { status: 404 }, '404'],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/x?token=x' } }, 'elsewhere.test/x'],
     ['a long Retry-After', { status: 429, headers: { 'retry-after': '600' } }, /429.*asks to wait 10m/s],
   ])('%s as second page is an error, not the end of the list', async ([, response, error], context) => {
@@ -331,51 +277,39 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     expect(paths).toHaveLength(response.status === 204 ? 6 : 2);
     if (response.status !== 204) expect(result.outputs['duration-ms']).toBe('0');
   });
+});
 
-  const isProjects = list === projects;
-  /** A service with so many records. */
-  const setList = (context: TestContext, count: number, { notShown = {}, ...options }: StageOptions = {}) =>
-    setStage(context, {
-      ...(isProjects ? { projects: count, operations: 0 } : { operations: count }),
-      notShown: { cursorZone: '+00:00', ...notShown, ...(isProjects ? { projectsPageSize: 100 } : {}) },
-      ...options,
-    });
-  const listAll = ({ runMode, projectId }: Stage) =>
-    runMode(mode, isProjects ? { limit: '0' } : { 'project-id': projectId, limit: '0' });
+// All pages are read by the same code, whatever is listed.
+describe('the pages of a service', () => {
+  const notShown = { cursorZone: '+00:00', projectsPageSize: 100 } as const;
 
   test.for<Partial<NotShown>>([
     ...(['given', 'absent', 'null', 'empty', 'repeated'] as const).map((lastPageCursor) => ({ lastPageCursor })),
     { maximumPageSize: 40, overMaximum: 'clamp' },
-  ])('all records are listed by a service with %o', async (notShown, context) => {
+  ])('all projects are listed by a service with %o', async (more, context) => {
     for (const count of [0, 100, 101, 200]) {
-      const stage = await setList(context, count, { notShown });
-      const result = await listAll(stage);
-      expect(idsOf(result, list)).toHaveLength(count);
-      if (isProjects) expect(idsOf(result, list)).toEqual(stage.service.projectIds);
-      expect(stage.paths()[0]).toBe(isProjects ? 'projects' : `projects/${stage.projectId}/operations?limit=100`);
-      if (!('maximumPageSize' in notShown))
-        expect(stage.paths().length).toBeLessThanOrEqual(Math.floor(count / 100) + 2);
+      const stage = await setStage(context, { projects: count, notShown: { ...notShown, ...more } });
+      expect(idsOf(await stage.runMode('list-projects'), projects)).toEqual(stage.service.projectIds);
+      if (!('maximumPageSize' in more)) expect(stage.paths().length).toBeLessThanOrEqual(Math.floor(count / 100) + 2);
     }
   });
 
   test('a list that changes while it is read loses and repeats nothing that was there throughout', async (context) => {
     const gone: string[] = [];
-    let ids: string[] = [];
-    const stage: Stage = await setList(context, isProjects ? 330 : 0, {
+    let ids: readonly string[] = [];
+    const stage: Stage = await setStage(context, {
+      ...{ projects: 330, notShown },
       onExchange: ({ n }) => {
-        const { plane } = stage.service;
-        for (let left = 3; left > 0; left--) isProjects ? plane.addProject() : stage.operation({ lengthMs: 0 });
+        for (let left = 3; left > 0; left--) stage.service.plane.addProject();
         // In front of the reader and behind it, at its cursor too.
         for (const id of [0, n * 100 - 1, n * 100, n * 100 + 10].map((at) => ids[at] ?? '')) {
-          const operation = isProjects ? undefined : plane.operation(stage.projectId, id);
-          if (isProjects) plane.removeProject(id);
-          else if (operation !== undefined) plane.removeOperation(operation);
+          stage.service.plane.removeProject(id);
           gone.push(id);
         }
       },
     });
-    ids = isProjects ? [...stage.service.projectIds] : past(stage, 330);
-    const found = idsOf(await listAll(stage), list);
+    ids = [...stage.service.projectIds];
+    const found = idsOf(await stage.runMode('list-projects'), projects);
     expect(new Set(found).size).toBe(found.length);
     expect(found).toEqual(expect.arrayContaining(ids.filter((id) => !gone.includes(id))));
     expect(new Set(gone).size).toBeGreaterThan(6);
@@ -394,14 +328,10 @@ describe('list-operations by limit and since', () => {
   test.for([
     ['', '', 100, 1, 0],
     ['1', '', 1, 1, 1],
-    ['99', '', 99, 1, 1],
-    ['101', '', 101, 2, 1],
     ['259', '', 259, 3, 1],
     ['260', '', 260, 3, 0],
-    ['300', '', 260, 4, 0],
     ['0', '', 260, 4, 0],
     ['0', '30s', 0, 1, 0],
-    ['0', '50m', 50, 1, 0],
     ['0', '2h', 120, 2, 0],
     ['0', '366d', 260, 4, 0],
     ['120', '3h', 120, 2, 1],
@@ -450,21 +380,21 @@ describe('list-operations by limit and since', () => {
 
 describe('batches and shards of list-projects', () => {
   test('shards are disjoint, cover all projects, and stay when other projects come and go', async (context) => {
-    const stage = await setStage(context, { projects: 60, notShown: { projectsPageSize: 25 } });
-    const shards = () =>
-      Promise.all(
-        ['1/3', '2/3', '3/3'].map(async (shard) => idsOf(await stage.runMode('list-projects', { shard }), projects)),
-      );
-    const before = await shards();
-    expect(before.flat().toSorted()).toEqual(stage.service.projectIds.toSorted());
-    for (const ids of before) expect(ids.length).toBeGreaterThan(5);
-    const gone = stage.service.projectIds.slice(10, 40);
-    for (const id of gone) stage.service.plane.removeProject(id);
-    const fresh = Array.from({ length: 20 }, () => stage.service.plane.addProject().id);
-    const after = await shards();
-    expect(after.flat().toSorted()).toEqual(stage.service.plane.projectIds.toSorted());
-    for (const [n, ids] of after.entries())
-      expect(ids.filter((id) => !fresh.includes(id))).toEqual(before[n]?.filter((id) => !gone.includes(id)));
+    const shardsOf = async (records: readonly Json[]) => {
+      const text = projects.body(records);
+      const parts = await Promise.all(['1/3', '2/3', '3/3'].map((shard) => read(context, projects, text, { shard })));
+      const shards = parts.map(({ result }) => idsOf(result, projects));
+      expect(shards.flat().toSorted()).toEqual(records.map(({ id }) => id).toSorted());
+      return shards;
+    };
+    const records = numbered(projects, 80);
+    const before = await shardsOf(records.slice(0, 60));
+    const after = await shardsOf(records.slice(20));
+    const stayed = records.slice(20, 60).map(({ id }) => id);
+    for (const [n, ids] of before.entries()) {
+      expect(ids.length).toBeGreaterThan(5);
+      expect(after[n]?.filter((id) => stayed.includes(id))).toEqual(ids.filter((id) => stayed.includes(id)));
+    }
   });
 
   test('filter, limit, max-batches, fail-on and outputs apply to the shard alone', async (context) => {
@@ -473,8 +403,7 @@ describe('batches and shards of list-projects', () => {
     const whole = await inShard({});
     const ids = idsOf(whole, projects);
     expect(ids.length).toBeGreaterThan(5);
-    expect(whole.outputs).toMatchObject({ count: String(ids.length), batches: JSON.stringify(ids.map((id) => [id])) });
-    expect(JSON.parse(fileOf(whole))).toMatchObject({ project_ids: ids });
+    expectListed(whole, projects, recordsOf(whole, projects));
     expect(idsOf(await inShard({ limit: '3' }), projects)).toEqual(ids.slice(0, 3));
     expect(idsOf(await inShard({ filter: `id=${ids.at(-1)}` }), projects)).toEqual(ids.slice(-1));
     const { batches } = (await inShard({ 'max-batches': '3' })).outputs;
@@ -498,26 +427,23 @@ describe('batches and shards of list-projects', () => {
       expect(left).toEqual(dropped);
       if (!left.includes('batches'))
         expect((JSON.parse(result.outputs['batches'] ?? '') as string[][]).flat()).toEqual(ids);
-      expect(Object.values(result.outputs).reduce((sum, value) => sum + value.length, 0)).toBeLessThan(400 * 1024);
       expect(JSON.parse(fileOf(result))).toMatchObject({ project_ids: ids });
       expect(warningsOf(result)).toHaveLength(1);
       for (const word of [...dropped, 'result-file', 'shard']) expect(warningsOf(result)[0]).toContain(word);
     }
   });
 
-  test('the summary counts projects by region and version', async (context) => {
+  test('the summary shows fifty of 120 projects, and counts all by region and version', async (context) => {
     const records = numbered(projects, 120).map((one, n) => ({
       ...one,
-      name: `shop-${n}`,
       region_id: n < 70 ? 'eu-1' : n < 119 ? 'us-1' : undefined,
       pg_version: n % 3 === 0 ? 15 : 16,
-      created_at: '2026-01-31T09:30:00.123Z',
     }));
     const { summary } = (await read(context, projects, projects.body(records))).result;
+    expect(summary.match(/<tr>/g)).toHaveLength(1 + 50);
+    expect(summary).toContain('And 70 more.');
     expect(summary).toContain('By region: <code>eu-1</code> 70, <code>us-1</code> 49, none 1.');
     expect(summary).toContain('By version: <code>16</code> 80, <code>15</code> 40.');
-    const cells = ['p-1', 'shop-0', 'eu-1', '15', '2026-01-31 09:30:00Z'];
-    expect(summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
   });
 
   const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'].map((name) => name.repeat(84));
@@ -536,20 +462,6 @@ describe('batches and shards of list-projects', () => {
 });
 
 describe('list-keys', () => {
-  test('revoked keys are not listed, and the summary shows when keys were made and last used', async (context) => {
-    const stage = await setStage(context);
-    const { plane } = stage.service;
-    plane.revokeKey(plane.addKey('gone').id);
-    const { id } = Object.assign(plane.addKey('shop'), {
-      createdAt: Date.UTC(2026, 0, 31, 9, 30),
-      lastUsedAt: Date.UTC(2026, 1, 28, 23, 59, 58),
-    });
-    const result = await stage.runMode('list-keys');
-    expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(['console', 'shop']);
-    const cells = [id, 'shop', '2026-01-31 09:30:00Z', '2026-02-28 23:59:58Z'];
-    expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
-  });
-
   test.for([
     [undefined, 'name=nobody', 'ok'],
     ['empty', 'name=shop', 'ok'],
@@ -575,7 +487,7 @@ describe('list-keys', () => {
     ['error', `{"id":5,"key":"${secret}"}`],
     ['error', `[{"id":5,"key":"${secret}"},]`],
   ] as const)('a secret in a list of keys is shown nowhere: %s, %s', async ([status, text], context) => {
-    const { result } = await read(context, keys, text, {}, { debug: true });
+    const { result } = await read(context, keys, text);
     expect(result.outputs['status']).toBe(status);
     if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
     const shown = [result.output, result.log, result.summary, ...Object.values(result.outputs)];
@@ -585,14 +497,15 @@ describe('list-keys', () => {
 });
 
 test.for([
-  [projects, 'proxy_host', 'eu.db.example'],
-  [keys, 'last_used_from_addr', '203.0.113.77'],
-] as const)('addresses go to outputs and result-file only', async ([list, field, address], context) => {
-  const text = list.body([list.record(1, { [field]: address })]);
-  for (const inputs of [{}, { 'fail-on': 'match' }, { filter: `${field}=*` }]) {
-    const { result } = await read(context, list, text, inputs, { debug: true });
-    expect(result.outputs[`${list.noun}s`]).toContain(address);
-    expect(fileOf(result)).toContain(address);
-    expect(result.output + result.summary).not.toContain(address);
-  }
-});
+  [projects, ['shop-1', 'shop', 'aws-eu-1', '15', '2026-01-31 09:30:00Z']],
+  [keys, ['7', 'shop', '2026-01-31 09:30:00Z', '2026-03-01 00:00:00Z']],
+] as const)(
+  'names and times of a record are in the summary, addresses only in outputs and result-file',
+  async ([list, cells], context) => {
+    const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
+    expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
+    const address = /eu\.db\.example|203\.0\.113\.77/;
+    for (const text of [result.outputs[`${list.noun}s`], fileOf(result)]) expect(text).toMatch(address);
+    expect(result.output + result.summary).not.toMatch(address);
+  },
+);
