@@ -3,11 +3,10 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
 import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
 import { all, ended, gaps, minute, second, tookOf } from '../kit/wait.js';
-import type { StepOptions, StepResult } from '../runner/step.js';
-
-type Inputs = NonNullable<StepOptions['inputs']>;
+import type { StepResult } from '../runner/step.js';
 
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const anyId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
