@@ -71,7 +71,6 @@ const controlling = [
 
 test.for<Row>([
   ['list-keys', 'mode', [''], `is empty; valid values: ${modes.join(', ')}.`],
-  ['list-keys', 'mode', ['__proto__', 'toString'], 'is not a valid value'],
   ...modes.filter((mode) => mode !== 'wait-operation').map((mode): Row => [mode, 'timeout', ['0'], 'is zero']),
   ['wait-operation', 'timeout', ['24d1ms'], 'is too long; expected at most 24 days'],
   ['wait-operation', 'poll-interval', ['0'], 'is zero'],
@@ -84,7 +83,6 @@ test.for<Row>([
   ['create-key', 'revoke-in-post', ['never'], noBoolean],
   ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
   ['list-keys', 'fail-on', ['empy'], 'is not a valid value; valid values: empty, match (did you mean empty?)'],
-  ['list-keys', 'fail-on', ['xyzzy'], 'is not a valid value; valid values: empty, match.'],
   ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a valid record count'],
   [
     'list-projects',
@@ -102,7 +100,6 @@ test.for<Row>([
   ['list-operations', 'project-id', ['[]'], 'is an empty list; expected at least one project id'],
   ['list-operations', 'project-id', ['a,b'], severalProjects],
   ['list-operations', 'project-id', ['[null]'], `item 1 ${onlyIds} .projects[].id)`],
-  ['list-operations', 'project-id', ['[1e300]'], 'item 1 is a number that is not written as an integer'],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],

@@ -84,8 +84,7 @@ function expectError(result: StepResult, { noun }: List, message: string | RegEx
   expect(result.outputs['status']).toBe('error');
   expect(result.outputs).not.toHaveProperty('count');
   expect(result.outputs).not.toHaveProperty(`${noun}-ids`);
-  if (typeof message === 'string') expect(errorOf(result)).toContain(message);
-  else expect(errorOf(result)).toMatch(message);
+  expect(errorOf(result)).toMatch(message);
 }
 
 describe.each(lists)('$mode', (list) => {
@@ -457,7 +456,6 @@ describe('list-keys', () => {
     ['empty', 'name=shop', 'ok'],
     ['match', 'name=shop', 'match'],
     ['empty', 'name=nobody', 'error'],
-    ['match', 'name=nobody', 'error'],
   ] as const)(
     'an incomplete list gets a warning, and with fail-on: %s and the filter %s ends as %s',
     async ([failOn, filter, status], context) => {

@@ -2,12 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
 
-interface Import {
-  readonly from: string;
-  /** A path below src, or the name of a package. */
-  readonly to: string;
-}
-
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => path.replaceAll('\\', '/'));
@@ -38,7 +32,8 @@ function read(file: string): string {
   return readFileSync(join('src', file), 'utf8');
 }
 
-function importsOf(file: string): Import[] {
+/** `to` is a path below src, or the name of a package. */
+function importsOf(file: string) {
   const targets = read(file).matchAll(/(?:^import|\bfrom|\b(?:import|require)\()\s*['"]([^'"]+)['"]/gm);
   const resolved = (target: string) => posix.join(posix.dirname(file), target).replace(/\.js$/, '.ts');
   return [...targets].map(([, to = '']) => ({ from: file, to: to.startsWith('.') ? resolved(to) : to }));

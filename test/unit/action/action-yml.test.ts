@@ -4,24 +4,21 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaults } from '../../../src/action/inputs/input-reader.js';
 
-interface Manifest {
-  readonly inputs: Readonly<Record<string, { readonly description: string; readonly default?: unknown }>>;
-  readonly outputs: Readonly<Record<string, { readonly description: string }>>;
-}
-
-const manifest: Manifest = parse(readFileSync('action.yml', 'utf8'));
+const manifest = parse(readFileSync('action.yml', 'utf8'));
 
 test('action.yml and the code have the same inputs with the same defaults', () => {
   // A bare true would be a boolean here, and not equal to the text.
-  const declared = Object.entries(manifest.inputs).map(([name, input]) => [name, input.default ?? '']);
+  const inputs = Object.entries<{ readonly default?: unknown }>(manifest.inputs);
+  const declared = inputs.map(([name, input]) => [name, input.default ?? '']);
   expect(Object.fromEntries(declared)).toEqual(defaults);
 });
 
 test('every input and output has a description', () => {
-  for (const [name, { description }] of [...Object.entries(manifest.inputs), ...Object.entries(manifest.outputs)]) {
-    expect(description, name).toMatch(/\w{3}/);
-    expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
-  }
+  for (const one of [manifest.inputs, manifest.outputs])
+    for (const [name, { description }] of Object.entries<{ readonly description: string }>(one)) {
+      expect(description, name).toMatch(/\w{3}/);
+      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    }
 });
 
 test('action.yml lists the outputs that the code sets', () => {
