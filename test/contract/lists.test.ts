@@ -1,9 +1,9 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { NotShown, OperationPlan } from '../../control-plane/index.js';
+import type { NotShown } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { type Inputs, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
-import { minute } from '../kit/wait.js';
+import { ended, failedAtOnce, minute } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -315,11 +315,9 @@ describe('the pages of a service', () => {
 });
 
 /** Ended operations, one a minute; their ids, newest first. */
-function past(stage: Stage, count: number, plan: OperationPlan = {}): string[] {
-  return Array.from(
-    { length: count },
-    (_, n) => stage.operation({ lengthMs: 0, ageMs: (count - n) * minute, ...plan }).id,
-  ).reverse();
+function past(stage: Stage, count: number): string[] {
+  const ages = Array.from({ length: count }, (_, n) => (count - n) * minute);
+  return ages.map((ageMs) => stage.operation({ ...ended, ageMs }).id).reverse();
 }
 
 describe('list-operations by limit and since', () => {
@@ -350,9 +348,9 @@ describe('list-operations by limit and since', () => {
 
   test('with a filter, pages are read until there are as many as the limit', async (context) => {
     const stage = await setStage(context, { operations: 0 });
-    const older = stage.operation({ lengthMs: 0, ageMs: 600 * minute, outcome: 'failed' }).id;
+    const older = stage.operation({ ...failedAtOnce, ageMs: 600 * minute }).id;
     past(stage, 230);
-    const newer = stage.operation({ lengthMs: 0, ageMs: 1_000, outcome: 'failed' }).id;
+    const newer = stage.operation({ ...failedAtOnce, ageMs: 1_000 }).id;
     const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
     const found = async (more: Inputs) =>
       idsOf(await stage.runMode('list-operations', { ...inputs, ...more }), operations);
