@@ -8,6 +8,7 @@ import {
   parseKeyId,
   urlWithoutSecrets,
 } from '../../src/action/inputs/input-values.js';
+import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
 import { announcesMore } from '../../src/api/keys.js';
 import { parseResponse } from '../../src/api/parse-response.js';
@@ -34,6 +35,11 @@ const respond = (status: number) => (body: string) =>
 const parseNames = (text: string) => parseFilter(text, ['name', 'region_id']);
 const admits = (pattern: string) => (name: string) => parseNames(`name=${pattern}`).admits({ name });
 const parseDelay = (value: string) => parseRetryAfter({ 'retry-after': value }, 0);
+const redact = (secret: string) => (text: string) => {
+  const secrets = new Secrets(() => undefined);
+  for (const value of [secret, `${secret}2`]) secrets.add(value);
+  return secrets.redact(text);
+};
 const requestTo = (address: string) =>
   createRequest({ ...request, path: '' }, { baseUrl: parseBaseUrl(address), apiKey: 'a-key', requestTimeout: 1 });
 
@@ -59,6 +65,8 @@ const cases: readonly (readonly [what: string, parse: (text: string) => unknown,
   ['JSON that is printed again', (text) => printJson(parseJson(text)), [`[${of('12345678901234567890,')}1]`]],
   ['Retry-After', parseDelay, [of('9', 'x'), of(' ', 'x'), of('(', ' GMT')]],
   ['the name of a key', parseKeyName, [of('-'), of('a-run1-1-')]],
+  ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
+  ['a text full of a secret', redact('aaaaaaaa'), [of('a')]],
   ['the Link header', (link) => announcesMore({ link }), [of('<'), of(';a="b'), of('; rel')]],
 ];
 
