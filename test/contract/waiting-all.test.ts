@@ -1,19 +1,13 @@
-import { describe, expect, type TestContext, test } from 'vitest';
-import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
+import { describe, expect, test } from 'vitest';
+import type { FaultRule, OperationPlan } from '../../control-plane/index.js';
 import { hang, retryAfter, status } from '../kit/fault.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
-import { errorOf, noticesOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
-import { all, ended, failedAtOnce, forever, gaps, minute, second, tookOf, waitFor } from '../kit/wait.js';
+import { errorOf, noticesOf, type Stage } from '../kit/stage.js';
+import { all, ended, failedAtOnce, forever, gaps, many, minute, second, type WaitPlan, waitFor } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
-function waitForAll(stage: Stage, inputs: StepOptions['inputs'] = {}): Promise<StepResult> {
-  return stage.run({ ...all, ...inputs });
-}
-
-/** Starts so many operations. */
-function start(stage: Stage, count: number, plan: OperationPlan): Operation[] {
-  return Array.from({ length: count }, () => stage.operation(plan));
-}
+/** Milliseconds by which the clock of the runner is ahead. */
+const clocks = [-60 * minute, 0, 60 * minute];
 
 function expectNothing(result: StepResult): void {
   expect(result.outputs).toMatchObject({ status: 'finished', count: '0', 'operation-ids': '[]', operations: '[]' });
@@ -25,31 +19,13 @@ function idsOf({ outputs }: StepResult): string[] {
 }
 
 describe('what counts', () => {
-  test('every unfinished operation of the project counts, and every one that begins meanwhile', async (context) => {
-    const stage = await setStage(context, { projects: 2, operations: 30 });
-    const first = stage.operation({ lengthMs: 10 * second });
-    stage.operation({ ...failedAtOnce, ageMs: 10 * second });
-    stage.operation({ ...forever, projectId: stage.service.projectIds[1] ?? '' });
-    let later: Operation | undefined;
-    stage.after(8 * second, () => {
-      later = stage.operation({ lengthMs: 20 * second });
-    });
-    const result = await waitForAll(stage);
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '2', 'operation-id': later?.id });
-    expect(idsOf(result).sort()).toEqual([first.id, later?.id].sort());
-    expect(tookOf(result)).toBeGreaterThanOrEqual(28 * second);
-  });
-
-  test('only operations that the filter admits count', async (context) => {
-    const stage = await setStage(context);
-    const started = (action: string, branchId: string, lengthMs: number) =>
-      stage.operation({ lengthMs, action, branchId }).id;
-    const ours = [started('create_branch', 'br-ours-1', second), started('create_timeline', 'br-ours-2', 2 * second)];
-    started('create_branch', 'br-theirs-1', Number.POSITIVE_INFINITY);
-    started('apply_config', 'br-ours-1', Number.POSITIVE_INFINITY);
-    const result = await waitForAll(stage, { filter: 'action=create_*\nbranch_id!=br-theirs-?' });
-    expect(result.conclusion).toBe('success');
-    expect(idsOf(result).sort()).toEqual(ours.sort());
+  test('every unfinished operation counts, and every one that begins meanwhile', async (context) => {
+    const later = { startsAfterMs: 8 * second, lengthMs: 20 * second };
+    const plans = [{ ...failedAtOnce, ageMs: 10 * second }, ...many(30, ended), { lengthMs: 10 * second }, later];
+    const { result, ids, took } = await waitFor(context, plans, all);
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '2', 'operation-id': ids[32] });
+    expect(idsOf(result).sort()).toEqual(ids.slice(31).sort());
+    expect(took).toBeGreaterThanOrEqual(28 * second);
   });
 
   test.for([
@@ -58,47 +34,41 @@ describe('what counts', () => {
     ['a filter that names action', 'action=suspend_compute', 1],
     ['a filter that excludes an action', 'action!=start_compute', 2],
   ] as const)('what the service starts counts only by a filter of action: %s', async ([, filter, count], context) => {
-    const stage = await setStage(context);
-    for (const action of ['suspend_compute', 'check_availability']) stage.operation({ ...forever, action });
-    const result = await waitForAll(stage, { filter, timeout: '0' });
+    const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
+    const { result } = await waitFor(context, plans, { ...all, filter, timeout: '0' });
     expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
   });
 
   const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
-  test.for<[what: string, at: number, appearing: OperationPlan, otherLengthMs: number]>([
+  test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLengthMs: number]>([
     ['appeared and failed between two polls', 25 * second, failedAtOnce, minute],
     ['failed after the other had ended', 29.9 * second, failedAtOnce, 29 * second],
     ['is listed late, after it failed,', 21 * second, listedLate, minute],
-  ])('one that %s counts as failed', async ([, at, appearing, lengthMs], context) => {
-    const stage = await setStage(context);
-    stage.operation({ lengthMs });
-    let failed: Operation | undefined;
-    stage.after(at, () => {
-      failed = stage.operation(appearing);
-    });
-    const result = await waitForAll(stage, { 'poll-interval': '10s' });
-    expect(result.outputs).toMatchObject({ status: 'failed', count: '2', 'operation-id': failed?.id });
-    expect(errorOf(result)).toContain(failed?.id);
-    expect(tookOf(result)).toBe(30 * second);
+  ])('one that %s counts as failed', async ([, startsAfterMs, appearing, lengthMs], context) => {
+    const plans = [{ lengthMs }, { ...appearing, startsAfterMs }];
+    const { result, ids, took } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' });
+    expect(result.outputs).toMatchObject({ status: 'failed', count: '2', 'operation-id': ids[1] });
+    expect(errorOf(result)).toContain(ids[1]);
+    expect(took).toBe(30 * second);
   });
 
   test.for(['finished', 'failed'])('one that left the newest 200 is followed until it %s', async (outcome, context) => {
-    const before = (stage: Stage) => stage.after(20 * second, () => start(stage, 250, ended));
-    const { result, took, paths, ids } = await waitFor(context, [{ lengthMs: minute, outcome }], all, { before });
+    const plans = [{ lengthMs: minute, outcome }, ...many(250, { ...ended, startsAfterMs: 20 * second })];
+    const { result, took, paths, ids } = await waitFor(context, plans, all);
     expect(result.outputs['status']).toBe(outcome);
     expect(took).toBeGreaterThanOrEqual(minute);
     expect(paths().at(-1)).toContain(ids[0]);
   });
 
   test('old operations that move into the newest 200 when others are deleted do not count', async (context) => {
-    const stage = await setStage(context);
-    start(stage, 20, { ...failedAtOnce, ageMs: 120 * minute });
-    const later = start(stage, 199, { ...ended, ageMs: 60 * minute });
-    stage.operation({ lengthMs: minute });
-    stage.after(20 * second, () => {
-      for (const operation of later.slice(0, 50)) stage.service.plane.removeOperation(operation);
+    const old = [...many(20, { ...failedAtOnce, ageMs: 120 * minute }), ...many(199, { ...ended, ageMs: 60 * minute })];
+    const { result } = await waitFor(context, [...old, { lengthMs: minute }], all, {
+      before: ({ after, service }, operations) =>
+        after(20 * second, () => {
+          for (const operation of operations.slice(20, 70)) service.plane.removeOperation(operation);
+        }),
     });
-    expect((await waitForAll(stage)).outputs).toMatchObject({ status: 'finished', count: '1' });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   });
 
   test('an id from the list is shown as text of the service, also when it is no longer found', async (context) => {
@@ -113,13 +83,12 @@ describe('what counts', () => {
 
 describe('an empty list', () => {
   test('it is believed only by a poll 5 s after the first, which reads pages of 100', async (context) => {
-    const stage = await setStage(context, { operations: 3 });
-    const result = await waitForAll(stage);
+    const { result, times, paths, projectId } = await waitFor(context, many(3, ended), all);
     expectNothing(result);
-    expect(stage.times().at(-1)).toBe(5 * second);
-    expect(stage.times().length).toBeGreaterThan(3);
-    expect(noticesOf(result)).toEqual([`Found no unfinished operation to wait for in project ${stage.projectId}.`]);
-    for (const { path } of stage.service.requests) expect(path).toMatch(/\/operations\?limit=100(&|$)/);
+    expect(times().at(-1)).toBe(5 * second);
+    expect(times().length).toBeGreaterThan(3);
+    expect(noticesOf(result)).toEqual([`Found no unfinished operation to wait for in project ${projectId}.`]);
+    for (const path of paths()) expect(path).toMatch(/\/operations\?limit=100(&|$)/);
   });
 
   test.for<[when: string, inputs: StepOptions['inputs'], polls: number[], ...faults: FaultRule[]]>([
@@ -133,19 +102,13 @@ describe('an empty list', () => {
     expect(result.log.includes('Polling for 5s more')).toBe(polls.length > 1);
   });
 
-  test('an operation that is listed 1.5 s late does not slip through the gate', async (context) => {
-    const plan = { lengthMs: minute, appearsAfterMs: 1_500, outcome: 'failed' };
-    const { result, ids } = await waitFor(context, [plan], all);
-    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[0] });
-  });
-
-  test.for([
-    ['failed', 4],
-    ['finished', 5],
-  ] as const)('one that appears meanwhile and has already %s ends the 5 s', async ([outcome, within], context) => {
-    const before = (stage: Stage) => stage.after(2.2 * second, () => stage.operation({ lengthMs: 0, outcome }));
-    const { result, took } = await waitFor(context, [], { ...all, 'fail-on': 'empty' }, { before });
-    expect(result.outputs).toMatchObject({ status: outcome, count: '1' });
+  test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
+    ['listed 1.5 s late does not slip through the gate', { lengthMs: minute, appearsAfterMs: 1_500 }, 'failed', 75],
+    ['that appears meanwhile and has already failed ends the 5 s', { ...ended, startsAfterMs: 2_200 }, 'failed', 4],
+    ['that appears meanwhile and has already finished ends the 5 s', { ...ended, startsAfterMs: 2_200 }, 'finished', 5],
+  ])('an operation %s', async ([, plan, outcome, within], context) => {
+    const { result, took, ids } = await waitFor(context, [{ ...plan, outcome }], { ...all, 'fail-on': 'empty' });
+    expect(result.outputs).toMatchObject({ status: outcome, count: '1', 'operation-id': ids[0] });
     expect(took).toBeLessThan(within * second);
   });
 
@@ -156,12 +119,10 @@ describe('an empty list', () => {
   });
 
   test.for(['all', '[]'])('fail-on: empty makes it fail the step (operation-id: %s)', async (ids, context) => {
-    const stage = await setStage(context);
-    const result = await stage.run({ 'operation-id': ids, 'fail-on': 'empty' });
+    const { result, took } = await waitFor(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
     expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });
-    expect(result.conclusion).toBe('failure');
     expect(errorOf(result)).toMatch(/fail-on: empty/);
-    expect(tookOf(result)).toBe(ids === 'all' ? 5 * second : 0);
+    expect(took).toBe(ids === 'all' ? 5 * second : 0);
   });
 
   test('it does not make a throttled wait poll faster', async (context) => {
@@ -172,32 +133,36 @@ describe('an empty list', () => {
     for (const pause of rest) expect(pause).toBeGreaterThan(5 * second);
   });
 
-  test('the notice names what failed in the last 5 minutes of the service, whatever the clock of the runner says', async (context) => {
-    for (const clockAheadMs of [-60 * minute, 0, 60 * minute]) {
-      const stage = await setStage(context, { clockAheadMs });
-      const failed = (ageMs: number, more = {}) =>
-        stage.operation({ ageMs, lengthMs: second, outcome: 'failed', branchId: 'br-ours', ...more }).id;
-      const named = [failed(4 * minute), failed(60 * minute, { lengthMs: 57 * minute })];
+  test.for(clocks)(
+    'the notice names what failed in the last 5 minutes of the service, and counts what the filter excluded (clock of the runner ahead by %i ms)',
+    async (clockAheadMs, context) => {
+      const failed = { ageMs: 4 * minute, lengthMs: second, outcome: 'failed', branchId: 'br-ours' };
+      const named = [failed, { ...failed, ageMs: 60 * minute, lengthMs: 57 * minute }];
       const hidden = [
-        failed(6 * minute),
-        failed(minute, { branchId: 'br-theirs' }),
-        failed(minute, { action: 'suspend_compute' }),
-        failed(minute, { outcome: 'finished' }),
+        { ageMs: 6 * minute },
+        { branchId: 'br-theirs' },
+        { action: 'suspend_compute' },
+        { outcome: 'finished' },
       ];
-      const [notice] = noticesOf(await waitForAll(stage, { filter: 'branch_id=br-ours' }));
-      for (const id of named) expect(notice).toContain(id);
-      for (const id of hidden) expect(notice).not.toContain(id);
-    }
-  });
-
-  test('the notice says how many unfinished operations the filter excluded', async (context) => {
-    const plans = [forever, forever, forever, { ...forever, action: 'suspend_compute' }];
-    const { result } = await waitFor(context, plans, { ...all, filter: 'branch_id=other' });
-    expectNothing(result);
-    expect(noticesOf(result)[0]).toMatch(
-      /The filter excluded 3 unfinished operations\. Ignored 1 unfinished operation that the service itself started\./,
-    );
-  });
+      const excluded = [...many(3, { branchId: 'br-theirs' }), { action: 'suspend_compute' }];
+      const plans = [
+        ...named,
+        ...hidden.map((one) => ({ ...failed, ...one })),
+        ...excluded.map((one) => ({ ...forever, ...one })),
+      ];
+      const inputs = { ...all, filter: 'branch_id=br-ours' };
+      const { result, ids } = await waitFor(context, plans, inputs, { clockAheadMs });
+      expectNothing(result);
+      const [notice] = noticesOf(result);
+      expect(ids.filter((id) => notice?.includes(id))).toEqual(ids.slice(0, 2));
+      expect(notice).toMatch(
+        /The filter excluded 3 unfinished operations\. Ignored 1 unfinished operation that the service itself started\./,
+      );
+      expect(result.summary).toMatch(/^### ✅ wait-operation: Nothing to wait for\n/);
+      expect(result.summary).toContain(ids[0]);
+      expect(result.summary).not.toMatch(/<table>|mermaid/);
+    },
+  );
 });
 
 describe('the reads of the list', () => {
@@ -212,45 +177,35 @@ describe('the reads of the list', () => {
   });
 
   test('the first poll reads the newest 1,000, later ones the newest 200 and, singly, what was seen unfinished', async (context) => {
-    const stage = await setStage(context, { operations: 0 });
-    stage.operation(forever);
-    start(stage, 100, ended);
-    const long = stage.operation({ lengthMs: 50 * second });
-    start(stage, 950, ended);
-    const result = await waitForAll(stage, { 'poll-interval': '30s' });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '1', 'operation-id': long.id });
-    const polls = [...Array(10).fill(0), ...Array(3).fill(30 * second), ...Array(3).fill(minute)];
-    expect(stage.times()).toEqual(polls);
+    const plans = [forever, ...many(100, ended), { lengthMs: 50 * second }, ...many(950, ended)];
+    const { result, ids, times } = await waitFor(context, plans, { ...all, 'poll-interval': '30s' });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '1', 'operation-id': ids[101] });
+    expect(times()).toEqual([...Array(10).fill(0), ...Array(3).fill(30 * second), ...Array(3).fill(minute)]);
   });
 
   test.for<[what: string, rule: FaultRule]>([
-    ['a list that never comes', { fault: hang }],
-    ['a list that is throttled', { fault: status(429) }],
     ['a second page that never comes', { path: 'cursor=', fault: { kind: 'hang-mid-body' } }],
     ['a second page that is locked', { path: 'cursor=', fault: status(423) }],
     ['a second page that is not found', { path: 'cursor=', fault: status(404) }],
   ])('%s never opens the gate', async ([, rule], context) => {
-    const stage = await setStage(context, { faults: [rule] });
-    stage.operation({ ...forever, ageMs: minute });
-    start(stage, 150, ended);
-    const { outputs } = await waitForAll(stage, { timeout: '20s' });
-    expect(['timeout', 'error']).toContain(outputs['status']);
+    const plans = [{ ...forever, ageMs: minute }, ...many(150, ended)];
+    const { result } = await waitFor(context, plans, { ...all, timeout: '20s' }, { faults: [rule] });
+    expect(['timeout', 'error']).toContain(result.outputs['status']);
   });
 
   test('a poll that read one page of two proves nothing, even after one that read both', async (context) => {
     const faults = [{ endpoint: 'list-operations', nth: 5, fault: status(404) } as const];
-    const stage = await setStage(context, { operations: 0, faults });
-    start(stage, 150, ended);
-    stage.operation({ lengthMs: second });
-    expect((await waitForAll(stage, { 'poll-interval': '2s' })).outputs['status']).toBe('finished');
-    expect(stage.times()).toEqual([0, 0, 0, 2, 2, 4, 4, 4].map((time) => time * second));
+    const plans = [...many(150, ended), { lengthMs: second }];
+    const { result, times } = await waitFor(context, plans, { ...all, 'poll-interval': '2s' }, { faults });
+    expect(result.outputs['status']).toBe('finished');
+    expect(times()).toEqual([0, 0, 0, 2, 2, 4, 4, 4].map((time) => time * second));
   });
 
   test('one that appears and fails behind a first poll that was interrupted counts as failed', async (context) => {
     const faults = [{ endpoint: 'list-operations', from: 2, count: 2, fault: status(500) } as const];
     const notShown = { maximumPageSize: 1, overMaximum: 'clamp' } as const;
-    const before = (stage: Stage) => stage.after(300, () => stage.operation({ lengthMs: 50, outcome: 'failed' }));
-    const { result } = await waitFor(context, [ended, ended], all, { faults, notShown, before });
+    const plans = [ended, ended, { startsAfterMs: 300, lengthMs: 50, outcome: 'failed' }];
+    const { result } = await waitFor(context, plans, all, { faults, notShown });
     expect(result.outputs['status']).toBe('failed');
   });
 });
@@ -267,7 +222,7 @@ describe('since', () => {
   ])('%s, whatever the clock of the runner says', async ([, plan, verdict], context) => {
     const inputs = { ...since, filter: 'branch_id!=br-theirs', 'fail-on': 'empty' };
     const plans = [{ ...ended, ageMs: minute, ...plan }];
-    for (const clockAheadMs of [-60 * minute, 0, 60 * minute]) {
+    for (const clockAheadMs of clocks) {
       const { result, took, ids } = await waitFor(context, plans, inputs, { clockAheadMs });
       expect(result.outputs['status']).toBe(verdict ?? 'empty');
       expect(idsOf(result)).toEqual(verdict === undefined ? [] : ids);
@@ -275,87 +230,71 @@ describe('since', () => {
     }
   });
 
-  test('the first poll reads back to it, behind the newest 1,000', async (context) => {
-    const stage = await setStage(context);
-    const failed = stage.operation({ ...failedAtOnce, ageMs: 9 * minute });
-    start(stage, 1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
-    expect((await waitForAll(stage, since)).outputs).toMatchObject({ status: 'failed', 'operation-id': failed.id });
-  });
-
-  test('the first poll reads no further than it must', async (context) => {
-    const stage = await setStage(context);
-    start(stage, 1_500, { ...ended, ageMs: 60 * minute });
-    await waitForAll(stage, { ...since, timeout: '0' });
-    expect(stage.times()).toHaveLength(10);
+  test('the first poll reads back to it, behind the newest 1,000, and no further', async (context) => {
+    const old = many(500, { ...ended, ageMs: 60 * minute });
+    const recent = many(1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
+    const plans = [...old, { ...failedAtOnce, ageMs: 9 * minute }, ...recent];
+    const { result, times, ids } = await waitFor(context, plans, { ...since, timeout: '0' });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[500] });
+    expect(times()).toHaveLength(12);
   });
 });
 
 describe('several projects', () => {
-  /** A stage with an operation in each of the projects, and a wait for all of them. */
-  async function setProjects(context: TestContext, count: number, plan: OperationPlan, options: StageOptions = {}) {
-    const stage = await setStage(context, { projects: count, operations: 0, ...options });
-    const ids = stage.service.projectIds;
-    for (const projectId of ids) stage.operation({ projectId, ...plan });
-    const wait = (inputs: StepOptions['inputs'] = {}) =>
-      waitForAll(stage, { 'project-id': JSON.stringify(ids), ...inputs });
-    return { ...stage, ids, wait };
-  }
+  /** An operation in each of so many projects. */
+  const oneEach = (count: number, plan: OperationPlan): WaitPlan[] =>
+    Array.from({ length: count }, (_, project) => ({ ...plan, project }));
 
-  test('all of them must be idle, and the summary names each project', async (context) => {
-    const { ids, operation, wait } = await setProjects(context, 3, { lengthMs: 20 * second });
-    operation({ projectId: ids[2] ?? '', lengthMs: minute });
-    const result = await wait();
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '4' });
-    expect(tookOf(result)).toBeGreaterThanOrEqual(minute);
+  test('all of them must be idle, and summary and error name the project of each operation', async (context) => {
+    const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
+    const { result, service } = await waitFor(context, plans, { ...all, timeout: '1m' }, { projects: 3 });
+    expect(result.outputs).toMatchObject({ status: 'timeout', count: '5' });
     expect(result.summary).toContain('<th>Project</th>');
-    for (const id of ids) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
-  });
-
-  test('the error names the project of each operation', async (context) => {
-    const { ids, wait } = await setProjects(context, 2, forever);
-    const error = errorOf(await wait({ timeout: '10s' }));
-    for (const id of ids) expect(error).toContain(`in project ${id}`);
+    const [idle, ...busy] = service.projectIds;
+    for (const id of service.projectIds) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
+    for (const id of busy) expect(errorOf(result)).toContain(`] running for 1m in project ${id}`);
+    expect(errorOf(result)).not.toContain(`in project ${idle}`);
   });
 
   test('each of them has its own 5 s, and the log says so once', async (context) => {
-    const { ids, after, operation, wait } = await setProjects(context, 3, ended);
-    operation({ projectId: ids[0] ?? '', lengthMs: second });
-    after(3 * second, () => operation({ ...failedAtOnce, projectId: ids[1] ?? '' }));
-    const result = await wait();
+    const later = { ...failedAtOnce, project: 1, startsAfterMs: 3 * second };
+    const plans = [...oneEach(3, ended), { lengthMs: second, project: 0 }, later];
+    const { result } = await waitFor(context, plans, all, { projects: 3 });
     expect(result.outputs['status']).toBe('failed');
     const announced = /At least one project has no unfinished operation yet\. Polling for 5s more/g;
     expect(result.log.match(announced)).toHaveLength(1);
   });
 
-  test('an unknown one is an error after 5 s that names it', async (context) => {
-    const { ids, wait } = await setProjects(context, 2, forever);
-    const result = await wait({ 'project-id': [...ids, 'no-such-project'].join() });
-    expect(result.outputs['status']).toBe('error');
-    expect(errorOf(result)).toMatch(/no-such-project.*key without access gets 404/);
-    expect(tookOf(result)).toBeGreaterThanOrEqual(5 * second);
-  });
-
-  test('one that keeps failing is given up after 5 attempts, though others respond', async (context) => {
-    const { ids, service, paths, wait } = await setProjects(context, 2, forever);
-    const path = `projects/${ids[1]}/`;
-    service.faults.add({ path, fault: status(503) });
-    expect((await wait()).outputs['status']).toBe('error');
-    expect(paths().filter((one) => one.includes(path))).toHaveLength(5);
+  test.for([
+    ['is not found, after 5 s', 404, 5, /was not found.*key without access gets 404/],
+    ['keeps failing, after 5 attempts', 503, 0, /status 503/],
+  ] as const)('one that %s, is an error, though others respond', async ([, code, seconds, says], context) => {
+    const before = ({ service }: Stage) =>
+      service.faults.add({ path: `projects/${service.projectIds[1]}/`, fault: status(code) });
+    const wait = await waitFor(context, oneEach(2, forever), all, { projects: 2, before });
+    const [, failing] = wait.service.projectIds;
+    expect(wait.result.outputs['status']).toBe('error');
+    expect(errorOf(wait.result)).toMatch(says);
+    expect(errorOf(wait.result)).toContain(failing);
+    expect(wait.took).toBeGreaterThanOrEqual(seconds * second);
+    if (code === 503) expect(wait.paths().filter((path) => path.includes(`/${failing}/`))).toHaveLength(5);
   });
 
   test('one that hangs does not hide that another failed', async (context) => {
-    const { ids, service, wait } = await setProjects(context, 2, { lengthMs: 10 * second, outcome: 'failed' });
-    service.faults.add({ path: `/projects/${ids[0]}/`, fault: hang });
-    const result = await wait({ 'request-timeout': '5m' });
+    const plans = oneEach(2, { lengthMs: 10 * second, outcome: 'failed' });
+    const before = ({ service, projectId }: Stage) =>
+      service.faults.add({ path: `/projects/${projectId}/`, fault: hang });
+    const inputs = { ...all, 'request-timeout': '5m' };
+    const { result, took } = await waitFor(context, plans, inputs, { projects: 2, before });
     expect(result.outputs['status']).toBe('failed');
-    expect(tookOf(result)).toBeLessThan(14 * second);
+    expect(took).toBeLessThan(14 * second);
   });
 
   test('a hundred send at most 12 requests at once, and one read each a poll', async (context) => {
-    const options = { faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
-    const { service, wait } = await setProjects(context, 100, { lengthMs: 20 * second }, options);
-    const { outputs } = await wait({ 'poll-interval': '5s' });
-    expect(outputs).toMatchObject({ status: 'finished', count: '100' });
+    const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
+    const inputs = { ...all, 'poll-interval': '5s' };
+    const { result, service } = await waitFor(context, oneEach(100, { lengthMs: 20 * second }), inputs, options);
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
     expect(maxConcurrent(service.requests)).toBe(12);
     expect(service.requests.length % 100).toBe(0);
   });

@@ -10,39 +10,62 @@ export const ended: OperationPlan = { lengthMs: 0 };
 export const failedAtOnce: OperationPlan = { lengthMs: 0, outcome: 'failed' };
 export const all = { 'operation-id': 'all' };
 
+export interface WaitPlan extends OperationPlan {
+  /** Which project of the stage. Default: the first. */
+  readonly project?: number;
+  /** The operation begins so long after the step. */
+  readonly startsAfterMs?: number;
+}
+
+export function many(count: number, plan: WaitPlan): WaitPlan[] {
+  return Array(count).fill(plan);
+}
+
 export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOptions, 'debug'> {
   /** Faults, also of the operations with these ids. */
   readonly faults?: readonly FaultRule[] | ((...ids: string[]) => readonly FaultRule[]);
   /** After so many of the operations, more ended ones begin than one read of the newest 200 shows. */
   readonly buried?: number;
+  /** The runner cancels the step after so long. */
+  readonly cancelAfterMs?: number;
   /** Acts before the step starts. */
   readonly before?: (stage: Stage, operations: readonly Operation[]) => unknown;
 }
 
 export interface Wait extends Stage {
-  /** Of the operations that were planned. */
+  /** Of the operations that were planned, in the order of their start. */
   readonly ids: readonly string[];
   readonly result: StepResult;
   /** Milliseconds. */
   readonly took: number;
 }
 
-/** Waits for operations with these plans. The project has no others. */
+/** Waits for operations with these plans, in all projects of the stage. The projects have no others. */
 export async function waitFor(
   context: TestContext,
-  plans: readonly OperationPlan[],
+  plans: readonly WaitPlan[],
   inputs: StepOptions['inputs'] = {},
-  { faults = [], buried = 0, before, debug, ...options }: WaitOptions = {},
+  { faults = [], buried = 0, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
 ): Promise<Wait> {
   const stage = await setStage(context, { operations: 0, ...options });
-  const operations = plans.slice(0, buried).map((plan) => stage.operation(plan));
-  if (buried > 0) for (let n = 0; n < 250; n++) stage.operation(ended);
-  operations.push(...plans.slice(buried).map((plan) => stage.operation(plan)));
-  const ids = operations.map(({ id }) => id);
-  for (const rule of typeof faults === 'function' ? faults(...ids) : faults) stage.service.faults.add(rule);
+  const { projectIds, faults: faultPlan } = stage.service;
+  const operations: Operation[] = [];
+  const start = ({ project = 0, startsAfterMs = 0, ...plan }: WaitPlan) => {
+    const begin = () => void operations.push(stage.operation({ projectId: projectIds[project] ?? '', ...plan }));
+    if (startsAfterMs > 0) stage.after(startsAfterMs, begin);
+    else begin();
+  };
+  for (const plan of plans.slice(0, buried)) start(plan);
+  if (buried > 0) for (const plan of many(250, ended)) stage.operation(plan);
+  for (const plan of plans.slice(buried)) start(plan);
+  const idsOf = () => operations.map(({ id }) => id);
+  for (const rule of typeof faults === 'function' ? faults(...idsOf()) : faults) faultPlan.add(rule);
   before?.(stage, operations);
-  const result = await stage.run({ 'operation-id': ids.join(' '), ...inputs }, { debug });
-  return { ...stage, ids, result, took: tookOf(result) };
+  const own = { 'project-id': projectIds.join(), 'operation-id': idsOf().join(' ') };
+  const step = stage.start({ ...own, ...inputs }, { debug });
+  if (cancelAfterMs !== undefined) stage.after(cancelAfterMs, () => void step.cancel());
+  const result = await step.done;
+  return { ...stage, ids: idsOf(), result, took: tookOf(result) };
 }
 
 export function tookOf({ outputs }: StepResult): number {
