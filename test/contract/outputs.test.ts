@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { status } from '../kit/fault.js';
 import { type Mode, requiredInputs } from '../kit/inputs.js';
 import { setStage, warningsOf } from '../kit/stage.js';
-import { forever, waitFor } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 /** Bytes of an array of records; one more is too much. */
@@ -55,19 +53,6 @@ describe('outputs of a wait', () => {
       expect(dirname(path)).toBe(folder || tmpdir());
       if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
     }
-  });
-
-  test('a failure sets them too; an operation that no response showed has an id, but no record, and does not count', async (context) => {
-    const late = await waitFor(context, [forever], { timeout: '700ms' });
-    const outputs = { status: 'timeout', count: '1', 'operation-id': late.ids[0], 'duration-ms': '700' };
-    expect(late.result.conclusion).toBe('failure');
-    expect(late.result.outputs).toMatchObject({ ...outputs, 'operation-ids': JSON.stringify(late.ids) });
-    expect(JSON.parse(late.result.outputs['operations'] ?? '')).toMatchObject([{ id: late.ids[0] }]);
-    expect(JSON.parse(fileOf(late.result))).toMatchObject({ status: 'timeout' });
-
-    const unseen = await waitFor(context, [forever], {}, { faults: [{ fault: status(403) }] });
-    const ids = { 'operation-id': unseen.ids[0], 'operation-ids': JSON.stringify(unseen.ids) };
-    expect(unseen.result.outputs).toMatchObject({ status: 'error', count: '0', operations: '[]', ...ids });
   });
 
   test('integers of any size keep their digits, and unknown fields are passed through', async (context) => {
