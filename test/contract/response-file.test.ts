@@ -31,24 +31,18 @@ function shown(result: StepResult): string {
 
 test('a path is relative to the workspace, and only ids are read from the file: neither a status nor a secret', async (context) => {
   const stage = await setStage(context);
-  const [first, second, third] = [1, 2, 3].map(() => stage.operation({ lengthMs: 300 }).id);
-  const ofProject = { project_id: stage.projectId };
+  const [id, other] = [1, 2].map(() => stage.operation({ lengthMs: 300 }).id);
   const job = new Job();
   mkdirSync(join(job.workspace, 'out'));
   const body = {
-    branch: { name: 'hunter2-branch' },
     connection_uris: [{ connection_uri: 'postgres://u:hunter2@host/db' }],
-    operations: [
-      { id: first, ...ofProject, action: 'hunter2-action', status: 'failed' },
-      { id: second?.toUpperCase() },
-      { id: first },
-    ],
-    operation: { id: third, ...ofProject },
+    operations: [{ id, project_id: stage.projectId, action: 'hunter2-action', status: 'failed' }],
+    operation: { id: other?.toUpperCase() },
   };
   writeFileSync(join(job.workspace, 'out', 'response.json'), JSON.stringify(body));
   const result = await stage.run({ 'response-file': 'out/response.json' }, { job });
-  const ids = JSON.stringify([first, second, third]);
-  expect(result.outputs).toMatchObject({ status: 'finished', count: '3', 'operation-ids': ids });
+  const ids = JSON.stringify([id, other]);
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '2', 'operation-ids': ids });
   expect(shown(result)).not.toContain('hunter2');
 });
 
