@@ -2,7 +2,7 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { json, record, text } from '../kit/hostile-values.js';
+import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
@@ -92,17 +92,22 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   expect(shown(result)).not.toContain('hunter2');
 });
 
-test('a missing file, a folder and a huge file are rejected', async (context) => {
-  const stage = await setStage(context);
+test('a missing file of any name, a folder and a huge file are rejected, with an error that is only text', async (context) => {
+  const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
   const missing = /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/;
+  const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
+    ...names.map((name) => [name, /does not exist|cannot be read/] as const),
     [stage.folder, /is not a regular file; expected the file/],
     [huge['response-file'], /is larger than 256 MiB/],
-  ] as const)
-    expect(errorOf(await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path }))).toMatch(message);
+  ] as const) {
+    const result = await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path });
+    expect(errorOf(result)).toMatch(message);
+    expect(defectsOf(result)).toEqual([]);
+  }
 });
 
 test('the project of the file is compared with project-id, with all digits, unless that is invalid', async (context) => {
@@ -132,15 +137,6 @@ test('a file of any bytes, or a response of any shape, is rejected, or waited fo
     expect(defectsOf(result)).toEqual([]);
     expect(shown(result)).not.toMatch(/hunter2|HACKED/);
     if (result.outputs['count'] === '0') expect(JSON.parse(String(body))).toMatchObject({ operations: [] });
-  });
-  await fc.assert(property, { numRuns: 40 });
-});
-
-test('a path of any text is rejected, with an error that is only text', async (context) => {
-  const stage = await setStage(context, { oneJob: true });
-  const property = fc.asyncProperty(text, async (path) => {
-    const inputs = { 'operation-id': '', 'response-file': `${path.replaceAll('\0', '')}/x` };
-    expect(defectsOf(await rejectInputs(stage, 'wait-operation', inputs))).toEqual([]);
   });
   await fc.assert(property, { numRuns: 40 });
 });

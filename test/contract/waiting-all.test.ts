@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultRule, OperationPlan } from '../../control-plane/index.js';
+import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
 import { hang, retryAfter, status } from '../kit/fault.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage } from '../kit/stage.js';
@@ -245,6 +245,10 @@ describe('several projects', () => {
   const oneEach = (count: number, plan: OperationPlan): WaitPlan[] =>
     Array.from({ length: count }, (_, project) => ({ ...plan, project }));
 
+  /** All requests for the second project fail like this. */
+  const failSecond = (fault: Fault) => (stage: Stage) =>
+    stage.service.faults.add({ path: `/${stage.service.projectIds[1]}/`, fault });
+
   test('all of them must be idle, and summary and error name the project of each operation', async (context) => {
     const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
     const { result, service } = await waitFor(context, plans, { ...all, timeout: '1m' }, { projects: 3 });
@@ -269,9 +273,7 @@ describe('several projects', () => {
     ['is not found, after 5 s', 404, 5, /was not found.*key without access gets 404/],
     ['keeps failing, after 5 attempts', 503, 0, /status 503/],
   ] as const)('one that %s, is an error, though others respond', async ([, code, seconds, says], context) => {
-    const before = ({ service }: Stage) =>
-      service.faults.add({ path: `projects/${service.projectIds[1]}/`, fault: status(code) });
-    const wait = await waitFor(context, oneEach(2, forever), all, { projects: 2, before });
+    const wait = await waitFor(context, oneEach(2, forever), all, { projects: 2, before: failSecond(status(code)) });
     const [, failing] = wait.service.projectIds;
     expect(wait.result.outputs['status']).toBe('error');
     expect(errorOf(wait.result)).toMatch(says);
@@ -282,10 +284,8 @@ describe('several projects', () => {
 
   test('one that hangs does not hide that another failed', async (context) => {
     const plans = oneEach(2, { lengthMs: 10 * second, outcome: 'failed' });
-    const before = ({ service, projectId }: Stage) =>
-      service.faults.add({ path: `/projects/${projectId}/`, fault: hang });
     const inputs = { ...all, 'request-timeout': '5m' };
-    const { result, took } = await waitFor(context, plans, inputs, { projects: 2, before });
+    const { result, took } = await waitFor(context, plans, inputs, { projects: 2, before: failSecond(hang) });
     expect(result.outputs['status']).toBe('failed');
     expect(took).toBeLessThan(14 * second);
   });

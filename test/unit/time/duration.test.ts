@@ -7,7 +7,6 @@ test.each([
   ['500ms', 500],
   ['1h30m', 90 * minute],
   ['5000d4000h3000m2000s1000ms', 5_000 * day + 4_000 * hour + 3_000 * minute + 2_001 * second],
-  ['0', 0],
   ['45', 45 * second],
   ['007s', 7 * second],
 ])('%s is a duration of %d ms', (text, ms) => {
@@ -22,7 +21,6 @@ test.each([
 });
 
 test.each([
-  [0, '0ms'],
   [999, '999ms'],
   [second, '1s'],
   [1_649, '1.6s'],
