@@ -270,9 +270,9 @@ describe('several projects', () => {
   });
 
   test.for([
-    ['is not found, after 5 s', 404, 5, /was not found.*key without access gets 404/],
-    ['keeps failing, after 5 attempts', 503, 0, /status 503/],
-  ] as const)('one that %s, is an error, though others respond', async ([, code, seconds, says], context) => {
+    ['is not found is an error after 5 s', 404, 5, /was not found.*key without access gets 404/],
+    ['keeps failing is an error after 5 attempts', 503, 0, /status 503/],
+  ] as const)('one that %s, though others respond', async ([, code, seconds, says], context) => {
     const wait = await waitFor(context, oneEach(2, forever), all, { projects: 2, before: failSecond(status(code)) });
     const [, failing] = wait.service.projectIds;
     expect(wait.result.outputs['status']).toBe('error');

@@ -217,27 +217,25 @@ describe('several operations', () => {
     const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
     const { result, paths, ids } = await waitFor(context, plans, { 'poll-interval': '1m' }, { buried: 2 });
     expect(result.conclusion).toBe('success');
-    const [page, [one, two, three, four]] = ['?limit=100', ids.map((id) => `/${id}`)];
+    const page = '?limit=100';
+    const [one, two, three, four] = ids.map((id) => `/${id}`);
     const requested = paths().map((path) => path.replace(/.*operations/, '').replace(/&?cursor=[^&]*/, ''));
     expect(requested).toEqual([page, page, one, two, page, page, one, two, page, three, four]);
   });
 
-  test.for(['true', 'false'])(
-    'with fail-fast: %s the step ends at a failure, or with the last of them',
-    async (failFast, context) => {
-      const isFast = failFast === 'true';
-      const end = isFast ? 10 * second : minute;
-      const failing = { lengthMs: 10 * second, outcome: 'failed', failuresCount: 7 };
-      const plans = [failing, { lengthMs: minute }, { lengthMs: 5 * second }];
-      const { result, took, ids } = await waitFor(context, plans, { 'fail-fast': failFast });
-      expect(result.outputs).toMatchObject({ status: 'failed', count: '3', 'operation-id': ids[0] });
-      expect(took).toBeGreaterThanOrEqual(end);
-      expect(took).toBeLessThan(1.3 * end);
-      const named = `^1 of 3 operations in project \\S+ failed: .*${ids[0]}.*failures_count 7`;
-      expect(errorOf(result)).toMatch(new RegExp(named));
-      expect(new RegExp(`Stopped waiting for: .*${ids[1]}`).test(errorOf(result))).toBe(isFast);
-    },
-  );
+  test.for(['true', 'false'])('fail-fast: %s ends the step at a failure or the last end', async (failFast, context) => {
+    const isFast = failFast === 'true';
+    const end = isFast ? 10 * second : minute;
+    const failing = { lengthMs: 10 * second, outcome: 'failed', failuresCount: 7 };
+    const plans = [failing, { lengthMs: minute }, { lengthMs: 5 * second }];
+    const { result, took, ids } = await waitFor(context, plans, { 'fail-fast': failFast });
+    expect(result.outputs).toMatchObject({ status: 'failed', count: '3', 'operation-id': ids[0] });
+    expect(took).toBeGreaterThanOrEqual(end);
+    expect(took).toBeLessThan(1.3 * end);
+    const named = `^1 of 3 operations in project \\S+ failed: .*${ids[0]}.*failures_count 7`;
+    expect(errorOf(result)).toMatch(new RegExp(named));
+    expect(new RegExp(`Stopped waiting for: .*${ids[1]}`).test(errorOf(result))).toBe(isFast);
+  });
 
   const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * second, outcome: 'failed' });
   test.for<[what: string, rule: FaultRule, failFast: string, within: number]>([

@@ -30,9 +30,10 @@ test.each([
   [59_500, '1m'],
   [65 * second, '1m 05s'],
   [hour - 501, '59m 59s'],
+  [hour - 500, '1h'],
   [day - 501, '23h 59m'],
   [day - 500, '1d'],
-  [3 * day + 4 * hour + 59 * minute, '3d 04h'],
+  [3 * day + 14 * hour + 59 * minute, '3d 14h'],
 ])('%d ms are shown as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
