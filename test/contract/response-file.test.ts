@@ -81,6 +81,7 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['another id', '{"operation":{"id":"hunter2"}}', /`operation\.id` that is not a UUID/],
   ['the word all as id', '{"operation":{"id":"all"}}', /`operation\.id` that is not a UUID/],
   ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
+  ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
   ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
 ])('a file with %s is rejected, and nothing of it is shown', async ([, body, message], context) => {
