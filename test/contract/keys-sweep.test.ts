@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { hang, onDelete, status } from '../kit/fault.js';
-import { rejectInputs } from '../kit/inputs.js';
+import type { Inputs } from '../kit/inputs.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import {
   addOldAndYoung,
@@ -74,15 +73,13 @@ describe('the run of a key', () => {
     ['goes on', noAge, 1, goesOn(1), /not completed/],
     ['goes on, shown without an attempt', noAge, 2, goesOn(), /not completed/],
     ['goes on at a later attempt', anyAge, 2, goesOn(3), /re-run \(now attempt 3\)/],
-    ['is completed at a later attempt', anyAge, 2, isOver(3), /re-run/],
     ['is shown at an earlier attempt', 35 * day, 2, goesOn(1), earlier],
     ['is shown as completed at an earlier attempt', 35 * day, 2, isOver(1), earlier],
     ['is not found', hour, 1, 'gone', /not found/],
     ['cannot be read', 35 * day, 1, failing(403), /unknown/],
-    ['gets no response', 35 * day, 1, 'hangs', /unknown/],
   ])(
     'keys of a run that %s are revoked if they are older than %d ms',
-    async ([, limit, attempt, known, why], context) => {
+    async ([shown, limit, attempt, known, why], context) => {
       const { runs, addKey, sweep } = await setSweep(context);
       runs.set('11', known);
       const keys = ages.map((ageMs) => ({ ageMs, id: addKey('11', { attempt, ageMs }) }));
@@ -94,22 +91,18 @@ describe('the run of a key', () => {
       for (const key of fileOf(result).keys) expect(key['why']).toMatch(why);
       const idsInSummary = [...result.summary.matchAll(/<tr><td>[^<]*<\/td><td><code>(\d+)/g)].map(([, id]) => id);
       expect(idsInSummary).toEqual([...revoked, ...kept]);
-      const isLookedUp = known !== 'hangs' && !(typeof known === 'object' && 'message' in known);
-      expect(warningsOf(result)).toHaveLength(isLookedUp ? 0 : 1);
+      expect(warningsOf(result)).toHaveLength(shown === 'cannot be read' ? 1 : 0);
     },
   );
 
   test('keys of the current run are kept, whatever GitHub shows, and those of its earlier attempts are revoked', async (context) => {
     const stage = await setSweep(context);
-    const revoked = [1, 2].map((attempt) => stage.addKey(ownRun, { attempt }));
-    const kept = [3, 4].map((attempt) => stage.addKey(ownRun, { attempt }));
-    const env = { GITHUB_RUN_ATTEMPT: '3' };
-    expectSwept(await stage.sweep({}, { env }), 'ok', { revoked, kept });
-    expect(stage.runs.lookups).toEqual([]);
-
     stage.runs.set(ownRun, { attempt: 9, isCompleted: true });
-    const other = stage.addKey('11');
-    expectSwept(await stage.sweep({}, { env }), 'ok', { revoked: [other], kept });
+    const earlier = [1, 2].map((attempt) => stage.addKey(ownRun, { attempt }));
+    const kept = [3, 4].map((attempt) => stage.addKey(ownRun, { attempt }));
+    const revoked = [...earlier, stage.addKey('11')];
+    expectSwept(await stage.sweep({}, { env: { GITHUB_RUN_ATTEMPT: '3' } }), 'ok', { revoked, kept });
+    expect(stage.runs.lookups).toEqual([ownRun, '11', '11', ownRun]);
   });
 });
 
@@ -143,11 +136,10 @@ describe('the name of a key', () => {
     const revoked = [stage.addKey('11')];
     const name = stage.service.plane.key(revoked[0] ?? '')?.name ?? '';
     const untouched = [
-      ...['copy of ', 'x'.repeat(20), '\n', '-'].map((start) => start + name),
-      ...[' (2)', '-old', '\n', '\r', '\u0000', '-x', 'x'].map((end) => name + end),
-      ...[name.slice(1, -1), name.slice(0, -1), name.toUpperCase(), name.replaceAll('-', '_')],
-      ...[name.replace('-run11-1-', '-run1-11-'), name.replace('-run11', '-run011'), name.replace('-run', '-RUN')],
-      ...[name.replace('run', 'r\u0131n'), name.replace('1-1', '1\u20101'), name.split('-').reverse().join('-')],
+      ...['copy of ', '\n', '-'].map((start) => start + name),
+      ...[' (2)', '\n', '\u0000', '-x'].map((end) => name + end),
+      ...[name.slice(1, -1), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('1-1', '1\u20101')],
+      ...[name.replace('-run11-1-', '-run1-11-'), name.replace('-run11', '-run011'), name.replace('run', 'r\u0131n')],
       ...['shop', '', '*', `shop-run11-1-${ours}-abcdefghijkl`],
     ].map((similar) => stage.addNamed(similar, 300 * day));
 
@@ -159,36 +151,26 @@ describe('the name of a key', () => {
   });
 });
 
-describe('a key kept on purpose', () => {
-  test('is kept, named in the summary, and its run is not looked up', async (context) => {
-    const stage = await setSweep(context);
-    const env = { GITHUB_RUN_ID: '12' };
-    const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env });
-    const keptId = outputs['key-id'] ?? '';
-    await stage.pass(300 * day);
-    const revoked = [stage.addKey('11')];
+test('a key kept on purpose is kept, named in the summary, and its run is not looked up', async (context) => {
+  const stage = await setSweep(context);
+  const env = { GITHUB_RUN_ID: '12' };
+  const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env });
+  await stage.pass(300 * day);
+  const kept = [outputs['key-id'] ?? '', stage.addKey(ownRun, { isKept: true, ageMs: 300 * day })];
+  const revoked = [stage.addKey('11')];
 
-    for (const dryRun of ['true', 'false']) {
-      const result = await stage.sweep({ 'older-than': '1s', 'dry-run': dryRun });
-      expectSwept(result, 'ok', { revoked, kept: [keptId] });
-      expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${keptId}</code></td>`);
-      expect(fileOf(result).keys).toMatchObject([
-        { id: keptId, kept_on_purpose: true, run_is_over: null, why: 'revoke-in-post: false' },
-        { kept_on_purpose: false, run_is_over: true },
-      ]);
-    }
-    expect(stage.aliveIds()).toEqual(['1', keptId]);
-    expect(stage.runs.lookups).not.toContain('12');
-  });
-
-  test('is kept where only age counts, and with an earlier attempt of the current run', async (context) => {
-    const stage = await setSweep(context);
-    stage.runs.set(ownRun, failing(403));
-    const env = { GITHUB_RUN_ATTEMPT: '2' };
-    const kept = ['11', ownRun].map((id) => stage.addKey(id, { isKept: true, ageMs: 300 * day }));
-    const revoked = [stage.addKey('11', { ageMs: 300 * day })];
-    expectSwept(await stage.sweep({}, { env }), 'ok', { revoked, kept });
-  });
+  // Only age counts while the current run cannot be read.
+  for (const own of [failing(403), running]) {
+    stage.runs.set(ownRun, own);
+    const inputs = { 'older-than': '1s', 'dry-run': String(own !== running) };
+    const result = await stage.sweep(inputs, { env: { GITHUB_RUN_ATTEMPT: '2' } });
+    expectSwept(result, 'ok', { revoked, kept });
+    for (const id of kept) expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${id}</code></td>`);
+    const keptKey = { kept_on_purpose: true, run_is_over: null, why: 'revoke-in-post: false' };
+    expect(fileOf(result).keys).toMatchObject([keptKey, keptKey, { kept_on_purpose: false, run_is_over: true }]);
+  }
+  expect(stage.aliveIds()).toEqual(['1', ...kept]);
+  expect(stage.runs.lookups).not.toContain('12');
 });
 
 test.for([running, failing(403)])(
@@ -205,7 +187,7 @@ test.for([running, failing(403)])(
     expectSwept(dry, 'ok', ids);
     expectSwept(wet, 'ok', ids);
     expect([fileOf(dry), fileOf(wet)]).toMatchObject([{ dry_run: true }, { dry_run: false }]);
-    expect(dry.summary).toContain('would be revoked');
+    expect(dry.summary).toContain('🧹 would be revoked');
     expect(dry.log).not.toMatch(/was revoked/);
     // What was done to a key differs, and the first sweep changes the last use of the parent key.
     const decisions = (result: StepResult) => fileOf(result).keys.map(({ record, ...decision }) => decision);
@@ -213,69 +195,21 @@ test.for([running, failing(403)])(
   },
 );
 
-describe('a sweep', () => {
-  test('revokes the other keys if one revocation fails; then the step fails and names each key', async (context) => {
-    const faults = [
-      { path: '/api_keys/3', fault: status(403) },
-      { path: '/api_keys/5', fault: status(503) },
-      // As if another sweep revoked it meanwhile.
-      { path: '/api_keys/6', fault: status(404, { done: 'now' }) },
-    ];
-    const stage = await setSweep(context, { faults });
-    for (let n = 0; n < 6; n++) stage.addKey(String(11 + n));
-    const own = stage.addKey(ownRun);
-    const result = await stage.sweep();
-    expectSwept(result, 'error', { revoked: ['2', '4', '7'], kept: ['3', '5', own] });
-    expect(stage.aliveIds()).toEqual(['1', '3', '5', own]);
-    expect(errorOf(result)).toMatch(/2 of 6 keys/);
-    for (const text of [/\b3\b.*status 403.*request id req-\d+/, /\b5\b.*status 503.*request id req-\d+/])
-      expect(errorOf(result)).toMatch(text);
-    expect(result.summary).toMatch(/^### ❌/);
-    for (const text of ['not revoked', 'already gone']) expect(result.summary).toContain(text);
-  });
-
-  test('revokes what an incomplete list of keys shows, with a warning', async (context) => {
-    const stage = await setSweep(context, { notShown: { keysPageSize: 2 } });
-    const revoked = [stage.addKey('11')];
-    const unseen = stage.addKey('11');
-    const result = await stage.sweep();
-    expectSwept(result, 'ok', { revoked });
-    expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
-    expect(stage.aliveIds()).toEqual(['1', unseen]);
-    expect(warningsOf(await stage.sweep())).toEqual([]);
-  });
-
-  // `keys-revoke.test.ts` shows the same at the deadline.
-  test('that is cancelled while it revokes shows what was done until then', async (context) => {
-    const stage = await setSweep(context, { faults: [onDelete({ ...hang, done: 'never' }, { from: 3 })] });
-    const [first = '', second = '', ...others] = Array.from({ length: 8 }, () => stage.addKey('11'));
-    const own = stage.addKey(ownRun);
-    const step = stage.startSweep();
-    stage.after(7_000, () => void step.cancel());
-    const result = await step.done;
-    expectSwept(result, 'cancelled', { revoked: [first, second], kept: [...others, own] });
-    expect(result.outputs['duration-ms']).toBe('7000');
-    expect(result.summary).toMatch(/^### 🚫 .*Cancelled: 2 revoked, 7 kept/);
-  });
-
-  test.for([2, -2])('measures ages on the clock of the service (runner ahead: %i h)', async (hours, context) => {
-    const stage = await setSweep(context, { clockAheadMs: hours * hour });
-    const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
-    const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
-    expectSwept(await stage.sweep(), 'ok', { revoked, kept });
-  });
+test('a sweep revokes what an incomplete list of keys shows, with a warning', async (context) => {
+  const stage = await setSweep(context, { notShown: { keysPageSize: 2 } });
+  const [shown = '', unseen = ''] = stage.addKeys(2);
+  const result = await stage.sweep();
+  expectSwept(result, 'ok', { revoked: [shown] });
+  expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
+  expect(stage.aliveIds()).toEqual(['1', unseen]);
+  expect(warningsOf(await stage.sweep())).toEqual([]);
 });
 
-test.for([
-  ['GITHUB_RUN_ID', undefined],
-  ['GITHUB_REPOSITORY', undefined],
-  ['GITHUB_API_URL', 'api.github.test'],
-  ['GITHUB_API_URL', 'ftp://api.github.test'],
-] as const)('if %s is %j, the error names the variable, and nothing is sent', async ([name, value], context) => {
-  const stage = await setSweep(context);
-  const result = await rejectInputs(stage, 'sweep-keys', {}, { env: { [name]: value } });
-  expect(errorOf(result)).toMatch(new RegExp(`^Bad input: ${name}: `));
-  expect(stage.runs.lookups).toEqual([]);
+test.for([2, -2])('ages are measured on the clock of the service (runner ahead: %i h)', async (hours, context) => {
+  const stage = await setSweep(context, { clockAheadMs: hours * hour });
+  const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
+  const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
+  expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
 describe('lookups of runs', () => {
@@ -301,28 +235,23 @@ describe('lookups of runs', () => {
     expect(stage.runs.maxConcurrent).toBe(6);
   });
 
-  test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined]>([
+  test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined, inputs?: Inputs]>([
     ['shows the run', '11', running, undefined],
     ['of the run fails', '11', failing(403), /status 403/],
     ['of the run gets no response', '11', 'hangs', /did not respond within request-timeout/],
+    ['has no time left', '11', 'gone', /no time was left for a second lookup/, { timeout: '2s' }],
     ['of the current run finds none', ownRun, 'gone', /cannot read the current run/],
     ['of the current run fails', ownRun, failing(403), /status 403/],
-  ])('that find no run do not count if the second lookup %s', async ([, id, run, why], context) => {
+  ])('that find no run do not count if the second lookup %s', async ([, id, run, why, inputs], context) => {
     const stage = await setSweep(context);
     stage.runs.set('11', 'gone');
     stage.runs.set('12', completed);
     stage.runs.set(id, (attempt) => (attempt > 1 ? run : id === ownRun ? running : 'gone'));
     const [old, young] = addOldAndYoung(stage);
     const other = stage.addKey('12', { ageMs: 0 });
-    const result = await stage.sweep();
+    const result = await stage.sweep(inputs);
     if (why === undefined) expectSwept(result, 'ok', { revoked: [other], kept: [old, young] });
     else expectWarned(result, [old, other], [young], why);
-  });
-
-  test('that find no run do not count if no time is left for the second lookup', async (context) => {
-    const stage = await setSweep(context);
-    const [old, young] = addOldAndYoung(stage);
-    expectWarned(await stage.sweep({ timeout: '2s' }), [old], [young], /no time was left for a second lookup/);
   });
 
   test('that fail do not affect the keys of other runs, and the warning names up to three reasons, each once', async (context) => {
@@ -362,60 +291,41 @@ describe('lookups of runs', () => {
     expect(new Set(stage.runs.lookups).size).toBe(runs);
   });
 
-  test('take at most half of the timeout: the rest is for revoking', async (context) => {
-    const stage = await setSweep(context, { faults: [onDelete({ kind: 'delay', ms: 20_000 }, {})] });
-    stage.runs.set(ownRun, 'hangs');
-    const [old, young] = addOldAndYoung(stage);
-    const result = await stage.sweep({ timeout: '2m', 'request-timeout': '5m' });
-    expectWarned(result, [old], [young], /: GitHub did not respond within half of the step's timeout\. Keys/);
-    expect(result.outputs['duration-ms']).toBe('80000');
-  });
-
-  test('without a response do not delay the others', async (context) => {
+  test.for([
+    ['a cancel', '11', 'hangs'],
+    ['an unexpected error', ownRun, new TypeError('undefined is not a function')],
+  ] as const)('end with %s about the run %s, and nothing is revoked', async ([, id, run], context) => {
     const stage = await setSweep(context);
-    const ids = Array.from({ length: 12 }, (_, n) => String(100 + n));
-    for (const id of ids) stage.runs.set(id, ['101', '105'].includes(id) ? 'hangs' : completed);
-    const keys = ids.map((id) => stage.addKey(id));
-    const kept = keys.filter((_, n) => n === 1 || n === 5);
-    const revoked = keys.filter((id) => !kept.includes(id));
-    const result = await stage.sweep({ 'request-timeout': '6m' });
-    expectWarned(result, revoked, kept, /half of the step's timeout/);
-    expect(result.outputs['duration-ms']).toBe(String(5 * 60_000));
+    stage.runs.set(id, run);
+    stage.addKey('11', { ageMs: 300 * day });
+    const step = stage.startSweep();
+    if (run === 'hangs') stage.after(7_000, () => void step.cancel());
+    const result = await step.done;
+    expect(stage.deletes()).toEqual([]);
+    if (run === 'hangs') expect(result.outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '7000' });
+    else expect(errorOf(result)).toContain('undefined is not a function');
   });
-
-  for (const id of [ownRun, '11'])
-    test.for([
-      ['a cancel', 'hangs'],
-      ['an unexpected error', new TypeError('undefined is not a function')],
-    ] as const)(`of run ${id} end with %s, and nothing is revoked`, async ([, run], context) => {
-      const stage = await setSweep(context);
-      stage.runs.set(id, run);
-      stage.addKey('11', { ageMs: 300 * day });
-      const step = stage.startSweep();
-      if (run === 'hangs') stage.after(7_000, () => void step.cancel());
-      const result = await step.done;
-      expect(stage.deletes()).toEqual([]);
-      if (run === 'hangs') expect(result.outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '7000' });
-      else expect(errorOf(result)).toContain('undefined is not a function');
-    });
 });
 
 describe('while the current run cannot be read', () => {
-  test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number]>([
+  const half = /: GitHub did not respond within half of the step's timeout\. Keys/;
+  const slow = { timeout: '2m', 'request-timeout': '5m' };
+  test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number, inputs?: Inputs]>([
     ['not found', 'gone', /github-token cannot read the current run/, 1, 40, 40],
     ['forbidden', failing(403), /status 403/, 1, 40, 40],
     ['unavailable', failing(503), /status 503/, 5, 200, 200 + 15_000],
     ['no response', 'hangs', /GitHub did not respond within request-timeout/, 5, 50_000, 50_000 + 15_000],
+    ['no response for half of the timeout', 'hangs', half, 1, minute, minute, slow],
     ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
     ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
     ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
-  ])('only keys older than older-than are revoked: %s', async ([, run, why, n, from, to], context) => {
+  ])('only keys older than older-than are revoked: %s', async ([, run, why, n, from, to, inputs], context) => {
     const stage = await setSweep(context);
     stage.runs.set(ownRun, run);
     stage.runs.set('12', completed);
     const [old, young] = addOldAndYoung(stage);
     const [old12, young12] = addOldAndYoung(stage, '12');
-    const result = await stage.sweep({ 'request-timeout': '10s' });
+    const result = await stage.sweep({ 'request-timeout': '10s', ...inputs });
     expectWarned(result, [old, old12], [young, young12], why);
     expect(stage.runs.lookups).toEqual(Array.from({ length: n }, () => ownRun));
     for (const key of fileOf(result).keys) expect(key['why']).toMatch(/is unknown; the key is (not )?older than 35d/);
@@ -423,39 +333,26 @@ describe('while the current run cannot be read', () => {
     expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
   });
 
-  test('a key is revoked once it is older than older-than', async (context) => {
-    const stage = await setSweep(context);
-    stage.runs.set(ownRun, failing(403));
-    const id = stage.addKey('11', { ageMs: 10 * day + hour });
-    for (const olderThan of ['366d', '11d'])
-      expectWarned(await stage.sweep({ 'older-than': olderThan }), [], [id], /403/);
-    expectWarned(await stage.sweep({ 'older-than': '240h' }), [id], [], /403/);
-  });
-
-  const unknownTimes = ['', 'yesterday', 'about 5', 0, 1700, false, {}, [], null, undefined];
-  const longAgo = ['2023-11-20T00:00:00Z', '2023-11-20T00:00:00.123456Z', '2023-11-20T02:00:00+02:00'];
-
   test('a key without a valid time of creation is kept, whatever older-than is', async (context) => {
-    const origin = { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false };
-    const name = makeKeyName('shop', origin, Math.random);
-    const records = [...longAgo, ...unknownTimes].map((created_at, n) => ({ id: n + 1, name, created_at }));
+    const name = makeKeyName('shop', { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
+    const longAgo = ['2023-11-20T00:00:00Z', '2023-11-20T02:00:00+02:00'];
+    const times = [...longAgo, '', 'yesterday', 'about 5', 0, 1700, {}, [], null, undefined];
+    const records = times.map((created_at, n) => ({ id: n + 1, name, created_at }));
     const respond = (path: string) => (path === 'api_keys' ? JSON.stringify(records) : '{"revoked":true}');
     const { runs, sweep } = await setSweep(context, { respond });
     runs.set(ownRun, failing(401));
     const ids = records.map(({ id }) => String(id));
-    expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 3), ids.slice(3), /401/);
+    expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 2), ids.slice(2), /401/);
   });
 
   test('the sweep goes on as usual once a retry reads it', async (context) => {
-    for (const failure of [failing(429, { retryAfterMs: 4 * minute }), failing(503, { retryAfterMs: 1_000 })]) {
-      const stage = await setSweep(context);
-      stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failure : running));
-      const revoked = [stage.addKey('11')];
-      const result = await stage.sweep();
-      expectSwept(result, 'ok', { revoked });
-      expect(warningsOf(result)).toEqual([]);
-      expect(stage.runs.lookups).toEqual([ownRun, ownRun, '11', '11', ownRun]);
-      expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(failure.retryAfterMs ?? Number.NaN);
-    }
+    const stage = await setSweep(context);
+    stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failing(429, { retryAfterMs: 4 * minute }) : running));
+    const revoked = [stage.addKey('11')];
+    const result = await stage.sweep();
+    expectSwept(result, 'ok', { revoked });
+    expect(warningsOf(result)).toEqual([]);
+    expect(stage.runs.lookups).toEqual([ownRun, ownRun, '11', '11', ownRun]);
+    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(4 * minute);
   });
 });

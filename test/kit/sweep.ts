@@ -1,8 +1,7 @@
 import { expect, type TestContext } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
-import { expectRevocationOutputs } from './revocation-outputs.js';
-import { type Stage, type StageOptions, setStage, warningsOf } from './stage.js';
+import type { StepOptions, StepResult } from '../runner/step.js';
+import { type StageOptions, setStage, warningsOf } from './stage.js';
 import type { KnownRun } from './workflow-runs.js';
 
 export const repositoryId = '123456789';
@@ -18,40 +17,29 @@ export function failing(status: number, more: { readonly retryAfterMs?: number }
   return { message: `GitHub responded with status ${status}`, status, transient: status >= 429, ...more };
 }
 
-interface KeyOfRun {
-  readonly attempt?: number;
-  readonly fingerprint?: string;
-  /** Default: old enough for a run that is not found to count. */
-  readonly ageMs?: number;
-  readonly isKept?: boolean;
-}
+type Step = [inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>];
+export type SweepStage = Awaited<ReturnType<typeof setSweep>>;
 
-export interface SweepStage extends Stage {
-  /** Adds a key; gives back its id. The key in use has the id 1, the others count up from 2. */
-  addNamed(name: string, ageMs?: number): string;
-  /** Adds a key as create-key makes it in that run. */
-  addKey(runId: string, options?: KeyOfRun): string;
-  aliveIds(): string[];
-  /** Paths of the DELETE requests. */
-  deletes(): string[];
-  startSweep(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): StepHandle;
-  sweep(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): Promise<StepResult>;
-}
-
-export async function setSweep(context: TestContext, options: StageOptions = {}): Promise<SweepStage> {
+/** A stage for steps that revoke keys. The key in use has the id 1. The others count up from 2. */
+export async function setSweep(context: TestContext, options: StageOptions = {}) {
   const stage = await setStage(context, options);
-  const { plane } = stage.service;
-  const addNamed: SweepStage['addNamed'] = (name, ageMs = day) => plane.addKeyOfAge(name, ageMs).id;
-  const startSweep: SweepStage['startSweep'] = (inputs, more) => stage.startMode('sweep-keys', inputs, more);
+  const { plane, requests } = stage.service;
+  /** By default, a key is old enough for a run that is not found to count. */
+  const addNamed = (name: string, ageMs = day) => plane.addKeyOfAge(name, ageMs).id;
+  /** Adds a key as create-key makes it in that run. GitHub finds no run unless the test adds one. */
+  const addKey = (id: string, { attempt = 1, fingerprint = ours, ageMs = day, isKept = false } = {}) =>
+    addNamed(makeKeyName('shop', { run: { id, attempt, fingerprint }, isKept }, Math.random), ageMs);
   return {
     ...stage,
     addNamed,
-    addKey: (id, { attempt = 1, fingerprint = ours, ageMs, isKept = false } = {}) =>
-      addNamed(makeKeyName('shop', { run: { id, attempt, fingerprint }, isKept }, Math.random), ageMs),
+    addKey,
+    addKeys: (count: number) => Array.from({ length: count }, () => addKey('11')),
     aliveIds: () => plane.aliveKeys().map(({ id }) => id),
-    deletes: () => stage.service.requests.filter(({ method }) => method === 'DELETE').map(({ path }) => path),
-    startSweep,
-    sweep: (inputs, more) => startSweep(inputs, more).done,
+    /** Paths of the DELETE requests. */
+    deletes: () => requests.filter(({ method }) => method === 'DELETE').map(({ path }) => path),
+    revoke: (...step: Step) => stage.runMode('revoke-key', ...step),
+    startSweep: (...step: Step) => stage.startMode('sweep-keys', ...step),
+    sweep: (...step: Step) => stage.runMode('sweep-keys', ...step),
   };
 }
 
@@ -60,16 +48,36 @@ export function addOldAndYoung({ addKey }: SweepStage, runId = '11'): readonly [
   return [addKey(runId, { ageMs: 35 * day + hour }), addKey(runId, { ageMs: 35 * day - hour })];
 }
 
-const conclusions: Readonly<Record<string, StepResult['conclusion']>> = { ok: 'success', cancelled: 'cancelled' };
+interface KeyIds {
+  readonly revoked?: readonly string[];
+  readonly gone?: readonly string[];
+  readonly kept?: readonly string[];
+}
 
-/** Outputs, result-file and conclusion agree. */
-export function expectSwept(
+const conclusions: Readonly<Record<string, StepResult['conclusion']>> = { error: 'failure', cancelled: 'cancelled' };
+
+/** Outputs, result-file and conclusion of a step that revokes keys agree. */
+export function expectRevocations(
   result: StepResult,
+  mode: 'revoke-key' | 'sweep-keys',
   status: string,
-  { revoked = [], kept = [] }: Readonly<Partial<Record<'revoked' | 'kept', readonly string[]>>>,
+  { revoked = [], gone = [], kept = [] }: KeyIds,
 ): void {
-  expectRevocationOutputs(result, 'sweep-keys', status, { revoked, kept });
-  expect(result.conclusion).toBe(conclusions[status] ?? 'failure');
+  expect(result.outputs).toEqual({
+    status,
+    count: String(revoked.length),
+    'revoked-key-ids': JSON.stringify(revoked),
+    'kept-key-ids': JSON.stringify(kept),
+    'result-file': expect.any(String),
+    'duration-ms': expect.stringMatching(/^\d+$/),
+  });
+  const ids = { revoked_key_ids: revoked, kept_key_ids: kept };
+  expect(fileOf(result)).toMatchObject({ mode, status, ...ids, ...(mode === 'revoke-key' && { gone_key_ids: gone }) });
+  expect(result.conclusion).toBe(conclusions[status] ?? 'success');
+}
+
+export function expectSwept(result: StepResult, status: string, ids: KeyIds): void {
+  expectRevocations(result, 'sweep-keys', status, ids);
 }
 
 export function fileOf(result: StepResult): { readonly keys: readonly Readonly<Record<string, unknown>>[] } {
