@@ -25,21 +25,18 @@ describe('keys by id', () => {
     'one of them twice': ([first, second, third]) => [first, second, first, third].join(','),
     'leading zeros': ([first, second, third]) => `00${first} ${second} ${third}`,
   };
-  test.for(['100', '12345678901234567890123'])(
-    'from %s are revoked with one request each, however they are separated',
-    async (firstKeyId, context) => {
-      for (const [how, write] of Object.entries(lists)) {
-        const { service, ids, revoke, aliveIds, addNamed, paths } = await setKeys(context, 3, { firstKeyId });
-        const other = addNamed('other');
-        const result = await revoke({ 'key-id': write(ids) });
-        expectEnd(result, 'revoked', { revoked: ids });
-        expect(aliveIds()).toEqual([firstKeyId, other]);
-        expect(paths().sort(), how).toEqual(ids.map((id) => `api_keys/${id}`).sort());
-        expect(warningsOf(result)).toEqual([]);
-        expect(result.masks).toEqual([service.apiKey]);
-      }
-    },
-  );
+  test.for(['100', '12345678901234567890'])('from %s on are revoked, one request each', async (firstKeyId, context) => {
+    for (const [how, write] of Object.entries(lists)) {
+      const { service, ids, revoke, aliveIds, addNamed, paths } = await setKeys(context, 3, { firstKeyId });
+      const other = addNamed('other');
+      const result = await revoke({ 'key-id': write(ids) });
+      expectEnd(result, 'revoked', { revoked: ids });
+      expect(aliveIds()).toEqual([firstKeyId, other]);
+      expect(paths().sort(), how).toEqual(ids.map((id) => `api_keys/${id}`).sort());
+      expect(warningsOf(result)).toEqual([]);
+      expect(result.masks).toEqual([service.apiKey]);
+    }
+  });
 
   test('are revoked at most six at once, and the summary names fifty', async (context) => {
     const { service, ids, revoke } = await setKeys(context, 60, { faults: [{ fault: { kind: 'delay', ms: 60 } }] });

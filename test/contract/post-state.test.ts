@@ -8,6 +8,7 @@ import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js'
 import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage } from '../kit/stage.js';
 import { textDefects } from '../kit/text-defects.js';
+import type { StepOptions } from '../runner/step.js';
 
 // Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
 // to post if the step itself saved no state of that name.
@@ -29,7 +30,8 @@ async function setForgery(context: TestContext) {
     saved,
     object,
     minted,
-    post: (state: string) => stage.runPost({ ...main, state: { key: state } }, { debug: true }),
+    post: (state: string, env?: StepOptions['env']) =>
+      stage.runPost({ ...main, state: { key: state } }, { debug: true, env }),
     reject: () => service.faults.add({ fault: status(403) }),
     /** Of all requests of post, to whichever host. */
     keysSent: () =>
@@ -45,45 +47,40 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
   ['because of invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }, []],
   ['because the api-key is missing', { 'api-key': '' }, []],
 ])('a step that ends %s', ([how, inputs, faults]) => {
-  test.for([...modes, 'no-such-mode', ''])(
-    'saves a state, so post ignores a forged one: “%s”',
-    async (mode, context) => {
-      const stage = await setStage(context);
-      const { service, projectId, runMode, runPost } = stage;
-      const { state } = await runMode('create-key');
-      for (const rule of faults) service.faults.add(rule);
-      const main = await runMode(mode, { ...requiredInputs[mode as Mode], 'project-id': projectId, ...inputs });
-      service.faults.clear();
-      const sent = service.requests.length;
-      main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
-      const post = await runPost(main);
+  test.for([...modes, 'no-such-mode', ''])('saves a state: post ignores a forged one (“%s”)', async (mode, context) => {
+    const stage = await setStage(context);
+    const { service, projectId, runMode, runPost } = stage;
+    const { state } = await runMode('create-key');
+    for (const rule of faults) service.faults.add(rule);
+    const main = await runMode(mode, { ...requiredInputs[mode as Mode], 'project-id': projectId, ...inputs });
+    service.faults.clear();
+    const sent = service.requests.length;
+    main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
+    const post = await runPost(main);
 
-      const hasKey = mode === 'create-key' && how === 'as usual';
-      expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
-      expect(service.requests.length - sent).toBe(hasKey ? 1 : 0);
-      expect(stage.elsewhere).toEqual([]);
-      expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-      if (!hasKey) expect(post).toMatchObject({ output: '', summary: '' });
-    },
-  );
+    const hasKey = mode === 'create-key' && how === 'as usual';
+    expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
+    expect(service.requests.length - sent).toBe(hasKey ? 1 : 0);
+    expect(stage.elsewhere).toEqual([]);
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    if (!hasKey) expect(post).toMatchObject({ output: '', summary: '' });
+  });
 });
 
 describe('a state with an invalid seal lets post use the minted key alone', () => {
-  const seal = ({ object, service }: Forgery, changed: { key?: string; run?: string }) =>
-    serializePostState(object, changed.key ?? service.apiKey, changed.run ?? run);
-  test.for<[what: string, forge: (stage: Forgery) => string]>([
-    ['of another run', (stage) => seal(stage, { run: '9876543209/1' })],
-    ['of another attempt', (stage) => seal(stage, { run: '9876543210/2' })],
-    ['sealed with another key', (stage) => seal(stage, { key: 'parent-key-of-another-step' })],
+  test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
+    ['of another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
+    ['of another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
+    ['sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
     ['with the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
     ['without a seal', ({ object }) => JSON.stringify(object)],
     ['with half a seal', ({ saved }) => saved.slice(32)],
     ['with an endless seal', ({ saved }) => '0'.repeat(100_000) + saved],
-  ])('%s', async ([, forge], context) => {
+  ])('%s', async ([, forge, env], context) => {
     const stage = await setForgery(context);
     const { minted, service } = stage;
     stage.reject();
-    const post = await stage.post(forge(stage));
+    const post = await stage.post(forge(stage), env);
     expect(textDefects(post)).toEqual([]);
     expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
     expect(post.masks).toContain(minted);

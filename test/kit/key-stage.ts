@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import type { ApiKey, Awaited, Exchange, FaultRule } from '../../control-plane/index.js';
+import type { ApiKey, Exchange, FaultRule, Awaited as RequestToAwait } from '../../control-plane/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { shortPauses } from './preload.js';
 import { reach } from './reach.js';
@@ -12,13 +12,7 @@ export const parentKey = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 const parentId = 9_007_199_254_740_993n;
 const exportedName = 'DATABASE_CONTROL_KEY';
 
-/** A stage for `create-key` and its post step, with keys of others. */
-export interface KeyStage extends Stage {
-  startCreate(inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>): StepHandle;
-  /** The keys of the step's name, revoked ones too. */
-  made(): ApiKey[];
-  leftovers(main: StepResult, post: StepResult): Leftovers;
-}
+export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 
 /** What is wrong after main and post. */
 export interface Leftovers {
@@ -33,10 +27,8 @@ export interface Leftovers {
 
 export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
 
-export async function setKeyStage(
-  context: TestContext,
-  options: Pick<StageOptions, 'overSockets'> = {},
-): Promise<KeyStage> {
+/** A stage for `create-key` and its post step, with keys of others. */
+export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets'> = {}) {
   const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
   const { service } = stage;
   const { plane } = service;
@@ -51,25 +43,25 @@ export async function setKeyStage(
     },
     () => undefined,
   );
+  const startCreate = (inputs?: StepOptions['inputs'], more?: Omit<StepOptions, 'inputs'>) =>
+    stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more });
+  /** The keys of the step's name, revoked ones too. */
   const made = () => keysOf(stage).filter((key) => !others.includes(key));
-  return {
-    ...stage,
-    startCreate: (inputs, more) =>
-      stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more }),
-    made,
-    leftovers: (main, post) => {
-      const alive = made().filter(({ id }) => plane.isAlive(id));
-      const messages = warningsAndErrors([main, post]);
-      const isNamed = ({ id, name }: ApiKey) => new RegExp(`\\b(${id}|${name})(?![\\w-])`).test(messages);
-      const known = { minted: made().map(({ key }) => key), others: others.map(({ key }) => key) };
-      return {
-        alive: alive.map(({ id }) => id),
-        unnamed: alive.filter((key) => !isNamed(key)).map(({ id }) => id),
-        secretsShown: secretsShown([main, post], { ...known, variable: exportedName }, service.requests),
-        othersRevoked: others.filter(({ id }) => !plane.isAlive(id)).map(({ name }) => name),
-      };
-    },
+  const leftovers = (main: StepResult, post: StepResult): Leftovers => {
+    const alive = made().filter(({ id }) => plane.isAlive(id));
+    const annotations = [main, post].flatMap((result) => result.annotations);
+    const alarms = annotations.filter(({ kind, source }) => source === 'action' && kind !== 'notice');
+    const isNamed = ({ id, name }: ApiKey) =>
+      alarms.some(({ message }) => new RegExp(`\\b(${id}|${name})(?![\\w-])`).test(message));
+    const known = { minted: made().map(({ key }) => key), others: others.map(({ key }) => key) };
+    return {
+      alive: alive.map(({ id }) => id),
+      unnamed: alive.filter((key) => !isNamed(key)).map(({ id }) => id),
+      secretsShown: secretsShown([main, post], { ...known, variable: exportedName }, service.requests),
+      othersRevoked: others.filter(({ id }) => !plane.isAlive(id)).map(({ name }) => name),
+    };
   };
+  return { ...stage, startCreate, made, leftovers };
 }
 
 function keysOf({ service }: Stage): ApiKey[] {
@@ -79,14 +71,6 @@ function keysOf({ service }: Stage): ApiKey[] {
     if (key === undefined) return keys;
     keys.push(key);
   }
-}
-
-function warningsAndErrors(results: readonly StepResult[]): string {
-  return results
-    .flatMap(({ annotations }) => annotations)
-    .filter(({ kind, source }) => source === 'action' && kind !== 'notice')
-    .map(({ message }) => message)
-    .join('\n');
 }
 
 /** One job with `create-key`. */
@@ -104,19 +88,9 @@ export interface JobPlan {
   readonly post?: StepOptions;
 }
 
-export interface FinishedJob extends KeyStage {
-  readonly main: StepResult;
-  readonly post: StepResult;
-  /** Ids of the keys that were alive between main and post. */
-  readonly aliveBetween: readonly string[];
-  /** Requests of post: `DELETE minted by minted`, `GET by parent`. Other keys of the step's name are `stray`. */
-  readonly requests: readonly string[];
-  /** When post sent them, in milliseconds after its start. */
-  readonly sentAt: readonly number[];
-  readonly left: Leftovers;
-}
+export type FinishedJob = Awaited<ReturnType<typeof runJob>>;
 
-export async function runJob(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
+export async function runJob(context: TestContext, plan: JobPlan) {
   const { overSockets = false } = plan;
   const stage = await setKeyStage(context, { overSockets });
   const { faults, plane, requests } = stage.service;
@@ -138,8 +112,11 @@ export async function runJob(context: TestContext, plan: JobPlan): Promise<Finis
     ...stage,
     main,
     post,
+    /** Ids of the keys that were alive between main and post. */
     aliveBetween,
+    /** Requests of post: `DELETE minted by minted`, `GET by parent`. Other keys of the step's name are `stray`. */
     requests: sent.map((request) => describeRequest(request, stage, main)),
+    /** When post sent them, in milliseconds after its start. */
     sentAt: sent.map(({ at }) => at - beganAt),
     left: stage.leftovers(main, post),
   };
@@ -159,7 +136,7 @@ function describeRequest({ method, path, headers }: Exchange, stage: KeyStage, m
 }
 
 /** Kills main when the request has arrived. */
-export function killAt(awaited: Awaited): NonNullable<JobPlan['duringMain']> {
+export function killAt(awaited: RequestToAwait): NonNullable<JobPlan['duringMain']> {
   return async (main, { service }) => {
     await reach(main, service.arrived(awaited));
     main.kill();

@@ -48,11 +48,7 @@ export function addOldAndYoung({ addKey }: SweepStage, runId = '11'): readonly [
   return [addKey(runId, { ageMs: 35 * day + hour }), addKey(runId, { ageMs: 35 * day - hour })];
 }
 
-interface KeyIds {
-  readonly revoked?: readonly string[];
-  readonly gone?: readonly string[];
-  readonly kept?: readonly string[];
-}
+type KeyIds = Readonly<Partial<Record<'revoked' | 'gone' | 'kept', readonly string[]>>>;
 
 const conclusions: Readonly<Record<string, StepResult['conclusion']>> = { error: 'failure', cancelled: 'cancelled' };
 

@@ -95,7 +95,7 @@ test('a changed name is not a name of the same run', () => {
 });
 
 const invalid = [
-  ...['', 'console', 'shop-run9876543210-1', 'shop-run9876543210-1-abcdefghij', 'shop-run9876543210-1-abcdefghij-'],
+  ...['', 'console', 'shop-run9876543210-1-abcdefghij', 'shop-run9876543210-1-abcdefghij-'],
   ...['-run9876543210-1-abcdefghij-iiiiiiiiiiii', 'run9876543210-1-abcdefghij-iiiiiiiiiiii'],
   ...['shop-run0-1-abcdefghij-iiiiiiiiiiii', 'shop-run09876543210-1-abcdefghij-iiiiiiiiiiii'],
   ...['shop-run9876543210-0-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-01-abcdefghij-iiiiiiiiiiii'],

@@ -1,14 +1,24 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../../src/http/errors.js';
-import { Rounds } from '../../../../src/modes/post/rounds.js';
+import { type Round, Rounds } from '../../../../src/modes/post/rounds.js';
 import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
 import { VirtualClock } from '../../../virtual/clock.js';
 
-test('a bug in a round is reported, even if a request failed before', async () => {
+/** Repeats a round, half a second before the deadline of 20 s for the last time. */
+async function repeat(round: () => Promise<Round>) {
   const clock = new VirtualClock();
   const deadline = new Deadline(clock, 20_000, new Cancellation());
+  const failure = await clock.run(new Rounds(deadline, () => 0.5).repeat(round, deadline, 500));
+  return { failure, took: clock.now() };
+}
+
+test('a bug in a round is reported, even if a request failed before', async () => {
   const results = [{ failure: new RequestError('status 503', { status: 503, transient: true }) }];
-  const round = async () => results.pop() ?? Promise.reject(new TypeError('a bug'));
-  const ended = new Rounds(deadline, () => 0.5).repeat(round, deadline, 500);
-  await expect(clock.run(ended)).rejects.toThrow('a bug');
+  const ended = repeat(async () => results.pop() ?? Promise.reject(new TypeError('a bug')));
+  await expect(ended).rejects.toThrow('a bug');
+});
+
+test('post ends at once if no further request can succeed', async () => {
+  const failure = new RequestError('HTTPS_PROXY is not a valid URL', { transient: false, mayHaveTakenEffect: false });
+  expect(await repeat(async () => ({ failure }))).toEqual({ failure, took: 0 });
 });
