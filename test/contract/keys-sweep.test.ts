@@ -187,6 +187,7 @@ test.for([running, failing(403)])('a dry run only shows what a sweep would revok
   expect(decisions(dry)).toEqual(decisions(wet));
 });
 
+// `keys-revoke.test.ts` shows a sweep in which a revocation fails, or that a cancel or the deadline ends.
 test('a sweep revokes what an incomplete list of keys shows, with a warning', async (context) => {
   const stage = await setSweep(context, { notShown: { keysPageSize: 2 } });
   const [shown = '', unseen = ''] = stage.addKeys(2);
