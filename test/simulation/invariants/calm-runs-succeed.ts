@@ -87,9 +87,11 @@ function* waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>):
   const end = endsAtFailure ? Math.min(...ends) : Math.max(main.startedAt, ...ends);
   // If nothing is found, the wait takes as long as new operations may be unlisted.
   const earliest = Math.max(end, main.startedAt + graceForUnlisted + pollMs);
-  if (step.plan.timeoutMs === 0 || earliest + step.lag(end) + 2 * pollMs + rounding > step.deadline) return;
+  const latest = earliest + step.lag(earliest) + 2 * pollMs + rounding;
+  if (step.plan.timeoutMs === 0 || latest > step.deadline) return;
   const isEmpty = failOnEmpty && main.output('count') === '0';
   yield* expectStatus(main, bad.length > 0 ? 'failed' : isEmpty ? 'empty' : 'finished');
+  if (main.endedAt > latest) yield `saw the end ${Math.round(main.endedAt - end)} ms late`;
 }
 
 function pagesOf(stage: Run['stage'], projectIds: readonly string[]): number {
