@@ -59,7 +59,7 @@ export class Revocation {
     const why = isLate ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
     // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
     const details = { status: error?.status ?? 200, transient: isLate, mayHaveTakenEffect: true };
-    throw new RequestError(`${problem}; the list of keys ${why}`, details, { cause: error });
+    throw new RequestError(`${problem}; the list of keys ${why}`, details);
   }
 
   /** The outcome is valid only once the key is gone. */
