@@ -1,5 +1,7 @@
 import type { Fault, FaultRule } from '../../control-plane/index.js';
 
+// `{ fault }` alone hits every request. `nth: 1` hits only the first one, `from: 2` all but that.
+
 export const hang = { kind: 'hang-before-headers' } as const satisfies Fault;
 export const lost = { kind: 'cut-before-headers' } as const satisfies Fault;
 export const truncated = { kind: 'cut-mid-body' } as const satisfies Fault;

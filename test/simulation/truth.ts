@@ -13,7 +13,7 @@ export const graceForUnlisted = 5_000;
 
 export type Phase = 'pending' | 'good' | 'bad';
 
-/** Section 4 of the contract. */
+/** What each status means, as the contract says. Any other word goes on. */
 export function phaseOf(status: string): Phase {
   if (['finished', 'skipped'].includes(status)) return 'good';
   return ['failed', 'error', 'cancelled'].includes(status) ? 'bad' : 'pending';

@@ -1,10 +1,13 @@
 import type { ApiKey } from '../../../control-plane/index.js';
-import type { ProcessRecord, Run, StepRecord } from '../record.js';
+import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
 
 /** A promise of the contract. */
 const exchangeTimeout = 5_000;
-/** The search goes on "until the time is nearly over". The minted key ends its search earlier, to revoke itself. */
+/**
+ * The contract lets the search go on until the time is nearly over. `src/modes/post/schedule.ts` leaves so much of it for the
+ * last requests: the minted key ends its search earlier, because it still has to revoke itself.
+ */
 const searchEndsBefore = { parent: 1_600, minted: 4_500 };
 const mintedIsRevokedIn = 4_000;
 const shortestReach = 1_500;
@@ -37,15 +40,15 @@ export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
 /** After the last search that was due. A post that ends earlier answers for the rest of its time, too. */
 function wasCreatedTooLate({ stage }: Run, step: StepRecord, key: ApiKey, { startedAt, sent }: ProcessRecord): boolean {
   const before = searchEndsBefore[parentInPost(step) === undefined ? 'minted' : 'parent'];
-  const due = startedAt + postTimeout - before - 2 * stage.tripMs - stage.slackMs;
-  // A search that took until then was the last. A whole list shows the keys of the time when its request arrived. If the
-  // deadline cut the request, the list before it counts.
-  const last = sent.findLast(
-    ({ keyList, endpoint, response, error = 'given up' }) =>
-      keyList === 'whole' || (endpoint === 'list-keys' && response === undefined && error.includes('given up')),
-  );
-  const seen = sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
-  return creationOf(key) > ((last?.endedAt ?? 0) >= due ? Math.min(due, seen) : due);
+  const searchIsDueUntil = startedAt + postTimeout - before - 2 * stage.tripMs - stage.slackMs;
+  // A whole list shows the keys of the time when its request arrived.
+  const lastWholeListAt = sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
+  // A search that took until its due end was the last. If the deadline cut its request, the list before it counts.
+  const wasCut = ({ endpoint, response, error = 'given up' }: SentRequest) =>
+    endpoint === 'list-keys' && response === undefined && error.includes('given up');
+  const lastSearchEndedAt = sent.findLast((one) => one.keyList === 'whole' || wasCut(one))?.endedAt ?? 0;
+  const isLast = lastSearchEndedAt >= searchIsDueUntil;
+  return creationOf(key) > (isLast ? Math.min(searchIsDueUntil, lastWholeListAt) : searchIsDueUntil);
 }
 
 /** As the contract allows: by a DELETE and its repetition, or by a 401 that post could not check without the parent key. */
