@@ -105,8 +105,8 @@ async function startPlaneOfPage(line: string) {
   return { ...started, here, there };
 }
 
-describe.concurrent('the commands of the page', () => {
-  it('wait for an operation that fails, and sweep a key, with the output that the page shows', async () => {
+describe.concurrent('the commands in docs/control-plane.md', () => {
+  it('wait for a failed operation and sweep keys, with the output that the page shows', async () => {
     const [server, begin, fault, wait, end, ...others] = examplesOf(page, 'Walk-through');
     if (!server || !begin || !fault || !wait || !end) throw new Error('A command is missing.');
     expect(others).toEqual([]);
@@ -154,7 +154,7 @@ describe.concurrent('the commands of the page', () => {
     );
   });
 
-  it('make a certificate that the action trusts', async () => {
+  it('create a certificate that the action trusts', async () => {
     const [certificate, server, step] = examplesOf(page, 'TLS');
     if (!certificate || !server || !step) throw new Error('A command is missing.');
     expect(await start(certificate.command).ended).toBe(0);
@@ -165,14 +165,14 @@ describe.concurrent('the commands of the page', () => {
     expect(shape(listing.stdout)).toBe(shape(step.output));
   });
 
-  it('show all options', async () => {
+  it('print all options as the page shows them', async () => {
     const [help] = examplesOf(page, 'Options');
     const command = start((help?.command ?? '').replace('npm run', 'npm run --ignore-scripts'));
     expect([await command.ended, command.stdout]).toEqual([0, help?.output]);
   });
 });
 
-describe.concurrent('the control plane as a command', () => {
+describe.concurrent('the control-plane command', () => {
   it('takes its data and its page size from options', async () => {
     expect(shared.project_ids).toHaveLength(2);
     expect(shared.project_ids).not.toContain('quiet-bay-52744703');
@@ -184,7 +184,7 @@ describe.concurrent('the control plane as a command', () => {
     expect((await ask(shared, '/projects', 'GET', 'another-key')).status).toBe(401);
   });
 
-  it('starts two operations with a branch, as long and with the end that the options say', async () => {
+  it('creates a branch with two operations that end as the options say', async () => {
     const project = `/projects/${shared.project_ids[0]}`;
     const { body } = await ask(shared, `${project}/branches`, 'POST');
     const own = { project_id: shared.project_ids[0], branch_id: body.branch.id };
@@ -199,7 +199,7 @@ describe.concurrent('the control plane as a command', () => {
     await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
   });
 
-  it('starts each documented action with each outcome, and ends it once', async () => {
+  it('starts an operation with each documented action, and ends an operation only once', async () => {
     const [, actions = ''] = /- `action`: (.*?)\.\n/s.exec(page) ?? [];
     const words = actions.match(/(?<=`)\w+(?=`)/g) ?? [];
     expect(words).toHaveLength(8);
@@ -219,7 +219,7 @@ describe.concurrent('the control plane as a command', () => {
     expect((await ask(shared, own)).body.operation.status).toBe('finished');
   });
 
-  it('has faults from the start or from a request on, until they are removed', async () => {
+  it('injects faults from options and from requests until they are removed', async () => {
     const service = await plane('--fault list-keys:*:500 --fault list-projects:1:429=7');
     const status = async (path: string) => (await ask(service, path).catch(() => undefined))?.status;
     expect([await status('/api_keys'), await status('/projects'), await status('/projects')]).toEqual([500, 429, 200]);
@@ -233,7 +233,7 @@ describe.concurrent('the control plane as a command', () => {
     expect(await status('/projects')).toBe(200);
   });
 
-  it('knows the runs that were created, for any repository and token', async () => {
+  it('returns created workflow runs for any repository and token', async () => {
     const get = (id: string, authorization = 'token any') =>
       send(`${shared.github_api_url}/repos/a/b/actions/runs/${id}`, { headers: { authorization } });
     expect((await get('7')).status).toBe(404);
@@ -244,7 +244,7 @@ describe.concurrent('the control plane as a command', () => {
     expect((await get('7', '')).status).toBe(401);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s although a request hangs', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits at %s although a request hangs', async (signal) => {
     const service = await plane('--fault any:*:hang');
     const hanging = ask(service, '/projects').catch((error: unknown) => error);
     expect((await control(service, '/runs/1')).status).toBe(200);
@@ -254,7 +254,7 @@ describe.concurrent('the control plane as a command', () => {
   });
 });
 
-describe.concurrent('bad input gets one error that names it', () => {
+describe.concurrent('the control-plane command rejects', () => {
   const like = (message: string | RegExp) => (typeof message === 'string' ? message : expect.stringMatching(message));
   const noRule = (rule: string) => `--fault: '${rule}' is not a rule for a fault: `;
 
@@ -273,7 +273,7 @@ describe.concurrent('bad input gets one error that names it', () => {
     ['--fault keys:1:503', new RegExp(`^${noRule('keys:1:503')}'keys' is none of create-key, .* and any\\.$`)],
     ['--fault any:0:503', `${noRule('any:0:503')}'0' is not of the form 3, 3+, 2-4, * or 10%.`],
     ['--fault any:1:hung', new RegExp(`^${noRule('any:1:hung')}'hung' is neither a status nor one of hang, `)],
-  ])('%s', (options, message) => {
+  ])('%s, and says why', (options, message) => {
     let said = '';
     try {
       parseCliOptions(options.split(' '));
@@ -286,7 +286,7 @@ describe.concurrent('bad input gets one error that names it', () => {
   it.each([
     ['--operations -1', /^Option '--operations' argument is ambiguous\.$/, 2],
     ['--host 192.0.2.1', /^Cannot listen: .*192\.0\.2\.1.* Choose another --host or --port\.$/, 1],
-  ])('as one line on stderr: %s', async (options, message, exitCode) => {
+  ])('%s with one line on stderr', async (options, message, exitCode) => {
     const command = start(`node build/control-plane/cli.js ${options}`);
     expect(await command.ended).toBe(exitCode);
     const [, said] = /^control-plane: (.+)\n$/.exec(command.stderr) ?? [];
@@ -294,7 +294,7 @@ describe.concurrent('bad input gets one error that names it', () => {
     expect(command.stdout).toBe('');
   });
 
-  it('also in requests', async () => {
+  it('bad requests with a status and a message', async () => {
     const project = `/projects/${shared.project_ids[0]}`;
     const refusals: readonly (readonly [request: string, message: string | RegExp, method?: string])[] = [
       [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
@@ -321,7 +321,7 @@ describe.concurrent('bad input gets one error that names it', () => {
 });
 
 describe.concurrent('the demo', () => {
-  it('says what is to be seen, what fails on purpose and where to go next', async () => {
+  it('runs ten steps, and marks the four that fail on purpose', async () => {
     const demo = start('npm run -s --ignore-scripts demo');
     expect(await demo.ended).toBe(0);
     const { stdout } = demo;
@@ -344,7 +344,7 @@ describe.concurrent('the demo', () => {
     expect(stdout).toMatch(/\nThat was all\. Next:\n(?: {2}- .+\n){3}$/);
   });
 
-  it('says before an installation what to do', async () => {
+  it('asks for npm ci if the packages are not installed', async () => {
     const folder = join(temporary, 'clone');
     for (const part of ['package.json', 'scripts']) cpSync(part, join(folder, part), { recursive: true });
     const demo = start(`cd ${folder} && npm run -s demo`);

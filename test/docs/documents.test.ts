@@ -31,7 +31,7 @@ const quoted = [...troubleshooting.matchAll(/^### (`.+`)$/gm)].flatMap(([, headi
   heading.replaceAll('`', '').split(', '),
 );
 
-test('each message of the page on troubleshooting is one that the action says', () => {
+test('the bundles contain each message that docs/troubleshooting.md explains', () => {
   const bundles = ['dist/main', 'dist/post'].flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith('.js'))
@@ -43,19 +43,19 @@ test('each message of the page on troubleshooting is one that the action says', 
   expect(quoted.filter((words) => !isSaid(words))).toEqual([]);
 });
 
-test('each advice about an error of the control API is explained on the page on troubleshooting', () => {
+test('docs/troubleshooting.md explains all advice about API errors', () => {
   const advices = [...textOf('src/action/advice.ts').matchAll(/'([A-Z][^']+)'/g)].map(([, text = '']) => text);
   expect(advices.length).toBeGreaterThan(5);
   expect(advices.filter((advice) => !quoted.some((words) => advice.includes(words)))).toEqual([]);
 });
 
-test('each link of a document leads to a file, and to a heading of it', () => {
+test('each relative link of a document leads to an existing file and heading', () => {
   expect(links.length).toBeGreaterThan(50);
   expect(links.filter(({ to }) => !existsSync(to))).toEqual([]);
   expect(links.filter(({ to, anchor }) => anchor !== undefined && !anchorsOf(to).includes(anchor))).toEqual([]);
 });
 
-test('the page on troubleshooting links each of its messages at its beginning', () => {
+test('docs/troubleshooting.md links to each of its messages', () => {
   const linked = links.filter(({ from, to }) => from === to && from === 'docs/troubleshooting.md');
   const messages = anchorsOf('docs/troubleshooting.md').filter((_, index) => index > 0);
   const groups = [...troubleshooting.matchAll(/^## .*$/gm)].length;
@@ -77,7 +77,7 @@ interface Job {
 
 const examples = readdirSync('examples').map((file) => textOf(join('examples', file)));
 
-test('every mode is shown in an example', () => {
+test('the examples show every mode', () => {
   const shown = examples
     .flatMap((example) => Object.values<Job>(parse(example).jobs))
     .flatMap(({ steps = [] }) => steps.flatMap((step) => step.with?.mode ?? []));
@@ -88,7 +88,7 @@ test('every mode is shown in an example', () => {
 });
 
 // The examples are run in real runners (npm run test:official, npm run e2e); so what the README shows has been run there, too.
-test('each YAML block of the README is a part of an example, word for word', () => {
+test('each YAML block of the README is an exact part of an example', () => {
   const readme = textOf('README.md');
   const blocks = [...readme.matchAll(/^( *)```yaml\n(.*?)\n\1```$/gms)].map(([, margin = '', block = '']) =>
     block.replaceAll(new RegExp(`^${margin}`, 'gm'), ''),

@@ -12,14 +12,14 @@ function example(name: string, promise: string, attempt: (file: string, context:
   test.concurrent(`${name} ${promise}`, (context) => attempt(join('examples', name), context));
 }
 
-test('each example with a job that cannot run alone is tried; test/official tries the others', () => {
+test('test/e2e tries each example with a job that cannot run alone', () => {
   const together = readdirSync('examples').filter((name) => needsService(readFileSync(join('examples', name), 'utf8')));
   expect([...tried].sort()).toEqual(together.sort());
 });
 
 const failsOnce = '#!/bin/sh\ntest -e tried || { touch tried; exit 1; }\n';
 
-example('deploy-gate.yml', 'deploys when the change has finished, and a connection succeeds', async (file, context) => {
+example('deploy-gate.yml', 'deploys once the operations finished and a connection works', async (file, context) => {
   const { service, run, script, answerBranch, ranAt, story } = await setStage(context);
   const began = Date.now();
   answerBranch([400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs })));
@@ -31,7 +31,7 @@ example('deploy-gate.yml', 'deploys when the change has finished, and a connecti
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
-example('deploy-gate.yml', 'deploys nothing where an operation fails', async (file, context) => {
+example('deploy-gate.yml', 'does not deploy if an operation fails', async (file, context) => {
   const { service, run, script, answerBranch, story } = await setStage(context);
   answerBranch([service.plane.startOperation({ lengthMs: 300, outcome: 'failed' })]);
 
@@ -47,7 +47,7 @@ example('deploy-gate.yml', 'deploys nothing where an operation fails', async (fi
 
 const reusableGate = { '.github/workflows/reusable-gate.yml': readFileSync('examples/reusable-gate.yml', 'utf8') };
 
-example('gate-on-ids.yml', 'deploys when the called workflow has seen all finish', async (file, context) => {
+example('gate-on-ids.yml', 'deploys after the called workflow has waited for all operations', async (file, context) => {
   const { service, run, script, answering, ranAt, story } = await setStage(context);
   const began = Date.now();
   const operations = [300, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
@@ -62,7 +62,7 @@ example('gate-on-ids.yml', 'deploys when the called workflow has seen all finish
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
-example('reusable-gate.yml', 'sees all operations to their end, and then is red', async (_, context) => {
+example('reusable-gate.yml', 'waits for all operations, and fails if one of them failed', async (_, context) => {
   const { service, run, script, answering, startUntil, story } = await setStage(context);
   const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   const slow = startUntil({ endpoint: 'get-operation', n: 4 });
@@ -77,7 +77,7 @@ example('reusable-gate.yml', 'sees all operations to their end, and then is red'
   expect(text).toMatch(new RegExp(`${slow.id}.*finished`));
 });
 
-example('merge-queue.yml', 'holds the queue while something is under way in the branch', async (file, context) => {
+example('merge-queue.yml', 'holds the queue until no operation of the branch is running', async (file, context) => {
   const { service, run, startUntil, story } = await setStage(context);
   startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
   service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
@@ -97,7 +97,7 @@ example('merge-queue.yml', 'rejects a merge after a failed operation', async (fi
   expect(resultsOf('ready')).toEqual(['failure']);
 });
 
-example('merge-queue.yml', 'is skipped on a pull request', async (file, context) => {
+example('merge-queue.yml', 'sends no request on a pull request', async (file, context) => {
   const { run, story } = await setStage(context);
 
   const { succeeded } = await run(file, { event: 'pull_request' });
@@ -106,7 +106,7 @@ example('merge-queue.yml', 'is skipped on a pull request', async (file, context)
   expect(story()).toEqual([]);
 });
 
-example('fan-out-in-batches.yml', 'runs its script for each project, once it is idle', async (file, context) => {
+example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs its script', async (file, context) => {
   const { service, run, script, ranAt, story } = await setStage(context, { projects: 12 });
   const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
   const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);

@@ -34,7 +34,7 @@ const flags = ['EnhancedAnnotations', 'DeprecateStepOutputCommands'].map((flag) 
 // Those first that wait most of their time.
 const rows = [cancelledGroups, ...groups.map((group) => [group])].map((jobs) => [jobs[0]?.topic, jobs] as const);
 
-test.concurrent.for(rows)('the worker does as recorded: %s', async ([, jobs], context) => {
+test.concurrent.for(rows)('the worker behaves as recorded: %s', async ([, jobs], context) => {
   const observations = await Promise.all(jobs.map((group) => observe(context, group)));
 
   for (const [claim, observation] of observations.flatMap((ofJob) => Object.entries(ofJob))) {

@@ -5,7 +5,7 @@ import { act, observed, preloading, setStage } from './stage.js';
 
 const never = Number.POSITIVE_INFINITY;
 
-test.concurrent('a cancel ends a wait as cancelled, without an error of ours, and post revokes the key of the job', async (context) => {
+test.concurrent('a cancel of the job ends a wait as cancelled, and post revokes the key', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
 
@@ -34,7 +34,7 @@ test.concurrent('a cancel ends a wait as cancelled, without an error of ours, an
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('main is killed before it saved a state: the step is red, and post is idle', async (context) => {
+test.concurrent('if main is killed before it saves a state, the step fails and post sends no request', async (context) => {
   const { service, run } = await setStage(context);
 
   const job = await run({
@@ -49,7 +49,7 @@ test.concurrent('main is killed before it saved a state: the step is red, and po
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('main is killed after it saved its key: the step is red, and post revokes the key', async (context) => {
+test.concurrent('if main is killed after it saved its key, the step fails and post revokes the key', async (context) => {
   const { service, run } = await setStage(context);
 
   const job = await run({
@@ -62,7 +62,7 @@ test.concurrent('main is killed after it saved its key: the step is red, and pos
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('a second cancel, while post runs, does not keep post from revoking the key', async (context) => {
+test.concurrent('post revokes the key although a second cancel arrives', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
   service.faults.add({ endpoint: 'revoke-key', nth: 1, fault: { kind: 'hang-before-headers', done: 'never' } });
@@ -81,7 +81,7 @@ test.concurrent('a second cancel, while post runs, does not keep post from revok
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('post is killed: the job is red, so that nobody takes the key for revoked', async (context) => {
+test.concurrent('the job fails if post is killed before it revokes the key', async (context) => {
   const { service, start } = await setStage(context);
   service.faults.add({ endpoint: 'revoke-key', fault: { kind: 'hang-before-headers', done: 'never' } });
 
@@ -96,7 +96,7 @@ test.concurrent('post is killed: the job is red, so that nobody takes the key fo
   expect(service.plane.isAlive('2')).toBe(true);
 });
 
-test.concurrent('the runner is shut down: main ends, no post runs, and a sweep of the next run revokes the key', async (context) => {
+test.concurrent('if the runner shuts down before post, a sweep in the next run revokes the key', async (context) => {
   const { service, projectId, start, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: never });
 
@@ -126,7 +126,7 @@ test.concurrent('the runner is shut down: main ends, no post runs, and a sweep o
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('with continue-on-error a red gate leaves the job green, and later steps see how it ended', async (context) => {
+test.concurrent('a step after a failed gate with continue-on-error runs, and sees its outcome', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
 

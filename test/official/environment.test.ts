@@ -8,7 +8,7 @@ import { act, observed, preloading, setStage } from './stage.js';
 
 const login = { user: 'proxy-user', password: 'proxy-password' };
 
-test.concurrent('main and post reach the service through the proxy, and by the certificate, that the runner was started with', async (context) => {
+test.concurrent("main and post use the proxy and the certificate authority from the runner's environment", async (context) => {
   const { service, run } = await setStage(context, { tls: good });
   const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
 
@@ -29,7 +29,7 @@ test.concurrent('main and post reach the service through the proxy, and by the c
   expect(job.sent).not.toContain(login.password);
 });
 
-test.concurrent('no_proxy of the runner leads past its proxy', async (context) => {
+test.concurrent("the action uses no proxy for a host in the runner's no_proxy", async (context) => {
   const { service, run } = await setStage(context, { tls: good });
   const { port } = new URL(service.baseUrl);
   const proxy = await startProxy(context, Number(port));
@@ -49,7 +49,7 @@ test.concurrent('no_proxy of the runner leads past its proxy', async (context) =
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('the password of a proxy that the job names is masked from the step on', async (context) => {
+test.concurrent('a step masks the password of a proxy that the job sets in env', async (context) => {
   const { service, run } = await setStage(context, { tls: good });
   const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
 
@@ -71,7 +71,7 @@ test.concurrent('the password of a proxy that the job names is masked from the s
   expect(job.steps['after']?.log).toContain(`It is http://${login.user}:***@`);
 });
 
-test.concurrent('a certificate that nobody vouches for is refused by main, and no request is sent', async (context) => {
+test.concurrent('main rejects a certificate of an unknown authority, and sends no request', async (context) => {
   const { service, run } = await setStage(context, { tls: good });
 
   const job = await run({
@@ -84,7 +84,7 @@ test.concurrent('a certificate that nobody vouches for is refused by main, and n
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('the runner gives main and post every name of the run that the action reads, and a key is named after them', async (context) => {
+test.concurrent('the runner gives main and post the GITHUB variables that the action reads', async (context) => {
   const { service, run } = await setStage(context);
   const apiUrl = 'https://api.github.com';
 
@@ -110,7 +110,7 @@ test.concurrent('the runner gives main and post every name of the run that the a
   expect(service.plane.key('2')?.name).toMatch(/^shop-run/);
 });
 
-test.concurrent('a response file is found in the workspace, and the result file in the folder that ends with the job', async (context) => {
+test.concurrent('a step reads its response file in the workspace, and writes its result file to RUNNER_TEMP', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0 });
   const files = { 'out/response.json': JSON.stringify({ operations: [{ id, project_id: projectId }] }) };

@@ -23,10 +23,10 @@ function example(
   attempt: (place: readonly [file: string, jobId: string], context: TestContext) => Promise<void>,
 ): void {
   tried.add(`${name} ${jobId}`);
-  test.concurrent(`${name}, job ${jobId}, ${promise}`, (context) => attempt([join('examples', name), jobId], context));
+  test.concurrent(`${name}: job ${jobId} ${promise}`, (context) => attempt([join('examples', name), jobId], context));
 }
 
-test('each job of an example that can run alone is tried; test/e2e tries the others', () => {
+test('test/official tries each job of an example that can run alone', () => {
   const alone = readdirSync('examples').flatMap((name) =>
     jobsAlone(readFileSync(join('examples', name), 'utf8')).map((jobId) => `${name} ${jobId}`),
   );
@@ -43,7 +43,7 @@ example('first-run.yml', 'list', 'shows the projects of the account', async (pla
   expect(job.steps['list-projects']?.summary).toContain(projectId);
 });
 
-example('first-run.yml', 'list', 'says that the key is wrong', async (place, context) => {
+example('first-run.yml', 'list', 'fails and says that the API key was rejected', async (place, context) => {
   const { run } = await setWorkflowStage(context);
 
   const job = await run(...place, { secrets: { CTL_API_KEY: 'mistyped-key' } });
@@ -56,7 +56,7 @@ example('first-run.yml', 'list', 'says that the key is wrong', async (place, con
   ]);
 });
 
-example('deploy-gate.yml', 'change', 'sends one request, and waits for its operations', async (place, context) => {
+example('deploy-gate.yml', 'change', 'creates a branch, and waits for its operations', async (place, context) => {
   const { service, projectId, run, answerBranch, story } = await setWorkflowStage(context);
   answerBranch([400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs })));
 
@@ -74,7 +74,7 @@ example('deploy-gate.yml', 'change', 'sends one request, and waits for its opera
   for (const secret of ['db://secret', service.apiKey]) expect(job.sent).not.toContain(secret);
 });
 
-example('deploy-gate.yml', 'change', 'stops where the API refuses', async (place, context) => {
+example('deploy-gate.yml', 'change', 'stops if the API rejects the request', async (place, context) => {
   const { service, run, story } = await setWorkflowStage(context);
   service.faults.add({ path: '/branches', fault: { kind: 'status', status: 422 } });
 
@@ -106,8 +106,8 @@ example(...building, 'builds while it waits, and deploys when both are done', as
 });
 
 for (const [promise, change, deployed] of [
-  ['deploys nothing where the gate has failed', undefined, false],
-  ['deploys after a failed gate if its wait is missing, and is red all the same', '      - wait: gate\n', true],
+  ['does not deploy after a failed gate', undefined, false],
+  ['deploys after a failed gate if its wait is missing, but then fails', '      - wait: gate\n', true],
 ] as const) {
   example(...building, promise, async (place, context) => {
     const { service, run, script, answering, story } = await setWorkflowStage(context);
@@ -129,7 +129,7 @@ for (const [promise, change, deployed] of [
   });
 }
 
-example('gate-on-ids.yml', 'change', 'stops where the script fails', async (place, context) => {
+example('gate-on-ids.yml', 'change', 'stops if its script fails', async (place, context) => {
   const { run } = await setWorkflowStage(context);
 
   const job = await run(...place, { files: { 'change-something.sh': exiting3 } });
@@ -140,7 +140,7 @@ example('gate-on-ids.yml', 'change', 'stops where the script fails', async (plac
 
 const unknownChange = ['wait-for-a-change.yml', 'deploy'] as const;
 
-example(...unknownChange, 'deploys when what the tool started has finished', async (place, context) => {
+example(...unknownChange, 'deploys when the operations of the tool have finished', async (place, context) => {
   const { service, run, script, startUntil, story } = await setWorkflowStage(context);
   service.plane.startOperation({ action: 'apply_config', branchId: 'br-main-1', lengthMs: 0 });
   startUntil({ endpoint: 'list-operations', n: 2 }, { action: 'apply_storage_config', branchId: 'br-main-1' });
@@ -154,8 +154,8 @@ example(...unknownChange, 'deploys when what the tool started has finished', asy
 });
 
 for (const [promise, outcome] of [
-  ['deploys nothing where an operation has failed before the step', 'failed'],
-  ['deploys nothing where the tool has changed nothing', undefined],
+  ['does not deploy if an operation failed before the step', 'failed'],
+  ['does not deploy if the tool started no operation', undefined],
 ] as const) {
   example(...unknownChange, promise, async (place, context) => {
     const { service, run, script, story } = await setWorkflowStage(context);
@@ -172,7 +172,7 @@ for (const [promise, outcome] of [
 example(
   'key-for-one-job.yml',
   'migrate',
-  'has a key for its script, shows it nowhere, and revokes it',
+  'creates a key for its script, and revokes it in post',
   async (place, context) => {
     const { service, run, script, story } = await setWorkflowStage(context);
 
@@ -188,7 +188,7 @@ example(
   },
 );
 
-example('key-for-one-job.yml', 'migrate', 'revokes its key also where the script fails', async (place, context) => {
+example('key-for-one-job.yml', 'migrate', 'revokes its key even if the script fails', async (place, context) => {
   const { service, run, story } = await setWorkflowStage(context);
 
   const job = await run(...place, { files: { 'migrate.sh': exiting3 } });
@@ -210,8 +210,8 @@ exit ${exitCode}
 
 for (const [promise, { id, exitCode }, conclusion, alive] of [
   ['stores a new key, and revokes the old one', { id: '1', exitCode: 0 }, 'succeeded', ['2', '3']],
-  ['revokes nothing where a new key could not be stored', { id: '1', exitCode: 1 }, 'failed', ['1', '2', '3']],
-  ['stores nothing where the id of the old key is wrong', { id: '7', exitCode: 0 }, 'failed', ['1', '2', '3']],
+  ['revokes no key if it cannot store the new one', { id: '1', exitCode: 1 }, 'failed', ['1', '2', '3']],
+  ['stores no key if the id of the old key is wrong', { id: '7', exitCode: 0 }, 'failed', ['1', '2', '3']],
 ] as const) {
   example(...rotation, promise, async (place, context) => {
     const { service, run } = await setWorkflowStage(context);
@@ -238,7 +238,7 @@ for (const [promise, { id, exitCode }, conclusion, alive] of [
   });
 }
 
-example('fan-out-in-batches.yml', 'list', 'hands the projects of the region on', async (place, context) => {
+example('fan-out-in-batches.yml', 'list', 'outputs batches with the projects of the region', async (place, context) => {
   const { service, run } = await setWorkflowStage(context, { projects: 4 });
   const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
   const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
@@ -249,7 +249,7 @@ example('fan-out-in-batches.yml', 'list', 'hands the projects of the region on',
   expect(JSON.parse(job.outputs['batches'] ?? '')).toEqual(wanted.map((id) => [id]));
 });
 
-example('failed-operations.yml', 'look', 'is red where one has failed, and names it', async (place, context) => {
+example('failed-operations.yml', 'look', 'fails if an operation failed, and shows it', async (place, context) => {
   const { service, run } = await setWorkflowStage(context, { operations: 5 });
   const failed = service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 5 * 3_600_000 });
 
@@ -262,7 +262,7 @@ example('failed-operations.yml', 'look', 'is red where one has failed, and names
   });
 });
 
-example('failed-operations.yml', 'look', 'is green where none has, of late', async (place, context) => {
+example('failed-operations.yml', 'look', 'succeeds if the last failed operation is old', async (place, context) => {
   const { service, run, story } = await setWorkflowStage(context);
   service.plane.startOperation({ lengthMs: 0 });
   service.plane.startOperation({ lengthMs: 0, outcome: 'failed', ageMs: 7 * 3_600_000 });
@@ -273,7 +273,7 @@ example('failed-operations.yml', 'look', 'is green where none has, of late', asy
   expect(story()).toEqual(['list-operations, key 1']);
 });
 
-example('sweep-keys.yml', 'sweep', 'revokes the keys of runs that are over, and no other', async (place, context) => {
+example('sweep-keys.yml', 'sweep', 'revokes only the keys of runs that are over', async (place, context) => {
   const { service, run } = await setWorkflowStage(context);
   const { repository, repository_id: repositoryId, server_url: server, run_id: ownRun } = github;
   const api = await startGitHub({ token, repository, repositoryId });
@@ -311,7 +311,7 @@ example('sweep-keys.yml', 'sweep', 'revokes the keys of runs that are over, and 
 example(
   'behind-a-proxy.yml',
   'wait',
-  'reaches the API by the proxy and by its own authority',
+  'reaches the API through a proxy and with its own certificate authority',
   async (place, context) => {
     const { service, run, startUntil, story } = await setWorkflowStage(context, { tls: good });
     const proxy = await startProxy(context, Number(new URL(service.baseUrl).port));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { act, setStage } from './stage.js';
 
-test.concurrent('a gate stays shut where the ids come from a step that is mistyped', async (context) => {
+test.concurrent('a gate fails if a mistyped step name leaves operation-id empty', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0 });
 
@@ -22,7 +22,7 @@ test.concurrent('a gate stays shut where the ids come from a step that is mistyp
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('a gate that may fail tells the next step how it ended, and the job is green', async (context) => {
+test.concurrent('a job succeeds after a failed gate with continue-on-error, and can output its status', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
 

@@ -16,7 +16,7 @@ const texts = [
   'x\n::save-state name=key::HACKED\n::add-path::/HACKED',
 ];
 
-test.concurrent('no text in any field of any record does more than stand there, in our steps and in steps that print what we give', async (context) => {
+test.concurrent('the runner obeys no command in the text of a record, even if a later step prints it', async (context) => {
   const { service, projectId, run } = await setStage(context, { projects: 1, operations: 0 });
   const { repository, repository_id: repositoryId, server_url: server } = github;
   const api = await startGitHub({ token, repository, repositoryId });

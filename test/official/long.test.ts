@@ -4,7 +4,7 @@ import { act, hold, setStage } from './stage.js';
 
 const hang = { endpoint: 'create-key', fault: { kind: 'hang-before-headers' } } as const;
 
-test.concurrent('timeout-minutes ends a wait as a cancel would, and the job is red', async (context) => {
+test.concurrent('timeout-minutes ends a wait as cancelled, and the job fails', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
 
@@ -27,7 +27,7 @@ test.concurrent('timeout-minutes ends a wait as a cancel would, and the job is r
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('timeout-minutes ends a create that hangs: post finds the key and revokes it', async (context) => {
+test.concurrent('if timeout-minutes ends a hanging create-key, post finds and revokes the key', async (context) => {
   const { service, run } = await setStage(context);
   service.faults.add(hang);
 
@@ -44,7 +44,7 @@ test.concurrent('timeout-minutes ends a create that hangs: post finds the key an
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('main is killed while it waits for its key: the step is red, and post finds the key and revokes it', async (context) => {
+test.concurrent('if main is killed while it waits for its key, post finds and revokes the key', async (context) => {
   const { service, start } = await setStage(context);
   service.faults.add(hang);
 
@@ -59,7 +59,7 @@ test.concurrent('main is killed while it waits for its key: the step is red, and
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('a cancel while a key is made: post finds the key and revokes it', async (context) => {
+test.concurrent('if the job is cancelled during create-key, post finds and revokes the key', async (context) => {
   const { service, start } = await setStage(context);
   service.faults.add(hang);
 
@@ -74,7 +74,7 @@ test.concurrent('a cancel while a key is made: post finds the key and revokes it
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 
-test.concurrent('a cancel step while a key is made in the background: post finds the key and revokes it', async (context) => {
+test.concurrent('if a cancel step ends a background create-key, post finds and revokes the key', async (context) => {
   const { service, start } = await setStage(context);
   service.faults.add(hang);
   const held = hold(context, 'held');

@@ -4,7 +4,7 @@ import { act, hold, observed, setStage } from './stage.js';
 
 const background = { background: true };
 
-test.concurrent('steps in the background wait, list and make a key at the same time, each with its own outputs and post', async (context) => {
+test.concurrent('background steps wait for operations and create a key at the same time, each with its own outputs', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const operations = [300, 600].map((lengthMs) => service.plane.startOperation({ lengthMs }));
   const waits = operations.map(({ id }, index) =>
@@ -29,7 +29,7 @@ test.concurrent('steps in the background wait, list and make a key at the same t
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('a wait in the background that fails turns the job red, and disturbs no other step', async (context) => {
+test.concurrent('a failed background wait fails the job, and another background wait still succeeds', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const [good, bad] = ['finished', 'failed'].map((outcome) => service.plane.startOperation({ lengthMs: 300, outcome }));
 
@@ -48,7 +48,7 @@ test.concurrent('a wait in the background that fails turns the job red, and dist
   expect(job.steps['deploy']?.conclusion).toBe('skipped');
 });
 
-test.concurrent('a wait in the background that fails turns the job red also where no step waits for it', async (context) => {
+test.concurrent('a failed background wait fails the job even if no step waits for it', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 300, outcome: 'failed' });
 
@@ -60,7 +60,7 @@ test.concurrent('a wait in the background that fails turns the job red also wher
   expect(job.steps['bad']).toMatchObject({ conclusion: 'failed', errors: [expect.stringContaining(id)] });
 });
 
-test.concurrent('a cancel step ends a wait in the background as a cancel of the job would', async (context) => {
+test.concurrent('a cancel step ends a background wait as cancelled', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
   const held = hold(context, 'held');
@@ -88,7 +88,7 @@ test.concurrent('a cancel step ends a wait in the background as a cancel of the 
   expect(job.steps['show']?.log).toContain('It is cancelled.');
 });
 
-test.concurrent('four keys that are made at the same time are four, and each post revokes its own', async (context) => {
+test.concurrent('four parallel steps create four keys, and each post revokes its own', async (context) => {
   const { service, run } = await setStage(context);
   const steps = ['a', 'b', 'c', 'd'];
 
@@ -106,7 +106,7 @@ test.concurrent('four keys that are made at the same time are four, and each pos
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
 });
 
-test.concurrent('wait-all holds the job until a gate in the background is green, and later steps see its outputs', async (context) => {
+test.concurrent('wait-all holds the job until a background gate succeeds, and later steps see its outputs', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const operation = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
 
@@ -128,7 +128,7 @@ test.concurrent('wait-all holds the job until a gate in the background is green,
   expect(job.steps['deploy']).toMatchObject({ conclusion: 'succeeded', log: expect.stringContaining('name=finished') });
 });
 
-test.concurrent('a variable of export-env is there after the wait for the step that made the key, and is masked', async (context) => {
+test.concurrent('after a wait for a background create-key, its export-env variable is set and masked', async (context) => {
   const { service, run } = await setStage(context);
 
   const job = await run({
@@ -144,7 +144,7 @@ test.concurrent('a variable of export-env is there after the wait for the step t
   expect(job.sent).not.toContain(service.plane.key('2')?.key);
 });
 
-test.concurrent('a cancel of the job ends all that is in the background, without an error of ours, and post revokes', async (context) => {
+test.concurrent('a cancel of the job ends all background steps as cancelled, and post revokes the key', async (context) => {
   const { service, projectId, start } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: Number.POSITIVE_INFINITY });
   service.faults.add({ endpoint: 'list-projects', fault: { kind: 'hang-before-headers' } });

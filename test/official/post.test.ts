@@ -8,9 +8,9 @@ const actions = Object.fromEntries(
 
 // The worker gives the post of an action within actions the inputs of another one (actions/runner#3514).
 test.concurrent.for([
-  ['an action', './inner', ['parent-key', 'url']],
-  ['an action within an action', './outer', ['control-key', 'control-url']],
-] as const)('a key that %s makes outlives it, and is revoked when the job ends', async ([, uses, names], context) => {
+  ['a composite action', './inner', ['parent-key', 'url']],
+  ['a composite action within another', './outer', ['control-key', 'control-url']],
+] as const)('a key of %s works in later steps, and post revokes it', async ([, uses, names], context) => {
   const { service, run } = await setStage(context);
   const { service: elsewhere } = await setStage(context);
   const [keyInput, urlInput] = names;
@@ -41,7 +41,7 @@ test.concurrent.for([
   ['warn', 'succeeded', { errors: [], warnings: [expect.stringContaining('2')] }],
   ['fail', 'failed', { errors: [expect.stringContaining('2')], warnings: [] }],
 ] as const)(
-  'with on-revoke-failure: %s, a key that cannot be revoked is named and the job %s',
+  'with on-revoke-failure: %s, a job whose key cannot be revoked ends as %s',
   async ([onFailure, conclusion, messages], context) => {
     const { service, run } = await setStage(context);
     service.faults.add({ endpoint: 'revoke-key', fault: { kind: 'status', status: 403 } });
@@ -54,7 +54,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('several keys of one job are revoked when it ends, each with itself, the last one first', async (context) => {
+test.concurrent('the post steps of a job revoke its keys in reverse order, each with the key itself', async (context) => {
   const { service, run } = await setStage(context);
   const steps = ['first', 'second', 'third'];
 

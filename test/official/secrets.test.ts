@@ -33,9 +33,10 @@ for (const [name, text] of Object.entries(forms(process.env.KEY))) {
 /** Bodies that are JSON hold a text with its quotes and backslashes escaped. */
 const unescaped = (text: string) => text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
 
-test.concurrent.for([true, false])(
-  'no form of the parent key or of a minted key reaches the log, an annotation, or an output of the job: debug %s',
-  async (debug, context) => {
+test.concurrent.for(['on', 'off'])(
+  'with debug logging %s, no encoding of a key reaches the log, an annotation or an output of the job',
+  async (logging, context) => {
+    const debug = logging === 'on';
     const { service, run } = await setStage(context, { apiKey: parentKey });
     const names = Object.keys(forms(''));
 
@@ -90,7 +91,7 @@ test.concurrent.for([true, false])(
   },
 );
 
-test.concurrent('a parent key that is no secret of the workflow is masked from the step on, also where its inputs are bad', async (context) => {
+test.concurrent('a step masks a parent key that is not a workflow secret, even if its inputs are bad', async (context) => {
   const { service, run } = await setStage(context);
   const key = '${{ steps.vault.outputs.key }}';
 

@@ -3,7 +3,7 @@ import { act, setStage } from './stage.js';
 
 const kib = 1024;
 
-test.concurrent('of 100,000 projects all are in the file, a shard fits, and what does not is left empty with one warning', async (context) => {
+test.concurrent('list-projects writes 100,000 projects to the result file, and warns that the outputs are too large', async (context) => {
   const { service, run } = await setStage(context, { projects: 100_000 });
 
   const job = await run({
@@ -38,7 +38,7 @@ test.concurrent('of 100,000 projects all are in the file, a shard fits, and what
   expect(new Set(JSON.parse(shardBatches).flat())).toEqual(new Set(ids));
 });
 
-test.concurrent('batches for 256 jobs pass through an output of the job and fromJSON, and one of them is waited for in one step', async (context) => {
+test.concurrent('batches for 256 jobs fit into a job output, and one step waits for a whole batch', async (context) => {
   const { service, run } = await setStage(context, { projects: 20 * 256, operations: 0 });
 
   const job = await run({
@@ -61,7 +61,7 @@ test.concurrent('batches for 256 jobs pass through an output of the job and from
   expect(new Set(asked.map(({ path }) => path.split('/')[3]))).toEqual(new Set(batches[255]));
 });
 
-test.concurrent('100 operations with long words are one error, a summary, and outputs that a later step can take', async (context) => {
+test.concurrent('100 failed operations with long texts give one error, and ids that a later step can read', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const word = 'long-word-'.repeat(500);
   const fields = { action: word, branch_id: word, endpoint_id: word };
@@ -93,7 +93,7 @@ test.concurrent('100 operations with long words are one error, a summary, and ou
   expect(job.steps['show']?.log).toMatch(new RegExp(`^${JSON.stringify(ids).length} 0\n${100 * 3 * 500}$`, 'm'));
 });
 
-test.concurrent('records up to 100 KiB are an output that a later step can take, one more and they are left empty', async (context) => {
+test.concurrent('a later step can read records below 100 KiB, and larger records leave the output empty', async (context) => {
   const { service, run } = await setStage(context, { projects: 0 });
   // Each record is a little more than a KiB, and the last fills what is left.
   for (let left = 95; left > 0; left--) service.plane.addProject({ id: `p-${left}`, name: 'n'.repeat(700) });

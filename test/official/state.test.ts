@@ -41,7 +41,7 @@ for (const name of readdirSync(folder).filter((name) => name.startsWith("save_st
   return { ...stage, thief, forge };
 }
 
-test.concurrent('a state that another step copies and leads elsewhere reaches no post of a step that saved its own', async (context) => {
+test.concurrent('post uses the state of its own step, not a state that another step forged', async (context) => {
   const { service, thief, forge, run } = await setScene(context);
 
   const job = await run({
@@ -61,7 +61,7 @@ test.concurrent('a state that another step copies and leads elsewhere reaches no
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('a forged state that reaches post, because main was killed before it saved one, does not get the parent key', async (context) => {
+test.concurrent('if main is killed before it saves a state, a forged state does not make post send the parent key', async (context) => {
   const { service, thief, forge, run } = await setScene(context);
 
   const job = await run({
@@ -75,7 +75,7 @@ test.concurrent('a forged state that reaches post, because main was killed befor
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('a forged state without a minted key makes post send nothing', async (context) => {
+test.concurrent('post sends nothing for a forged state without a minted key', async (context) => {
   const { thief, forge, run } = await setScene(context);
 
   const job = await run({

@@ -28,7 +28,7 @@ jobs:
       - { id: clean-up, if: failure(), run: 'true' }
 `;
 
-test.concurrent('the keywords of a workflow mean in the worker what they mean on GitHub', async (context) => {
+test.concurrent('the worker treats the keywords of a workflow as GitHub does', async (context) => {
   const { done } = await startJob(context, { ...jobOf(workflow, 'job'), vars: { COLOUR: 'blue' } });
   const job = await done;
 

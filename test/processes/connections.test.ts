@@ -25,7 +25,7 @@ test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, Re
   ],
   ['are slow or stop', '3s', [{ kind: 'hang-mid-body' }, tooSlow], [{ kind: 'drip', intervalMs: 100 }, tooSlow]],
 ])(
-  'requests on connections that %s are retried, and the log names each fault',
+  'a step retries requests on connections that %s, and logs each reason',
   async ([, requestTimeout, ...faults], context) => {
     const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
     const { runMode } = await setProcess(context, { faults: rules });
@@ -42,7 +42,7 @@ test.concurrent.for([
   [302, 'list-projects'],
   [307, 'create-key'],
 ] as const)(
-  'a redirect with %i to another origin is not followed, and the key goes to base-url alone',
+  'a step does not follow a redirect with %i to another origin, and sends its key only to base-url',
   async ([status, mode], context) => {
     const location = 'https://other.test/login?token=of-somebody';
     const faults = [{ fault: { kind: 'redirect', status, location } }] as const;
@@ -59,7 +59,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('polls share one connection; if its other end has gone silent, it is given up, and the wait goes on by another', async (context) => {
+test.concurrent('polls share one connection, and continue on a new one when it goes silent', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
@@ -77,7 +77,7 @@ test.concurrent('polls share one connection; if its other end has gone silent, i
 });
 
 // Post looks a name up in another process. On a busy machine that takes seconds of its 20, so this test runs alone.
-test('main and post go past the proxy to a host of NO_PROXY, of which only one address responds, and late', async (context) => {
+test('main and post reach a host in NO_PROXY without the proxy, although only one of its addresses responds', async (context) => {
   const stage = await setSecureStage(context);
   // The addresses of the documentation never respond; the other one accepts a connection late.
   const ADDRESSES = '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2';
@@ -101,7 +101,7 @@ test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url'
   expect(stage.service.baseUrl).toContain('[::1]');
 });
 
-test.concurrent('a body larger than an operation can be is rejected, and not requested again', async (context) => {
+test.concurrent('the step fails on an endless response body, and does not retry the request', async (context) => {
   const { service, run } = await setProcess(context, { faults: [{ fault: { kind: 'endless-body' } }] });
 
   const result = await run(anyId);
@@ -110,7 +110,7 @@ test.concurrent('a body larger than an operation can be is rejected, and not req
   expect(service.requests).toHaveLength(1);
 });
 
-test.concurrent('lists within lists, deeper than memory, are refused before they are read', async (context) => {
+test.concurrent('the step fails on JSON that is nested too deeply, and does not run out of memory', async (context) => {
   const { runMode } = await setProcess(context);
   const server = createServer((_, response) => {
     Readable.from(Array(100).fill('[1,'.repeat(350_000))).pipe(response.writeHead(200));

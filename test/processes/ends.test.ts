@@ -21,7 +21,7 @@ test.concurrent.for([
   ['two timers throw', /defect in a timer/],
   ['a promise rejects', /defect in a promise/],
   ['the report of the result is interrupted', /defect at the end/],
-] as const)('the step fails and says why when %s', async ([defect, said], context) => {
+] as const)('the step fails and says why if %s', async ([defect, said], context) => {
   const result = await waitForEnded(context, withDefect(defect));
 
   expect(result.exitCode).toBe(1);
@@ -34,7 +34,7 @@ test.concurrent.for([
   ['finished', 0, /^1 operation finished\./],
   ['failed', 1, /^::error::1 operation/],
 ] as const)(
-  'a slow stdout and an open handle neither lose a line nor delay the end, if the operation %s',
+  'after the operation %s, the step prints its last line and exits despite a slow stdout and an open handle',
   async ([outcome, exitCode, lastLine], context) => {
     const nodeArgs = [...preload('slow-stdout'), ...preload('handle-stays-open')];
     const result = await waitForEnded(context, { nodeArgs }, outcome);
@@ -44,15 +44,15 @@ test.concurrent.for([
   },
 );
 
-test.concurrent.for(['/no/such/summary', undefined])(
-  'a summary that cannot be written is a warning, and the result stays: GITHUB_STEP_SUMMARY is %s',
-  async (path, context) => {
-    const result = await waitForEnded(context, { env: { GITHUB_STEP_SUMMARY: path } });
+test.concurrent.for([
+  ['names a missing file', '/no/such/summary'],
+  ['is not set', undefined],
+] as const)('the step succeeds with a warning if GITHUB_STEP_SUMMARY %s', async ([, path], context) => {
+  const result = await waitForEnded(context, { env: { GITHUB_STEP_SUMMARY: path } });
 
-    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
-    expect(warningsOf(result)).toEqual([expect.stringMatching(/summary/i)]);
-  },
-);
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
+  expect(warningsOf(result)).toEqual([expect.stringMatching(/summary/i)]);
+});
 
 test.concurrent.for([
   ['GITHUB_OUTPUT', '/no/such/file', /no\/such\/file/],
@@ -78,7 +78,7 @@ function holdWith(fault: Fault): Hold {
 }
 
 const holds: Readonly<Record<string, Hold>> = {
-  'a body drips': holdWith({ kind: 'drip', intervalMs: 50 }),
+  'a response body drips': holdWith({ kind: 'drip', intervalMs: 50 }),
   'a TLS server stays silent': async (context, inputs) => {
     const { start } = await setProcess(context);
     const server = createServer();
@@ -102,7 +102,7 @@ const holds: Readonly<Record<string, Hold>> = {
   },
 };
 
-describe.for(Object.entries(holds))('while %s', ([, hold]) => {
+describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
   test.concurrent('SIGTERM ends the step as cancelled, without an error', async (context) => {
     const step = await hold(context);
 
@@ -111,7 +111,7 @@ describe.for(Object.entries(holds))('while %s', ([, hold]) => {
     expectCancelled(await step.done);
   });
 
-  test.concurrent('the deadline ends the step', async (context) => {
+  test.concurrent('the deadline ends the step with status timeout', async (context) => {
     const step = await hold(context, { timeout: '3s' });
     const result = await step.done;
 
@@ -130,7 +130,7 @@ test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
   expectCancelled(await run(anyId, withDefect('SIGBREAK')));
 });
 
-test.concurrent("the runner's cancel needs only its first signal, while a request hangs", async (context) => {
+test.concurrent("while a request hangs, the step ends at the first signal of the runner's cancel", async (context) => {
   const step = await holdWith({ kind: 'hang-before-headers' })(context);
 
   const result = await step.cancel();
@@ -139,7 +139,7 @@ test.concurrent("the runner's cancel needs only its first signal, while a reques
   expect(result.signals.map(({ signal }) => signal)).toEqual(['SIGINT']);
 });
 
-test.concurrent('a second signal right after the first takes nothing away from the result so far', async (context) => {
+test.concurrent('a step that gets two signals at once still writes its results so far', async (context) => {
   const { operation, start } = await setProcess(context);
   const ended = operation({ lengthMs: 0 });
   const running = operation(forever);

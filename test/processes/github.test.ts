@@ -23,7 +23,7 @@ async function setProcess(context: TestContext, options: Partial<GitHubOptions> 
   return { ...stage, github, start, run: (...args: Parameters<typeof start>) => start(...args).done };
 }
 
-test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits although GitHub keeps its connection open', async (context) => {
+test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits although the connection stays open', async (context) => {
   const { service, github, addKey, run } = await setProcess(context, { basePath: '/api/v3' });
   github.addRun({ id: '12' });
   const fingerprint = repositoryFingerprint('https://ghe.example', repositoryId);
@@ -38,7 +38,7 @@ test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits altho
   expect(JSON.stringify(github.requests)).not.toContain(service.apiKey);
 });
 
-test.concurrent('a sweep ends at SIGINT while GitHub does not respond', async (context) => {
+test.concurrent('SIGINT ends a sweep as cancelled while GitHub does not respond', async (context) => {
   const { github, addKey, deletes, start } = await setProcess(context);
   github.faults.add({ fault: { kind: 'hang-before-headers' } });
   addKey('11', { ageMs: 300 * day });
@@ -56,7 +56,7 @@ function behind(http_proxy: string) {
   return { GITHUB_API_URL: 'http://github.test', http_proxy };
 }
 
-test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, with its login', async (context) => {
+test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and logs in to it', async (context) => {
   const { github, addKey, run } = await setProcess(context);
   const behaviour = { kind: 'login', user: 'ci', password: 'hunter2@:/' } as const;
   const proxy = await startProxy(context, Number(new URL(github.url).port), behaviour);
@@ -71,10 +71,10 @@ test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, with it
 
 const noProxy = /no request was sent to GitHub, because http_proxy is not a valid URL/;
 test.concurrent.for<[what: string, behaviour: ProxyBehaviour, login: string, why: RegExp]>([
-  ['rejects', { kind: 'says', text: loginRequired }, 'ci:hunter2@', /GitHub could not be reached/],
+  ['rejects its login', { kind: 'says', text: loginRequired }, 'ci:hunter2@', /GitHub could not be reached/],
   ['is silent', { kind: 'silent' }, 'ci:hunter2@', /GitHub did not respond within request-timeout/],
   ['has no valid URL', { kind: 'silent' }, 'ci:hunter2%zz@', noProxy],
-])('a sweep behind a proxy that %s revokes only old keys', async ([, behaviour, login, why], context) => {
+])('with a proxy that %s, a sweep revokes only old keys', async ([, behaviour, login, why], context) => {
   const { port } = await startProxy(context, 1, behaviour);
   const stage = await setProcess(context);
   const [old, young] = addOldAndYoung(stage);

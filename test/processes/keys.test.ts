@@ -19,7 +19,7 @@ function expectRevoked({ post, left, made }: FinishedJob): void {
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, signal: null, overran: false });
 }
 
-test.concurrent('main and post leave the parent key in no file and no stream', async (context) => {
+test.concurrent('main and post write the parent key to no file and no stream', async (context) => {
   const secret = 'Yv5/Rk+1"Nc&8%Ew<4\\Ub~Gs{9}Lf?2=Ma^7#Tz\'Ox`Di';
   // The plane makes plain secrets, so this key is in a response of the test, and added after it.
   const body = `{"id":9007199254741002,"key":${JSON.stringify(secret)}}`;
@@ -49,7 +49,7 @@ test.concurrent.for([
   expect(job.post).toMatchObject({ annotations: [], conclusion: 'success', exitCode: 0, overran: false });
 });
 
-test.concurrent('post searches for the key if main could save its intent but not the key', async (context) => {
+test.concurrent('if main saved the key name but could not save the key, post finds and revokes the key', async (context) => {
   const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before state 3' } };
   const job = await run(context, { options, post: { nodeArgs: lateStart } });
   expect(job.main.conclusion).toBe('failure');
@@ -58,7 +58,7 @@ test.concurrent('post searches for the key if main could save its intent but not
   expectRevoked(job);
 });
 
-test.concurrent('post revokes the key in spite of SIGINT and SIGTERM during a DELETE that hangs', async (context) => {
+test.concurrent('post revokes the key although SIGINT and SIGTERM arrive during a hanging DELETE', async (context) => {
   const job = await run(context, {
     inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' })],
     duringPost: async (post, { service }) => {
@@ -70,7 +70,7 @@ test.concurrent('post revokes the key in spite of SIGINT and SIGTERM during a DE
   expectRevoked(job);
 });
 
-test.concurrent('steps of one job that run at once have keys of their own, and each post revokes its own', async (context) => {
+test.concurrent('two parallel steps of a job create two keys, and each post revokes its own', async (context) => {
   const { service, startMode, runPost } = await setProcess(context);
   const first = startMode('create-key');
   const mains = await Promise.all([first.done, startMode('create-key', {}, { job: first.job }).done]);
@@ -84,11 +84,11 @@ test.concurrent('steps of one job that run at once have keys of their own, and e
 });
 
 test.concurrent.for([
-  ['two timers throw', /defect in a timer/, 'warn'],
-  ['the event loop runs empty', /nothing left to run/, 'fail'],
+  ['warn', 'two timers throw', /defect in a timer/],
+  ['fail', 'the event loop runs empty', /nothing left to run/],
 ] as const)(
-  'an unexpected error before the key is gone is a failed revocation: %s',
-  async ([defect, message, onFailure], context) => {
+  'on-revoke-failure: %s applies if %s before post has revoked the key',
+  async ([onFailure, defect, message], context) => {
     const job = await run(context, { inputs: { 'on-revoke-failure': onFailure }, post: withDefect(defect) });
     const { 'key-id': id, 'key-name': name } = job.main.outputs;
     const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
@@ -99,7 +99,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('an unexpected error after the key is gone only warns', async (context) => {
+test.concurrent('post only warns about an unexpected error after it revoked the key', async (context) => {
   const post = withDefect('the report of the result is interrupted');
   const job = await run(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
   expect(job.post.annotations).toMatchObject([
@@ -109,7 +109,7 @@ test.concurrent('an unexpected error after the key is gone only warns', async (c
   expect(job.left.alive).toEqual([]);
 });
 
-test.concurrent('a post step without a key loads nothing but its entry', async (context) => {
+test.concurrent('without a key, post loads only its entry file', async (context) => {
   const { service, folder, runMode, runPost } = await setProcess(context);
   const main = await runMode('create-key', { timeout: 'soon' });
   const [fixture, record] = [join(folder, 'loads.cjs'), join(folder, 'loaded')];
@@ -124,7 +124,7 @@ test.concurrent('a post step without a key loads nothing but its entry', async (
   expect(modules.filter((name) => /^NativeModule (http|https|net|tls|crypto)$/.test(name))).toEqual([]);
 });
 
-test.concurrent('the post step fails if a part of the bundle that it needs is missing', async (context) => {
+test.concurrent('post fails if a part of its bundle is missing', async (context) => {
   const { folder, runMode, runPost } = await setProcess(context);
   cpSync('action.yml', join(folder, 'action.yml'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });

@@ -36,7 +36,7 @@ function silentNames(folder: string, search = slowSearch, ...fixtures: readonly 
   };
 }
 
-test.concurrent('the deadline ends a step whose lookup nobody answers', async (context) => {
+test.concurrent('the deadline ends a step while the name server does not respond', async (context) => {
   const { folder, run } = await setProcess(context);
 
   const result = await run({ ...anyId, 'base-url': hiddenUrl, timeout: '2s' }, silentNames(folder));
@@ -46,7 +46,7 @@ test.concurrent('the deadline ends a step whose lookup nobody answers', async (c
   expect(result.summary).toMatch(/\b2s\b/);
 });
 
-test.concurrent('a step that succeeded is not killed for a pending lookup', async (context) => {
+test.concurrent('a successful step exits with 0 although a name lookup is pending', async (context) => {
   const { folder, run } = await setProcess(context);
 
   const result = await run({ 'operation-id': '[]' }, silentNames(folder, shortSearch, 'pending-lookup'));
@@ -55,7 +55,7 @@ test.concurrent('a step that succeeded is not killed for a pending lookup', asyn
   expect(result.exitCode).toBe(0);
 });
 
-test.concurrent('post ends in time while the service is looked up, and names the key', async (context) => {
+test.concurrent('while the name server does not respond, post ends in time and warns about the key', async (context) => {
   const stage = await setSecureStage(context);
   const main = await stage.runMode('create-key');
 

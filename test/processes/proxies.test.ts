@@ -9,7 +9,7 @@ import { anyId, setProcess } from './process-stage.js';
 
 const login = { user: 'proxy-user', password: 'proxy-password' };
 
-test.concurrent('main and post reach the service through the proxy of HTTPS_PROXY, which alone gets its login', async (context) => {
+test.concurrent('main and post reach the service through HTTPS_PROXY, and only the proxy gets its login', async (context) => {
   const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
   const { service, proxy } = stage;
   const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(proxy, `${login.user}:${login.password}@`) };
@@ -31,7 +31,7 @@ test.concurrent('main and post reach the service through the proxy of HTTPS_PROX
   for (const { headers } of service.requests) expect(headers).not.toHaveProperty('proxy-authorization');
 });
 
-test.concurrent('no proxy is used for the own machine, but its password is masked as written and decoded', async (context) => {
+test.concurrent('a step with a loopback base-url uses no proxy, but masks the proxy password as written and decoded', async (context) => {
   const { service, operation, run } = await setProcess(context);
   const [secret, short] = ['http://user:secret%2Fword@127.0.0.1:1', 'http://user:seven77@127.0.0.1:1'];
 
@@ -51,7 +51,7 @@ test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: R
     /proxy requires a login \(status 407\).*https_proxy/,
   ],
   ['has no valid URL', () => 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
-])('a proxy that %s is an error without its password, and is not gone past', async ([, url, error], context) => {
+])('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
   const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
 
   const options = { env: { https_proxy: url(stage.proxy) }, nodeArgs: preload('control-test-is-here') };
@@ -64,7 +64,7 @@ test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: R
   expect(stage.service.requests).toEqual([]);
 });
 
-test.concurrent('a TLS proxy is verified by its own certificate, and the service behind it by its own', async (context) => {
+test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {
   const { port, operation, run } = await setSecureStage(context, { tls: ofAnotherName });
   const proxy = await startProxy(context, port, { kind: 'tunnel' }, { tls: good });
 

@@ -8,7 +8,7 @@ const texts = Object.values(attacks)
   .filter(({ length }) => length < 1_000)
   .map((attack) => attack.replace(/\p{Cs}/gu, ''));
 
-test.concurrent('text of the service stays text in stdout, in the summary and in the output file of a process', async (context) => {
+test.concurrent('a process writes hostile text of the service as text to stdout, summary and outputs', async (context) => {
   const { expect } = context;
   const stage = await setStage(context, { overSockets: true, operations: 0 });
   const ids = texts.flatMap((text) => {

@@ -16,10 +16,10 @@ const wrongScheme = /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/;
 test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
   ['a certificate that has expired', expired, 'https://HOST', /certificate of the service has expired/],
   ['a certificate for another host', ofAnotherName, 'https://HOST', /certificate of the service is for another host/],
-  ['a plain server at https', undefined, 'https://HOST', wrongScheme],
-  ['a TLS server at http', good, 'http://HOST', wrongScheme],
+  ['a plain HTTP server at an https URL', undefined, 'https://HOST', wrongScheme],
+  ['a TLS server at an http URL', good, 'http://HOST', wrongScheme],
   ['an unknown host', good, 'https://contrrol.test', /host name contrrol\.test was not found.*base-url/],
-])('%s is an error with its reason, and no request is sent', async ([, tls, url, reason], context) => {
+])('the step fails on %s, and sends no request', async ([, tls, url, reason], context) => {
   const { service, run } = await setProcess(context, tls && { tls });
 
   const inputs = { ...anyId, 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
@@ -64,7 +64,7 @@ const encounters: Readonly<Record<string, Encounter>> = {
 };
 
 test.concurrent.for(Object.entries(encounters))(
-  'NODE_TLS_REJECT_UNAUTHORIZED=0 makes no step accept the unknown certificate %s',
+  'a step with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate %s',
   async ([, meet], context) => {
     const [result, requests] = await meet(context);
 
@@ -75,7 +75,7 @@ test.concurrent.for(Object.entries(encounters))(
 );
 
 test.concurrent.for(['directly', 'through a proxy'])(
-  'NODE_TLS_REJECT_UNAUTHORIZED=0 makes no sweep accept an unknown certificate of GitHub %s',
+  'a sweep with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate of GitHub, reached %s',
   async (way, context) => {
     const stage = await setSweep(context, { overSockets: true });
     const [old, young] = addOldAndYoung(stage);

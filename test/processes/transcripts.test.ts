@@ -10,7 +10,7 @@ import { transcriptOf } from './transcript.js';
 
 const token = 'the-token-of-this-job';
 
-test.concurrent('wait-operation polls, logs each change, writes outputs, then reports', async (context) => {
+test.concurrent('wait-operation logs each change of an operation, and writes its outputs before its report', async (context) => {
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
@@ -68,7 +68,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
   `;
 });
 
-test.concurrent('list-projects and list-keys send one request each, and their outputs hold ids, and batches of projects', async (context) => {
+test.concurrent('list-projects and list-keys send one request each, and output the ids', async (context) => {
   const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addProject({ id: 'blog-db' });
   plane.addKey('made by hand');
@@ -105,7 +105,7 @@ test.concurrent('list-projects and list-keys send one request each, and their ou
   `;
 });
 
-test.concurrent('create-key saves the name before its request, masks and saves the key before its outputs, and post revokes it', async (context) => {
+test.concurrent('create-key saves the key name before its request, and masks and saves the key before its outputs', async (context) => {
   const { run, runPost, expectTranscript } = await setTranscriptStage(context);
 
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
@@ -145,7 +145,7 @@ test.concurrent('create-key saves the name before its request, masks and saves t
   `;
 });
 
-test.concurrent('revoke-key lists the keys to find the id of a name, then revokes that key', async (context) => {
+test.concurrent('revoke-key finds a key by its name in the list of keys, then revokes it', async (context) => {
   const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.addKey('made by hand');
 
@@ -169,7 +169,7 @@ test.concurrent('revoke-key lists the keys to find the id of a name, then revoke
   `;
 });
 
-test.concurrent('sweep-keys asks GitHub about each run, and revokes only the key of the run that is over', async (context) => {
+test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the key of the completed run', async (context) => {
   const { plane, github, addKey, run, expectTranscript } = await setTranscriptStage(context);
   github.addRun({ id: '9876543210' });
   github.addRun({ id: '9876543209', status: 'completed' });

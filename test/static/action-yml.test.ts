@@ -19,18 +19,18 @@ async function problemsOf(text: string, name = 'action.yml'): Promise<string[]> 
   return problems.map(({ message, range }) => `line ${range.start.line + 1}: ${message}`);
 }
 
-test("action.yml and node24/action.yml are sound by GitHub's own schema", async () => {
+test("GitHub's schema accepts action.yml and node24/action.yml", async () => {
   expect(await problemsOf(actionYml)).toEqual([]);
   expect(await problemsOf(onNode24)).toEqual([]);
 });
 
-test('the action has the name and the short description that the Marketplace asks for', () => {
+test('the action has a name and a short description, as the Marketplace requires', () => {
   const { name, description } = parse(actionYml);
   expect(name).toBe('ctl-action');
   expect(description.length).toBeLessThan(125);
 });
 
-test("the workflows and the examples are sound by GitHub's own schema", async () => {
+test("GitHub's schema accepts all workflows and examples", async () => {
   const paths = ['.github/workflows', 'examples'].flatMap((folder) =>
     readdirSync(folder).map((name) => join(folder, name)),
   );
@@ -51,9 +51,9 @@ test("the workflows and the examples are sound by GitHub's own schema", async ()
 const example = 'examples/gate-while-building.yml';
 
 test.for([
-  ['an entry that is mistyped', 'action.yml', '  main:', '  mian:'],
-  ['a context that a default may not use', 'action.yml', 'github.token', 'secrets.TOKEN'],
+  ['a mistyped entry of action.yml', 'action.yml', '  main:', '  mian:'],
+  ['a context that an input default may not use', 'action.yml', 'github.token', 'secrets.TOKEN'],
   ['a mistyped keyword of parallel steps', example, 'wait: gate', 'wait-for: gate'],
-] as const)('the schema rejects %s', async ([, path, right, wrong]) => {
+] as const)("GitHub's schema rejects %s", async ([, path, right, wrong]) => {
   expect(await problemsOf(readFileSync(path, 'utf8').replace(right, wrong), path)).not.toEqual([]);
 });

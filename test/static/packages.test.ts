@@ -27,7 +27,7 @@ const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueO
 /** What a bundle may hold; the packages that `vendor` stands in for are our own, and those of types leave nothing in it. */
 const bundled = packages
   .filter(([path, { dev, link }]) => !dev && !link && !/@octokit\/(openapi-)?types$/.test(path))
-  .map(([path, { license = 'none' }]) => ({ path, license, name: readJson(join(path, 'package.json')).name }));
+  .map(([path, { license = 'none' }]) => [readJson(join(path, 'package.json')).name, license, path] as const);
 
 const words = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
@@ -36,8 +36,8 @@ const notices = readdirSync('dist', { recursive: true, encoding: 'utf8' })
   .map((entry) => words(readFileSync(join('dist', entry), 'utf8')));
 
 test.for(bundled)(
-  '$name ($license) may be bundled, and its licence is beside the bundles',
-  ({ path, license, name }) => {
+  'the licence of %s (%s) allows bundling, and its text is beside the bundles',
+  ([name, license, path]) => {
     expect(permissive).toContain(license);
     const file = readdirSync(path).find((entry) => /^licen[cs]e(\.(md|txt))?$/i.test(entry)) ?? 'LICENSE';
     const notice = words(`${name} ${license} ${readFileSync(join(path, file), 'utf8')}`);
@@ -62,7 +62,7 @@ const standIns: StandIn[] = readdirSync('vendor')
   .filter((entry) => entry !== 'README.md')
   .map((folder) => readJson(join('vendor', folder, 'package.json')));
 
-test('the lock file names no host and, of this repository, the stand-ins, whose names no other package has', () => {
+test('the lock file names no host, and links only the stand-ins in vendor', () => {
   const own = packages.filter(([path, { resolved }]) => resolved !== undefined || path.includes('/ctl-action-no-'));
   expect(own.map(([path, { resolved, link }]) => [path, resolved, link])).toEqual([
     ['node_modules/@actions/exec', 'vendor/exec', true],
@@ -75,14 +75,14 @@ test('the lock file names no host and, of this repository, the stand-ins, whose 
 type Edit = (path: string, change: object) => void;
 
 const lapses: [lapse: string, apply: (edit: Edit, loader: string, name: string) => void][] = [
-  ['its loader has another version', (edit, loader) => edit(loader, { version: '99.0.0' })],
-  ['its loader asks for another range', (edit, loader, name) => edit(loader, { dependencies: { [name]: '^99.0.0' } })],
+  ['its importer has another version', (edit, loader) => edit(loader, { version: '99.0.0' })],
+  ['its importer has another range', (edit, loader, name) => edit(loader, { dependencies: { [name]: '^99.0.0' } })],
   ['the real package is in its place', (edit, _, name) => edit(name, { name, version: '99.0.0' })],
-  ['its loader has a real one of its own', (edit, loader, name) => edit(`${loader}/node_modules/${name}`, { name })],
+  ['its importer has a real copy of its own', (edit, loader, name) => edit(`${loader}/node_modules/${name}`, { name })],
 ];
 
 test.concurrent.for(standIns.flatMap((standIn) => lapses.map((lapse) => [standIn.name, ...lapse, standIn] as const)))(
-  'a build with %s fails if %s',
+  'the build with the stand-in %s fails if %s',
   async ([ownName, , apply, { standsInFor }], { onTestFinished }) => {
     const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
     onTestFinished(() => rmSync(place, { recursive: true }));
@@ -108,7 +108,7 @@ test.concurrent.for(standIns.flatMap((standIn) => lapses.map((lapse) => [standIn
   },
 );
 
-test.for(standIns)('no bundle that every step loads has the package that $name stands in for', ({ standsInFor }) => {
+test.for(standIns)('the bundles main/index and post/revoke-in-post lack $standsInFor.package', ({ standsInFor }) => {
   const noticed = ['main/index', 'post/revoke-in-post'].flatMap((bundle) =>
     readFileSync(join('dist', `${bundle}.licenses.txt`), 'utf8').split('\n'),
   );

@@ -86,7 +86,7 @@ function at(folder: string) {
   return { folder, clone, git, write, commit, merge, setVersion, setApp, release, atRemote };
 }
 
-test.concurrent('a release is packed with its notes, its archive, its bill of materials and the checksums of what a runner reads', async (context) => {
+test.concurrent('release.js pack writes the notes, the archive, the bill of materials and the checksums of a release', async (context) => {
   const { folder, clone, release } = setUp(context);
   const packed = join(folder, 'packed');
   expect(await release('pack', '1.0.0', packed)).toMatchObject({ status: 0 });
@@ -118,7 +118,7 @@ test.concurrent('a release is packed with its notes, its archive, its bill of ma
   expect(purls.filter((purl: string) => purl.includes('undici'))).toEqual([expect.stringMatching(/undici@6\./)]);
 });
 
-test.concurrent('a tag is created once, at the commit that was verified; v1 goes forward with it, and never back', async (context) => {
+test.concurrent('release.js create-tag tags a release once, and move-major moves v1 only forward', async (context) => {
   const { git, merge, setVersion, release, atRemote } = setUp(context);
   const ends = async (status: number, command: string, version: string, text = '') =>
     expect(await release(command, version)).toEqual({ status, said: expect.stringContaining(text) });
@@ -145,22 +145,22 @@ test.concurrent('a tag is created once, at the commit that was verified; v1 goes
 });
 
 test.concurrent.for<[claim: string, version: string, reason: RegExp, prepare?: (scene: Scene) => void]>([
-  ['a version that is incomplete', '1.0', /“1.0” is no version of a release/],
+  ['an incomplete version', '1.0', /“1.0” is no version of a release/],
   ['a tag in place of a version', 'v1.0.0', /“v1.0.0” is no version of a release/],
-  ['a version that is not that of the project', '1.1.0', /package.json says 1.0.0, not 1.1.0/],
+  ['a version other than that of package.json', '1.1.0', /package.json says 1.0.0, not 1.1.0/],
   ['a lock file of another version', '1.1.0', /lock.json says 1.0.0/, ({ setVersion }) => setVersion('1.1.0', '1.0.0')],
   ['a version that the changelog lacks', '1.2.0', /no dated entry of 1.2.0/, ({ setVersion }) => setVersion('1.2.0')],
-  ['a version without a date', '0.9.0', /no dated entry of 0.9.0/, ({ setVersion }) => setVersion('0.9.0')],
+  ['a changelog without a date', '0.9.0', /no dated entry of 0.9.0/, ({ setVersion }) => setVersion('0.9.0')],
   ['a changed dist', '1.0.0', /not as committed:\nM dist\/main\/index/, ({ write }) => write('dist/main/index.js', '')],
-  ['a file that nobody committed', '1.0.0', /not as committed:\n\?\? dist/, ({ write }) => write('dist/more', '')],
+  ['an uncommitted file', '1.0.0', /not as committed:\n\?\? dist/, ({ write }) => write('dist/more', '')],
   ['a commit that is not on main', '1.0.0', /[0-9a-f]{40} is not on main/, ({ commit }) => commit()],
-])('%s is refused', async ([, version, reason, prepare], context) => {
+])('release.js verify rejects %s', async ([, version, reason, prepare], context) => {
   const scene = prepare === undefined ? at(template) : setUp(context);
   prepare?.(scene);
   expect(await scene.release('verify', version)).toEqual({ status: 1, said: expect.stringMatching(reason) });
 });
 
-test.concurrent('each command verifies first: a version whose tag is at another commit is refused, and nothing is packed or moved', async (context) => {
+test.concurrent('every command of release.js rejects a version whose tag is at another commit, and changes nothing', async (context) => {
   const { folder, git, merge, release } = setUp(context);
   git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
   merge();
@@ -176,7 +176,7 @@ test.concurrent('each command verifies first: a version whose tag is at another 
   expect(git('ls-remote', '--tags', 'origin')).toBe(tags);
 });
 
-test.concurrent('a rehearsal dates the entry, runs our steps as the workflow does, and says what is not set up yet', async (context) => {
+test.concurrent('release.js rehearse runs the steps of the release workflow, and says what is not set up yet', async (context) => {
   const { write, setApp, commit, release, git } = setUp(context);
   write('CHANGELOG.md', changelog.replace('[1.0.0] - 2026-01-02', '[1.0.0]'));
   setApp(0);
@@ -201,7 +201,7 @@ test.concurrent('a rehearsal dates the entry, runs our steps as the workflow doe
   expect(git('status', '--porcelain')).toBe('');
 });
 
-test.concurrent('a rehearsal ends at the first step that fails, and has no hint once the App is set', async (context) => {
+test.concurrent('release.js rehearse stops at the first failed step, and gives no hint if the App ID is set', async (context) => {
   const { setApp, setVersion, commit, release } = setUp(context);
   setApp(12345);
   setVersion('1.2.0');

@@ -63,7 +63,7 @@ async function compare(context: TestContext, change: Change, appId = 12345) {
   return { ...ended, tokens: [...tokens] };
 }
 
-test.concurrent('settings that are as in the files are accepted', async (context) => {
+test.concurrent('repository-settings.js accepts settings that match the files', async (context) => {
   expect(await compare(context, () => {})).toEqual({
     status: 0,
     said: 'The settings of the repository are those of the files.\n',
@@ -71,7 +71,7 @@ test.concurrent('settings that are as in the files are accepted', async (context
   });
 });
 
-test.concurrent('the comparison fails, and names each setting that differs', async (context) => {
+test.concurrent('repository-settings.js fails, and names each setting that differs', async (context) => {
   const actor = { actor_id: 5, actor_type: 'Integration', bypass_mode: 'always' };
   const { status, said } = await compare(context, ({ main, versionTags, releaseTags, list, settings }) => {
     main.enforcement = 'evaluate';
@@ -109,7 +109,7 @@ test.concurrent('the comparison fails, and names each setting that differs', asy
 
 test.concurrent.for<[string, RegExp, Change, appId?: number]>([
   [
-    'a token that does not see who may bypass a ruleset',
+    'a token that cannot see who may bypass a ruleset',
     /it needs Administration \(write\)/,
     ({ main }) => delete main.bypass_actors,
   ],
@@ -124,7 +124,7 @@ test.concurrent.for<[string, RegExp, Change, appId?: number]>([
     () => {},
     0,
   ],
-])('%s is an error, and the message says what to do', async ([, message, change, appId], context) => {
+])('repository-settings.js fails on %s, and says what to do', async ([, message, change, appId], context) => {
   const { status, said } = await compare(context, change, appId);
   expect(said).toMatch(message);
   expect(status).toBe(1);
@@ -143,7 +143,7 @@ const strict = (target: 'branch' | 'tag', include: readonly string[], ...rules: 
   rules: rules.map((type) => ({ type })),
 });
 
-test('only the App of the release creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
+test('only the release App creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
   expect(readRuleset('version-tags.json')).toEqual({
     ...strict('tag', ['refs/tags/v*'], 'creation', 'update', 'deletion'),
     name: 'version tags',
@@ -153,7 +153,7 @@ test('only the App of the release creates and moves version tags, and nobody mov
   expect(readRuleset('release-tags.json')).toEqual({ ...ofReleases, name: 'release tags' });
 });
 
-test('main changes only by a pull request that two people approved and all checks passed, without exception', () => {
+test('main changes only by pull requests with two approvals and passed checks, without exception', () => {
   const main = readRuleset('main.json');
   const rules = ['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'];
   expect(main).toMatchObject(strict('branch', ['~DEFAULT_BRANCH'], ...rules));

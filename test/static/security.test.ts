@@ -12,7 +12,7 @@ const attackers = model
     return { who: section.slice(0, section.indexOf('\n')), rows };
   });
 
-test('SECURITY.md has every attacker, and for each attack what holds it and a test', () => {
+test('SECURITY.md lists every attacker, and names a test for each attack', () => {
   const words = ['API', 'names', 'fork', 'network', 'earlier', 'later', 'workspace', 'persistent', 'token', 'hijacked'];
   expect(attackers.map(({ who }) => who)).toEqual(words.map((word) => expect.stringContaining(word)));
   for (const { who, rows } of attackers) {
@@ -22,8 +22,8 @@ test('SECURITY.md has every attacker, and for each attack what holds it and a te
 });
 
 test.for(attackers.flatMap(({ rows }) => rows.flatMap(testsOf)))(
-  'the test exists that SECURITY.md names: $title',
-  ({ path, title }) => {
+  'SECURITY.md names a test that exists: “%s” (%s)',
+  ([title, path]) => {
     expect(existsSync(path)).toBe(true);
     const words = title.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     // In the place of … the test has a value of its table.
@@ -32,20 +32,20 @@ test.for(attackers.flatMap(({ rows }) => rows.flatMap(testsOf)))(
 );
 
 /** The last cell of a row: “title”, “title” (`file`), … */
-function testsOf(row: string): { path: string; title: string }[] {
+function testsOf(row: string): [title: string, path: string][] {
   const cell = row.split(' | ').at(-1) ?? '';
   return [...cell.matchAll(/“(.*?)” \(`(test\/[\w/.-]+)`\)/g)].flatMap(([, titles = '', path = '']) =>
-    titles.split('”, “').map((title) => ({ path, title })),
+    titles.split('”, “').map((title): [string, string] => [title, path]),
   );
 }
 
-test('users are told to accept attestations of the release workflow on main alone', () => {
+test('SECURITY.md tells users to accept only attestations of the release workflow on main', () => {
   expect(security).toMatch(/--signer-workflow \S+/);
   expect(security).toContain('--source-ref refs/heads/main');
   expect(security).toContain('--deny-self-hosted-runners');
 });
 
-test('vulnerabilities are reported in private, and the settings of the repository allow it', () => {
+test('SECURITY.md asks for private vulnerability reports, and the repository settings allow them', () => {
   expect(security).toMatch(/private vulnerability\s+reporting/);
   // Scorecard gives most of its points for an address.
   expect(security).toContain('https://github.com/org/ctl-action/security/advisories/new');

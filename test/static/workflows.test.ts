@@ -51,7 +51,7 @@ test('every action is pinned by its full commit, with its version as a comment',
   expect(others.filter(({ uses }) => !pinned.test(uses))).toEqual([]);
 });
 
-test('one action has the same pin everywhere in the workflows', () => {
+test('all workflows use the same pin for an action', () => {
   const pins = usesLines
     .filter(({ place, uses }) => place === '.github' && !uses.startsWith('./'))
     .map(({ uses }) => uses.replace(/^([\w.-]+\/[\w.-]+)[\w./-]*@/, '$1@'));
@@ -65,12 +65,12 @@ test('no workflow runs with the rights of this repository on behalf of a fork', 
   expect([...events].sort()).toEqual(known);
 });
 
-test('a workflow has no permissions; each job has those it names', () => {
+test('workflows grant no permissions, and each job names its own', () => {
   for (const file of files) expect(workflow(file).permissions, file).toEqual({});
   expect(jobs.filter(({ permissions }) => permissions === undefined)).toEqual([]);
 });
 
-test('no token of a workflow can write to the repository, and few can write at all', () => {
+test('no token of a workflow can write to the repository', () => {
   const writing = jobs.flatMap(({ id, permissions = {} }) =>
     Object.entries(permissions).flatMap(([name, access]) => (access === 'write' ? [`${id}: ${name}`] : [])),
   );
@@ -83,7 +83,7 @@ test('no token of a workflow can write to the repository, and few can write at a
   ]);
 });
 
-test('a secret is read only in an environment that only main may use', () => {
+test('every job that reads a secret runs in an environment that is restricted to main', () => {
   const reading = jobs.filter((job) => JSON.stringify(job).includes('secrets.'));
   expect(reading.map(({ id, environment }) => [id, environment])).toEqual([
     ['release.yml: publish', 'release'],
@@ -101,7 +101,7 @@ test('every job has a timeout', () => {
   expect(jobs.filter((job) => job['timeout-minutes'] === undefined)).toEqual([]);
 });
 
-test('no workflow uses a cache, a release least of all', () => {
+test('no workflow uses a cache', () => {
   expect(usesLines.filter(({ uses }) => uses.startsWith('actions/cache'))).toEqual([]);
   for (const path of ['.github/workflows/release.yml', '.github/actions/install/action.yml']) {
     const text = readFileSync(path, 'utf8');
@@ -110,7 +110,7 @@ test('no workflow uses a cache, a release least of all', () => {
   }
 });
 
-test('a release that is started on another branch than main, or by a workflow, skips all of its jobs', () => {
+test('a release skips all its jobs unless a person starts it on main', () => {
   expect(Object.keys(workflow('release.yml').on)).toEqual(['workflow_dispatch']);
   // A job that needs a skipped one is skipped, unless it has a condition of its own.
   expect(jobsOf('release.yml').map(([name, job]) => [name, job.needs, job.if])).toEqual([
@@ -121,7 +121,7 @@ test('a release that is started on another branch than main, or by a workflow, s
   ]);
 });
 
-test('only the last job of a release can write, after all others and an approval, and only as the App', () => {
+test('only the last job of a release writes, after an approval and as the App', () => {
   expect(publish).toMatchObject({ needs: ['pack', 'attest'], environment: 'release' });
   const app = publish.steps.find(({ id }) => id === 'app');
   expect(app?.uses).toMatch(/^actions\/create-github-app-token@/);
@@ -134,7 +134,7 @@ test('only the last job of a release can write, after all others and an approval
   expect(writing.map(({ env }) => env)).toEqual(Array(3).fill({ GH_TOKEN: `\${{ steps.app.outputs.token }}` }));
 });
 
-test('a release is packed in a job without packages, where nothing but its own steps runs', () => {
+test('the job that packs a release installs no packages', () => {
   const words = pack.steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run);
   expect(words).toEqual([
     'step-security/harden-runner',
@@ -145,14 +145,14 @@ test('a release is packed in a job without packages, where nothing but its own s
   ]);
 });
 
-test('the jobs of a release that build or pack watch their connections', () => {
+test('the release jobs that build or pack start with harden-runner', () => {
   for (const { steps } of [testing, pack]) {
     expect(steps[0]?.uses).toMatch(/^step-security\/harden-runner@/);
     expect(steps[0]?.with).toMatchObject({ 'egress-policy': expect.stringMatching(/^(audit|block)$/) });
   }
 });
 
-test('the provenance of a release covers what was packed, and is one of its assets', () => {
+test('the provenance of a release covers the packed files, and is one of its assets', () => {
   const provenance = attest.steps.find(({ id }) => id === 'provenance');
   expect(provenance?.with).toEqual({ 'subject-checksums': 'release/checksums.txt' });
   expect(scriptOf('gh release create')).toContain('build/release/assets/* build/bundles/*');
@@ -184,7 +184,7 @@ function publishing(gh: string) {
 }
 
 test.for(['build/release/assets/a.tar.gz', 'action.yml', 'dist/post/index.js'])(
-  'nothing is tagged or published if %s has no attestation that counts',
+  'the publish job fails if %s has no valid attestation',
   (bad) => {
     const { run } = publishing(`echo "$@"; [[ "$*" != *"${bad} "*--bundle* ]]`);
     const said = expect.stringContaining(`attestation verify ${bad} --repo org/ctl-action`);
@@ -192,7 +192,7 @@ test.for(['build/release/assets/a.tar.gz', 'action.yml', 'dist/post/index.js'])(
   },
 );
 
-test('each attested file is verified as built by this workflow, from this commit, on main, on a machine of GitHub', () => {
+test('the publish job verifies that this workflow built each attested file from this commit on main', () => {
   const { status, said } = publishing('shift 2; echo "$*"').run('gh attestation verify');
   const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
   const from =
@@ -215,24 +215,21 @@ const githubHasTheRelease = `
   esac`;
 
 test.for([
-  ['was replaced', 'published/a.tar.gz', /Files .* differ/],
-  ['was added', 'published/more.tar.gz', /Only in .*: more.tar.gz/],
-] as const)(
-  'the major version does not move to a release with an asset that %s by somebody else',
-  ([, path, reason]) => {
-    const { write, run } = publishing(githubHasTheRelease);
-    write(path, 'of somebody else');
-    expect(run('gh release verify')).toEqual({ status: 1, said: expect.stringMatching(reason) });
-    const order = publish.steps.flatMap(({ run }) => run?.match(/gh release verify|move-major/g) ?? []);
-    expect(order).toEqual(['gh release verify', 'move-major']);
-  },
-);
+  ['replaced', 'published/a.tar.gz', /Files .* differ/],
+  ['added', 'published/more.tar.gz', /Only in .*: more.tar.gz/],
+] as const)('the publish job does not move v1 to a release with an asset that somebody else %s', ([, path, reason]) => {
+  const { write, run } = publishing(githubHasTheRelease);
+  write(path, 'of somebody else');
+  expect(run('gh release verify')).toEqual({ status: 1, said: expect.stringMatching(reason) });
+  const order = publish.steps.flatMap(({ run }) => run?.match(/gh release verify|move-major/g) ?? []);
+  expect(order).toEqual(['gh release verify', 'move-major']);
+});
 
-test('a release whose assets are those that were packed and attested passes', () => {
+test('the publish job accepts a release whose assets match the packed ones', () => {
   expect(publishing(githubHasTheRelease).run('gh release verify')).toEqual({ status: 0, said: '' });
 });
 
-test('the pinned actions are checked for known vulnerabilities with every change, and every night', () => {
+test('CI and the nightly run check the pinned actions for known vulnerabilities', () => {
   const tokens = (file: string) =>
     jobsOf(file).flatMap(([, { steps }]) => steps.flatMap(({ env }) => env?.['GH_TOKEN'] ?? []));
   expect(tokens('ci.yml')).toEqual([`\${{ matrix.script == 'check:workflows' && github.token || '' }}`]);
@@ -240,13 +237,13 @@ test('the pinned actions are checked for known vulnerabilities with every change
   expect(workflow('nightly.yml').on).toHaveProperty('schedule');
 });
 
-test('the results of Scorecard are published, which its job allows by having no script and no environment', () => {
+test('the Scorecard job publishes its results, so it has no script and no environment', () => {
   expect(read('scorecard.yml')).toContain('publish_results: true');
   expect(read('scorecard.yml')).not.toMatch(/^ *-? *(run|env|defaults):/m);
   expect(jobsOf('scorecard.yml').map(([id]) => id)).toEqual(['score']);
 });
 
-test('CONTRIBUTING.md says of each of the eighteen checks of Scorecard whether it passes, and why', () => {
+test('CONTRIBUTING.md says of each Scorecard check whether it passes, and why', () => {
   const [, section = ''] = /## Scorecard\n(.*?)\n## /s.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
   const results = 'passes(?: after the first release)?|fails|not counted|depends on (?:settings|history|time)';
   const rows = section.matchAll(new RegExp(`^\\| ([A-Z][\\w-]+) \\| (?:${results}) \\| .+ \\|$`, 'gm'));
@@ -257,7 +254,7 @@ test('CONTRIBUTING.md says of each of the eighteen checks of Scorecard whether i
   ]);
 });
 
-test('the job that main requires depends on all other jobs of CI', () => {
+test('the CI job that main requires depends on all other CI jobs', () => {
   const { ci, ...others } = workflow('ci.yml').jobs;
   expect(ci?.needs).toEqual(Object.keys(others));
 });
@@ -270,7 +267,7 @@ interface Update {
 
 const { updates }: { updates: readonly Update[] } = parse(readFileSync('.github/dependabot.yml', 'utf8'));
 
-test('Dependabot updates all that is pinned in a file that it can read', () => {
+test('Dependabot updates every manifest with pinned versions, and all actions', () => {
   const read = updates.flatMap(({ 'package-ecosystem': ecosystem, directory, directories = [directory ?? ''] }) =>
     directories.map((place) => `${ecosystem} ${place}`),
   );
@@ -285,7 +282,7 @@ test('Dependabot updates all that is pinned in a file that it can read', () => {
   expect(read.sort()).toEqual([...pinned, ...actions].sort());
 });
 
-test('an update waits a week after its release', () => {
+test('Dependabot waits a week before it proposes a release', () => {
   const weekly = { schedule: { interval: 'weekly' }, cooldown: { 'default-days': 7 } };
   expect(updates).toMatchObject(updates.map(() => weekly));
 });
