@@ -37,35 +37,35 @@ function setUp(options: ControlPlaneOptions = {}) {
 
 const timestamp = (ms: number) => formatTimestamp((Date.UTC(2024, 0, 1) + ms) * 1000);
 const firstMoment = '2024-01-01T00:00:00.000000Z';
-const text = 'text/plain; charset=utf-8';
+const plain = { 'content-type': 'text/plain; charset=utf-8' };
 const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
 const rejections: readonly (readonly [what: string, status: number, line: string, sent?: Sent])[] = [
-  ['no key', 401, 'GET projects', { headers: { authorization: '' } }],
+  ['a request without a key', 401, 'GET projects', { headers: { authorization: '' } }],
   ['a wrong key', 401, 'GET projects', { key: 'wrong' }],
   ['an unknown path', 404, 'GET nothing'],
-  ['another version', 404, 'GET /v1/projects'],
-  ['a trailing slash', 404, 'GET projects/'],
+  ['another API version', 404, 'GET /v1/projects'],
+  ['a path with a trailing slash', 404, 'GET projects/'],
   ['a method that the path does not have', 405, 'DELETE projects'],
   ['bad JSON', 400, 'POST api_keys', { body: '{' }],
-  ['no name of a key', 400, 'POST api_keys', { body: '{}' }],
-  ['an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
+  ['a new key without a name', 400, 'POST api_keys', { body: '{}' }],
+  ['a new key with an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
   [
-    'another type of body',
+    'a body of another content type',
     415,
     'POST api_keys',
     { headers: { 'content-type': 'text/plain' }, body: '{"key_name":"a"}' },
   ],
-  ['a key id that is no integer', 400, 'DELETE api_keys/abc'],
+  ['a key id that is not an integer', 400, 'DELETE api_keys/abc'],
   ['an unknown key id', 404, 'DELETE api_keys/999'],
   ['operations of an unknown project', 404, 'GET projects/none/operations'],
   ['an unknown operation', 404, `GET OPERATIONS/${unknownId}`],
-  ['an operation id that is no UUID', 400, 'GET OPERATIONS/1'],
+  ['an operation id that is not a UUID', 400, 'GET OPERATIONS/1'],
   ['a path that is not URL-encoded', 400, 'GET projects/%zz/operations'],
-  ['a cursor that is no timestamp', 400, 'GET OPERATIONS?cursor=abc'],
+  ['a cursor that is not a timestamp', 400, 'GET OPERATIONS?cursor=abc'],
   ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
-  ['limit 0', 400, 'GET OPERATIONS?limit=0'],
+  ['a limit of 0', 400, 'GET OPERATIONS?limit=0'],
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
 ];
 
@@ -79,14 +79,14 @@ const ownCourse: OperationPlan = {
   ],
 };
 
-const stages: readonly (readonly [afterMs: number, plan: OperationPlan, shown: object])[] = [
-  [0, failing, { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }],
-  [100, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
-  [999, failing, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
-  [1000, failing, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
-  [1e9, { lengthMs: Number.POSITIVE_INFINITY }, { status: 'running' }],
-  [9, ownCourse, { status: 'running' }],
-  [10, ownCourse, { status: 'any-word' }],
+const stages: readonly (readonly [afterMs: number, what: string, shown: object, plan: OperationPlan])[] = [
+  [0, 'that fails after 1 s', { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }, failing],
+  [100, 'that fails after 1 s', { status: 'running', failures_count: 0, updated_at: timestamp(100) }, failing],
+  [999, 'that fails after 1 s', { status: 'running', failures_count: 0, updated_at: timestamp(100) }, failing],
+  [1000, 'that fails after 1 s', { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }, failing],
+  [1e9, 'without an end', { status: 'running' }, { lengthMs: Number.POSITIVE_INFINITY }],
+  [9, 'with custom statuses', { status: 'running' }, ownCourse],
+  [10, 'with custom statuses', { status: 'any-word' }, ownCourse],
 ];
 
 test('the control plane creates, lists and revokes keys, and shows a secret only once', async () => {
@@ -108,7 +108,7 @@ test('the control plane creates, lists and revokes keys, and shows a secret only
   expect(ask('GET api_keys')).toHaveLength(2);
 });
 
-test('a list of projects has all documented fields, and follows their changes', () => {
+test('a list of projects has all documented fields, and shows added and removed projects', () => {
   const { plane, send, ask } = setUp({ projects: 2 });
   const [first = '', second = ''] = plane.projectIds;
   expect(ask('GET projects').projects[0]).toEqual({
@@ -143,7 +143,7 @@ test('an operation has all documented fields, alone and in a list', () => {
   expect(send(`GET OPERATIONS/${branch.id}`).status).toBe(404);
 });
 
-test.for(stages)('after %i ms an operation of %j is shown as %j', async ([afterMs, plan, shown]) => {
+test.for(stages)('after %i ms, an operation %s is shown as %j', async ([afterMs, , shown, plan]) => {
   const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation(plan);
   await pass(afterMs);
@@ -166,25 +166,29 @@ function anyOf(type: StringConstructor | NumberConstructor, ...fields: string[])
 
 const withoutCursor = expect.toSatisfy((pagination: object) => !('cursor' in pagination));
 
+const cursor = expect.any(String);
+const twoOperations = { body: { operations: [{}, {}] } };
+const lastPage = 'GET OPERATIONS?limit=3';
+
 /** What the document leaves open: the choice, a request, and its response. */
-const choices: readonly [Partial<NotShown>, line: string, response: object][] = [
-  [{ successStatus: { 'list-keys': 203 } }, 'GET api_keys', { status: 203 }],
-  [{ errorBody: 'nested' }, 'GET nothing', { body: { error: { code: 'NOT_FOUND' } } }],
-  [{ errorBody: 'text' }, 'GET nothing', { body: 'There is no such path.', headers: { 'content-type': text } }],
-  [{ errorBody: 'empty' }, 'GET nothing', { body: '', headers: { 'content-type': text } }],
-  [{ defaultPageSize: 2 }, 'GET OPERATIONS', { body: { operations: [{}, {}] } }],
-  [{ maximumPageSize: 2, overMaximum: 'clamp' }, 'GET OPERATIONS?limit=9', { body: { operations: [{}, {}] } }],
-  [{ projectsPageSize: 1 }, 'GET projects', { body: { projects: [{}], pagination: { cursor: expect.any(String) } } }],
-  [{ lastPageCursor: 'given' }, 'GET OPERATIONS?limit=3', { body: { pagination: { cursor: expect.any(String) } } }],
-  [{ lastPageCursor: 'absent' }, 'GET OPERATIONS?limit=3', { body: { pagination: withoutCursor } }],
-  [{ lastPageCursor: 'null' }, 'GET OPERATIONS?limit=3', { body: { pagination: { cursor: null } } }],
-  [{ lastPageCursor: 'empty' }, 'GET OPERATIONS?limit=3', { body: { pagination: { cursor: '' } } }],
-  [{ keysPageSize: 1 }, 'GET api_keys', { headers: { link: '</v2/api_keys?page=2>; rel="next"' } }],
-  [{ neverUsed: 'null' }, 'GET api_keys', { body: [{}, { last_used_at: null }] }],
-  [{ revokedAgain: 'revoked' }, 'DELETE api_keys/3', { body: { revoked: true } }],
+const choices: readonly [what: string, Partial<NotShown>, line: string, response: object][] = [
+  ['a list of keys with the status 203', { successStatus: { 'list-keys': 203 } }, 'GET api_keys', { status: 203 }],
+  ['an error as nested JSON', { errorBody: 'nested' }, 'GET nothing', { body: { error: { code: 'NOT_FOUND' } } }],
+  ['an error as text', { errorBody: 'text' }, 'GET nothing', { body: 'There is no such path.', headers: plain }],
+  ['an error without a body', { errorBody: 'empty' }, 'GET nothing', { body: '', headers: plain }],
+  ['a default page of two operations', { defaultPageSize: 2 }, 'GET OPERATIONS', twoOperations],
+  ['a page below the limit', { maximumPageSize: 2, overMaximum: 'clamp' }, 'GET OPERATIONS?limit=9', twoOperations],
+  ['pages of projects', { projectsPageSize: 1 }, 'GET projects', { body: { projects: [{}], pagination: { cursor } } }],
+  ['a cursor on the last page', { lastPageCursor: 'given' }, lastPage, { body: { pagination: { cursor } } }],
+  ['no cursor on the last page', { lastPageCursor: 'absent' }, lastPage, { body: { pagination: withoutCursor } }],
+  ['a null cursor on the last page', { lastPageCursor: 'null' }, lastPage, { body: { pagination: { cursor: null } } }],
+  ['an empty cursor on the last page', { lastPageCursor: 'empty' }, lastPage, { body: { pagination: { cursor: '' } } }],
+  ['pages of keys', { keysPageSize: 1 }, 'GET api_keys', { headers: { link: '</v2/api_keys?page=2>; rel="next"' } }],
+  ['null as last use of an unused key', { neverUsed: 'null' }, 'GET api_keys', { body: [{}, { last_used_at: null }] }],
+  ['success for a repeated revocation', { revokedAgain: 'revoked' }, 'DELETE api_keys/3', { body: { revoked: true } }],
 ];
 
-test.for(choices)('with %j the response to %s matches %j', ([notShown, line, expected]) => {
+test.for(choices)('the control plane can return %s', ([, notShown, line, expected]) => {
   const { plane, send } = setUp({ projects: 2, operations: 3, notShown });
   plane.addKey('unused');
   plane.revokeKey(plane.addKey('revoked').id);
@@ -193,7 +197,7 @@ test.for(choices)('with %j the response to %s matches %j', ([notShown, line, exp
   expect({ status, headers, body: isJson ? JSON.parse(body) : body }).toMatchObject(expected);
 });
 
-test('a repeated cursor leads to the last page again', () => {
+test('a repeated cursor of the last page returns the last page again', () => {
   const { ask } = setUp({ operations: 3, notShown: { lastPageCursor: 'repeated' } });
   const page = (cursor: string) => ask(`GET OPERATIONS?limit=2&cursor=${encodeURIComponent(cursor)}`);
   const last = page(page('2025-01-01T00:00:00.000000Z').pagination.cursor);

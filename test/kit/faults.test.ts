@@ -108,9 +108,9 @@ const cases = Object.entries(outcomes).flatMap(([kind, variants]) =>
 );
 
 for (const network of ['virtual time', 'sockets'] as const) {
-  describe(`Over ${network}`, () => {
+  describe(`with ${network}:`, () => {
     test.for(cases)(
-      'a client that meets the fault %j sees the same as on the other network, and its next request is sound',
+      'the fault %j has its expected effect, and the next request succeeds',
       async ([fault, outcome, after], context) => {
         const faults = [{ nth: 1, fault }];
         const { listProjects, requests, allEnded, elapsed } = await connect(context, network, { faults });
@@ -125,7 +125,7 @@ for (const network of ['virtual time', 'sockets'] as const) {
       },
     );
 
-    test('a connection that closes on its next request loses a POST, and a GET is repeated on a new one', async (context) => {
+    test('a closed keep-alive connection loses a POST, but a GET is repeated on a new one', async (context) => {
       const faults = [{ count: 2, fault: { kind: 'close-on-next-request' } as const }];
       const { listProjects, createKey, requests, plane } = await connect(context, network, { faults });
       await listProjects();
@@ -148,7 +148,7 @@ test.for([
   expect(error.message).toBe(message);
 });
 
-test('closing the control plane rejects those who wait, and carries out no late request', async () => {
+test('closing the control plane rejects pending waits and drops delayed requests', async () => {
   const clock = new VirtualClock();
   const faults = [parseFault('create-key:1:done-later=1000')];
   const { plane, exchanges, arrived } = createControlPlane({ clock: clock.service, faults });
@@ -169,17 +169,17 @@ function hits(plan: FaultPlan, count = 10): number[] {
 }
 
 test.for([
-  ['any:*', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
-  ['get-operation:3', [3]],
-  ['any:8+', [8, 9, 10]],
-  ['get-operation:3-4', [3, 4]],
-  ['list-keys:*', []],
-  ['any:0%', []],
-] as const)('a rule %s hits the requests %j of ten for an operation', ([rule, expected]) => {
+  ['any:*', 'all', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+  ['get-operation:3', 'the third', [3]],
+  ['any:8+', 'the last three', [8, 9, 10]],
+  ['get-operation:3-4', 'the third and fourth', [3, 4]],
+  ['list-keys:*', 'none', []],
+  ['any:0%', 'none', []],
+] as const)('of ten requests for an operation, the fault rule %s applies to %s', ([rule, , expected]) => {
   expect(hits(new FaultPlan(1, [parseFault(`${rule}:cut`)]))).toEqual(expected);
 });
 
-test('chance depends on the seed, not on other rules', () => {
+test('the chance of a fault depends on the seed, not on other fault rules', () => {
   const rule = { fault: cut, probability: 0.5 };
   const alone = [1, 2, 3].map((seed) => hits(new FaultPlan<Fault>(seed, [rule])));
   const other = { fault: hang, endpoint: 'list-keys', probability: 0.5 } as const;
@@ -187,7 +187,7 @@ test('chance depends on the seed, not on other rules', () => {
   expect(new Set(alone.map(String)).size).toBe(3);
 });
 
-test('a rule counts from when it was added until it is removed, and the first rule that hits wins', () => {
+test('a fault rule counts requests from when it is added, and the first rule that applies wins', () => {
   const plan = new FaultPlan<Fault>(1);
   expect(hits(plan)).toEqual([]);
   const remove = plan.add({ fault: cut, from: 2 });
@@ -218,7 +218,7 @@ test.for<[string, Fault]>([
 
 // `test/docs/commands.test.ts` has the message for each part.
 test.for(['', 'any:1', 'any:4-2:503', 'any:1:99', 'any:1:delay', 'any:1:cut=1'])(
-  'the notation %j is rejected',
+  'the fault rule %j is rejected',
   (text) => {
     expect(() => parseFault(text)).toThrow(`'${text}' is not a rule for a fault: `);
   },

@@ -32,7 +32,7 @@ const rows = allGroups.flatMap((group) =>
   group.behaviours.map((behaviour) => [behaviour.claim, behaviour, group] as const),
 );
 
-test('GitHub’s runner is recorded for each behaviour of the table, and for nothing else', () => {
+test('the recording of GitHub’s runner has exactly the behaviours of the table', () => {
   expect(Object.keys(recording)).toEqual(rows.map(([claim]) => claim));
 });
 
@@ -51,7 +51,7 @@ function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = {}): 
   return step;
 }
 
-test('nothing of the host’s environment reaches a step, and a test can replace and remove variables', async () => {
+test('a step inherits only basic variables such as PATH from the host', async () => {
   for (const name of ['HTTPS_PROXY', 'no_proxy', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'RUNNER_DEBUG'])
     vi.stubEnv(name, 'of the host');
   vi.stubEnv('NODE_OPTIONS', '--no-warnings');
@@ -66,7 +66,7 @@ test('nothing of the host’s environment reaches a step, and a test can replace
   expect(seen['RUNNER_TEMP']).toContain(result.tempDir);
 });
 
-test('a result has each stream, its lines, and why a command file is malformed', async () => {
+test('a step result has both streams, their lines and the errors of malformed command files', async () => {
   const main = "console.log('out'); console.error('::warning::err'); file('OUTPUT', 'good=1\\nbad<<E\\nx\\n');";
   const { stdout, stderr, lines, invalid } = await start({ main }).done;
   expect([stdout, stderr]).toEqual(['out\n', '::warning::err\n']);
@@ -74,12 +74,12 @@ test('a result has each stream, its lines, and why a command file is malformed',
   expect(invalid).toEqual([expect.stringMatching(/^output: .*'E'/)]);
 });
 
-test('a process that runs over its limit is killed, and the result says so', async () => {
+test('a process that exceeds its time limit is killed, and the result reports it', async () => {
   const result = await start({ main: 'stay()' }, { limitMs: 100 }).done;
   expect(result).toMatchObject({ overran: true, signal: 'SIGKILL', conclusion: 'failure' });
 });
 
-test('a test can wait for a line before and after it comes, until the process ends', async () => {
+test('a test can wait for any line of a step, and the wait fails if the step ends without it', async () => {
   const step = start({ main: "console.log('one'); console.log('two')" });
   for (const line of ['two', 'one']) await step.waitForLine(line);
   await expect(step.waitForLine('three')).rejects.toThrow(/without “three”; it printed:\none\ntwo/);

@@ -19,7 +19,7 @@ const forms: Readonly<Record<string, (secret: string) => string>> = {
   'in a command': (secret) => `::notice::${secret.replaceAll('%', '%25')}`,
 };
 
-test('the search for secrets finds every form, in every file and stream', async (context) => {
+test('the search for secrets finds every encoded form of a key in every file and stream', async (context) => {
   const stage = await setKeyStage(context);
   const main = await stage.startCreate().done;
   const post = await stage.runPost(main);
@@ -46,7 +46,7 @@ test('the search for secrets finds every form, in every file and stream', async 
   expect(shown({ ...post, stdout: `::add-mask::x${minted}\n` })).toHaveLength(1);
 });
 
-test('a key that is alive is unnamed until a warning or an error names it', async (context) => {
+test('a live key counts as unnamed until a warning shows its id or name', async (context) => {
   const stage = await setKeyStage(context);
   const main = await stage.startCreate().done;
   const { 'key-id': id = '', 'key-name': name = '' } = main.outputs;

@@ -13,13 +13,13 @@ const plays: Readonly<Record<string, Play>> = {
   'a list of operations': ({ runMode, projectId }) => runMode('list-operations', { 'project-id': projectId }),
   'a list of projects': ({ runMode }) => runMode('list-projects'),
   'a list of keys': ({ runMode }) => runMode('list-keys'),
-  'a rejected key': ({ runMode }) => runMode('list-keys', { 'api-key': 'a-key-of-nobody' }),
-  'a key that is not there': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
-  'a key and its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
+  'a list with a rejected key': ({ runMode }) => runMode('list-keys', { 'api-key': 'a-key-of-nobody' }),
+  'a revocation of an unknown key': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
+  'a new key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
 };
 
 test.concurrent.for(Object.entries(plays))(
-  '%s: virtual time shows the same log, outputs and requests as a process over sockets',
+  'in virtual time, %s has the same log, outputs and requests as over sockets',
   async ([, play], context) => {
     const virtual = await seen(context, play, {});
     expect(virtual).toEqual(await seen(context, play, { overSockets: true }));

@@ -4,7 +4,7 @@ import { summaryDefects } from './text-defects.js';
 test.for([
   ...['@octocat', '#1', 'https://evil', '<b>', '`a`', '[a](b)', '**a**', '&lt;', '```\n'],
   ...['<code>a&b</code>', '<a href="x">y</a>'],
-])('%s in a summary is found', (text) => {
+])('the summary check finds the defect %j', (text) => {
   expect(summaryDefects('### ✅ x\n\n<p>y</p>')).toEqual([]);
   expect(summaryDefects(`### ✅ x\n\n<p>${text}</p>`)).not.toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual/clock.js';
 
-test('calls come in order of time, the older one first, after all work of the moments before, and not once cancelled', async () => {
+test('the virtual clock runs scheduled calls in order of time, and no cancelled calls', async () => {
   const clock = new VirtualClock(1_000_000);
   const called: string[] = [];
   const note = (name: string) => () => called.push(`${name}@${clock.now()}`);
@@ -19,7 +19,7 @@ test('calls come in order of time, the older one first, after all work of the mo
   expect(called).toEqual(['past@0', 'a@10', 'work@10', 'b@20.5', 'service@1000025', 'c@30', 'd@30']);
 });
 
-test('time stops with the work, and work that nothing can end is rejected', async () => {
+test('virtual time stops when the work ends, and work that can never end is rejected', async () => {
   const clock = new VirtualClock();
   let isLate = false;
   clock.schedule(50, () => {

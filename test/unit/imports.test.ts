@@ -39,13 +39,13 @@ function importsOf(file: string) {
   return [...targets].map(([, to = '']) => ({ from: file, to: to.startsWith('.') ? resolved(to) : to }));
 }
 
-test('there are imports to look at, and each leads to a file or a package', () => {
+test('every relative import in src leads to a file', () => {
   const ours = imports.filter(({ to }) => to.endsWith('.ts'));
   expect(ours.length).toBeGreaterThan(50);
   expect(ours.filter(({ to }) => !files.includes(to))).toEqual([]);
 });
 
-test('every folder of src imports only what its rule allows', () => {
+test('every folder of src imports only from the folders listed for it', () => {
   expect(new Set(files.map(folderOf))).toEqual(new Set([...Object.keys(mayImport), 'src']));
   const ours = imports.filter(({ from, to }) => folderOf(from) !== 'src' && to.endsWith('.ts'));
   // The post step is wired here, as src/step.ts wires the others.
@@ -53,14 +53,14 @@ test('every folder of src imports only what its rule allows', () => {
   expect(wired.filter(({ from, to }) => !mayImport[folderOf(from)]?.includes(folderOf(to)))).toEqual([]);
 });
 
-test('in a folder of a mode only settings, reports and messages know src/action', () => {
+test('in other folders, only settings, reports, messages, tables and two listed files import src/action', () => {
   const importers = imports.filter(({ to }) => folderOf(to) === 'action').map(({ from }) => from);
   const others = importers.filter((from) => !['action', 'src'].includes(folderOf(from)) && !mayKnowAction.test(from));
   expect(new Set(others)).toEqual(new Set(exceptions));
   expect(read('modes/mode.ts')).not.toMatch(/^(?!import type ).*\/action\//m);
 });
 
-test('only src/action knows the toolkit of GitHub Actions, only src/http an HTTP client, only workflow-runs.ts that of GitHub', () => {
+test('@actions/core, @actions/http-client and @actions/github are each imported in only one part of src', () => {
   const importersOf = (name: string) => imports.filter(({ to }) => to === name).map(({ from }) => from);
   expect(importersOf('@actions/core')).toEqual(['action/toolkit.ts']);
   expect(new Set(importersOf('@actions/http-client').map(folderOf))).toEqual(new Set(['http']));

@@ -29,13 +29,13 @@ async function run(exchange: Exchange, inputs: Readonly<Record<string, string>>,
   return { succeeded: await clock.run(step), outputs: Object.fromEntries(outputs) };
 }
 
-test('a success is published, also if the response sets cookies, but not after a reported crash', async () => {
+test('a step sets its outputs even if a response sets cookies, but not after a reported crash', async () => {
   const exchange: Exchange = async () => json({ projects: [] }, { 'set-cookie': ['one=1', 'two=2'] });
   expect(await run(exchange, { mode: 'list-projects' })).toMatchObject({ succeeded: true, outputs: { count: '0' } });
   expect(await run(exchange, { mode: 'list-projects' }, true)).toEqual({ succeeded: false, outputs: {} });
 });
 
-test('requests that are still open when the wait ends are cancelled', async () => {
+test('a wait cancels its open requests when it ends', async () => {
   let cancelled = 0;
   const exchange: Exchange = ({ url }, onCancel) => {
     onCancel(() => cancelled++);

@@ -21,7 +21,7 @@ test('every input and output has a description', () => {
     }
 });
 
-test('action.yml lists the outputs that the code sets', () => {
+test('action.yml lists exactly the outputs that the code sets', () => {
   const set = new Set(
     readdirSync('src', { encoding: 'utf8', recursive: true })
       .filter((file) => file.endsWith('.ts'))

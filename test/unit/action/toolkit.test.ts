@@ -17,7 +17,7 @@ const commands = [
   ...['\u00a0::error::x', '\u3000::error::x', '\u0085::error::x', ':::error::x', '::::error::x'],
 ];
 
-test('no text gets a command through to the runner', () => {
+test('the runner finds no command in any escaped text', () => {
   const parts = '::|:|#|##[|[|]|error|add-mask| |\n|\r|\t|\uFEFF|\u0085|\u2028|x|%0A'.split('|');
   const text = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((chosen) => chosen.join(''));
   const property = fc.property(text, (given) => {
@@ -27,11 +27,11 @@ test('no text gets a command through to the runner', () => {
   expect(commands.flatMap(commandsIn).length).toBeGreaterThan(12);
 });
 
-test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])('%j is left as it is', (text) => {
+test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])('the log text %j stays unchanged', (text) => {
   expect(escapeCommands(text)).toBe(text);
 });
 
-test('a message of every kind is printed with its commands escaped', ({ onTestFinished }) => {
+test('messages of all levels are printed with their commands escaped', ({ onTestFinished }) => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.stubEnv('RUNNER_DEBUG', '1');
   onTestFinished(() => {

@@ -12,7 +12,7 @@ test.each([
   '</v2/api_keys?page=1>; rel="prev", </v2/api_keys?page=3>; rel="next"',
   '</v2/api_keys?page=9>; rel="last",</v2/api_keys?filter=a,b;c>; rel="next"',
   '</v2/api_keys?page=2>; rel="next',
-])('the header Link announces another page: %s', (link) => {
+])('the header Link announces another page: “%s”', (link) => {
   expect(announcesMore({ link })).toBe(true);
 });
 
@@ -24,7 +24,7 @@ test.each([
   '</v2/api_keys>; rel="describedby"; title="; rel=next"',
   '</v2/api_keys>; rel="nextish"',
   '</v2/api_keys>; relation="next"',
-])('the header Link announces no other page: %s', (link) => {
+])('the header Link announces no other page: “%s”', (link) => {
   expect(announcesMore({ link, 'x-page': '1' })).toBe(false);
 });
 
@@ -36,7 +36,7 @@ test.each(['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x
   },
 );
 
-test('a list with another status than 200 does not prove which keys exist', () => {
+test('a list of keys with the status 203 is rejected', () => {
   const response = { status: 203, headers: {}, body: '[]' };
   expect(() => parseKeyList([], response)).toThrow('`status` should be 200, but is 203');
 });

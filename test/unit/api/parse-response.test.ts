@@ -6,15 +6,15 @@ const url = new URL('https://control.test/v2/api_keys');
 const request = { method: 'GET', url, headers: {}, maxBytes: 1_000 } as const;
 
 test.each([
-  ['a message', '{"message":"No.","code":"FAULT"}', ': No. (code FAULT)'],
-  ['a message in an object', '{"error":{"message":"No.","code":"FAULT"}}', ': No. (code FAULT)'],
-  ['a message that quotes HTML, but no page of a proxy', '{"message":"no <html>"}', ': no <html>'],
-  ['text', 'neither \\/ nor', ': neither \\/ nor'],
-  ['the request id', '{"request_id":"req-7"}', ' [request id req-7]'],
-  ['the request id of another name', '{"requestId" : "req-7"}', ' [request id req-7]'],
-  ['nothing of blanks', ' \n', ''],
+  ['the message and code of a JSON body', '{"message":"No.","code":"FAULT"}', ': No. (code FAULT)'],
+  ['the message and code of a nested object', '{"error":{"message":"No.","code":"FAULT"}}', ': No. (code FAULT)'],
+  ['a message that quotes HTML', '{"message":"no <html>"}', ': no <html>'],
+  ['a body of plain text', 'neither \\/ nor', ': neither \\/ nor'],
+  ['the request id of a JSON body', '{"request_id":"req-7"}', ' [request id req-7]'],
+  ['the request id under the name requestId', '{"requestId" : "req-7"}', ' [request id req-7]'],
+  ['nothing of a blank body', ' \n', ''],
   ['nothing of a long number', '12345678901234567890', ''],
-])('an error shows %s: %j', (_, body, shown) => {
+])('the error for a 400 shows %s', (_, body, shown) => {
   const parse = () => parseResponse(request, { status: 400, headers: {}, body }, 0, parseKeyList);
   expect(parse).toThrow(expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` }));
 });

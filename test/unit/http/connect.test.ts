@@ -28,50 +28,50 @@ function network(hosts: Hosts) {
   return { clock, connect, connected, tried, open };
 }
 
-test('an address that accepts at once is the only one tried', async () => {
+test('if the first address accepts at once, no other address is tried', async () => {
   const { connected, tried } = network({ a: { accepts: 0 }, b: { accepts: 0 } });
   expect(await connected(['a', 'b'])).toEqual({ address: 'a', at: 0 });
   expect(tried).toEqual([{ address: 'a', at: 0 }]);
 });
 
-test('the next address is tried 250 ms later, and used, however slow it is', async () => {
+test('if an address is silent for 250 ms, the next one is tried, and used even if it is slow', async () => {
   const { connected, tried, open } = network({ slow: { accepts: 60_000 } });
   expect(await connected(['silent', 'slow'])).toEqual({ address: 'slow', at: 60_250 });
   expect(tried.map(({ at }) => at)).toEqual([0, 250]);
   expect(open()).toEqual(['slow']);
 });
 
-test('a slow address is not given up for one that never accepts', async () => {
+test('a slow address is used if the other addresses never accept', async () => {
   const { connected, open } = network({ slow: { accepts: 60_000 } });
   expect(await connected(['slow', 'silent', 'silent too'])).toEqual({ address: 'slow', at: 60_000 });
   expect(open()).toEqual(['slow']);
 });
 
-test('the next address is tried at once when one refuses', async () => {
+test('if an address refuses the connection, the next one is tried at once', async () => {
   const { connected } = network({ a: { refuses: 10 }, b: { refuses: 10 }, c: { accepts: 10 } });
   expect(await connected(['a', 'b', 'c'])).toEqual({ address: 'c', at: 30 });
 });
 
-test('an address that refuses late does not end the attempts that are pending', async () => {
+test('an address that refuses late does not end the pending attempt on another address', async () => {
   const { connected } = network({ a: { refuses: 400 }, b: { accepts: 60_000 } });
   expect(await connected(['a', 'b'])).toEqual({ address: 'b', at: 60_250 });
 });
 
-test('address families alternate, so that one without a route costs a single pause', async () => {
+test('IPv6 and IPv4 addresses are tried in turn', async () => {
   const { connected, tried } = network({ '192.0.2.2': { accepts: 0 } });
   const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'];
   await connected(addresses);
   expect(tried.map(({ address }) => address)).toEqual(['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2']);
 });
 
-test('the error of the only address is thrown as it is, those of several together', async () => {
+test('the error of a single address is thrown unchanged, errors of several in an AggregateError', async () => {
   const hosts: Hosts = { a: { refuses: 0 }, b: { refuses: 0 } };
   await expect(network(hosts).connected(['a'])).rejects.toEqual(new Error('no a'));
   const both = new AggregateError([new Error('no a'), new Error('no b')]);
   await expect(network(hosts).connected(['a', 'b'])).rejects.toEqual(both);
 });
 
-test('an abort ends all attempts, and none starts after it', async () => {
+test('an abort ends all connection attempts, and no attempt starts after it', async () => {
   const { clock, connected, tried, open } = network({});
   const controller = new AbortController();
   clock.schedule(300, () => controller.abort());
@@ -81,7 +81,7 @@ test('an abort ends all attempts, and none starts after it', async () => {
   expect(open()).toEqual([]);
 });
 
-test.each(['http:', 'https:'])('a connection of %s is kept for the next request', (protocol) => {
+test.each(['http:', 'https:'])('the agent for %s URLs uses keep-alive only if requested', (protocol) => {
   const names = { addresses: async () => [], close: () => undefined };
   expect(agentFor(protocol, names, true)).toMatchObject({ keepAlive: true });
   expect(agentFor(protocol, names, false)).toMatchObject({ keepAlive: false });

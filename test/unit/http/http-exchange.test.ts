@@ -43,7 +43,7 @@ const large = 'x'.repeat(1_000_000);
 test.for([
   ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`, json],
   ['of a megabyte', `content-length: 1000000\r\n\r\n${large}`, large],
-] as const)('a whole body %s is read', async ([, response, body], context) => {
+] as const)('a body %s is read completely', async ([, response, body], context) => {
   expect(await answer(context, ok + response)).toMatchObject({ status: 200, body });
 });
 
@@ -59,7 +59,7 @@ test.for([
   ['text without HTTP', '::error::HACKED\n\u001b[31m'],
   ['an empty response', ''],
   ['a body over the maximum', `${ok}content-length: 2000000\r\n\r\n${'['.repeat(2_000_000)}`],
-])('%s is no response, and the error shows none of it', async ([, bytes = ''], context) => {
+])('a bad response causes a short printable error or an incomplete body: %s', async ([, bytes = ''], context) => {
   const outcome = await answer(context, bytes).catch((error: unknown) => error);
   if (outcome instanceof TransportError) expect(outcome.message).toMatch(/^[ -~]{1,300}$/);
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
@@ -77,7 +77,7 @@ async function resetting(context: TestContext, responding: readonly number[], cl
   return { send: client(context, await serve(context, server)), methods };
 }
 
-test('a DELETE that is lost on a used connection is sent once more, on a new one', async (context) => {
+test('a DELETE that is lost on a reused connection is sent again on a new one', async (context) => {
   const { send, methods } = await resetting(context, [1, 3, 4]);
   expect(await send('GET')).not.toHaveProperty('wasResent');
   expect(await send('DELETE')).toMatchObject({ status: 200, wasResent: true });
@@ -86,10 +86,10 @@ test('a DELETE that is lost on a used connection is sent once more, on a new one
 });
 
 test.for([
-  ['a GET that is lost twice is sent once more, and not a third time', [1], ['GET', 'GET'], 3, false],
+  ['a GET that is lost twice is not sent a third time', [1], ['GET', 'GET'], 3, false],
   ['a GET that is lost on a new connection is not sent again', [], ['GET'], 1, false],
   ['a POST that is lost is not sent again, because it may have taken effect', [1], ['GET', 'POST'], 2, false],
-  ['a DELETE that is lost may have taken effect, though a new connection is refused', [1], ['GET', 'DELETE'], 2, true],
+  ['a lost DELETE may have taken effect even if its retry is refused', [1], ['GET', 'DELETE'], 2, true],
 ] as const)('%s', async ([, responding, sent, requests, closes], context) => {
   const { send, methods } = await resetting(context, responding, closes);
   for (const method of sent.slice(0, -1)) await send(method);
@@ -100,7 +100,7 @@ test.for([
   expect(methods).toHaveLength(requests);
 });
 
-test('a request that is cancelled is not sent again', async (context) => {
+test('a cancelled request is not sent again', async (context) => {
   const { send, methods } = await resetting(context, [1]);
   await send('GET');
   const controller = new AbortController();
@@ -110,7 +110,7 @@ test('a request that is cancelled is not sent again', async (context) => {
   expect(methods).toHaveLength(1);
 });
 
-test('a request asks for an uncompressed response, and names the action and its version alone', async (context) => {
+test('a request asks for no compression, and its User-Agent is the action with its version', async (context) => {
   vi.stubEnv('ACTIONS_ORCHESTRATION_ID', 'id-of-github');
   context.onTestFinished(() => void vi.unstubAllEnvs());
   let headers: IncomingHttpHeaders = {};
@@ -128,7 +128,7 @@ test.for([
   ['a service', 'http://127.0.0.1:1/v2', '127.0.0.1:1 (ECONNREFUSED)'],
   ['both addresses of a host', 'http://control.test:1/v2', `control.test:1 ${refusedTwice}`],
   ['both addresses of a proxy', 'https://control.test/v2', `the proxy proxy.test:1 ${refusedTwice}`],
-] as const)('the error names %s that refuses, and no POST has taken effect', async ([, url, peer], context) => {
+] as const)('the error names %s that refused the POST, which had no effect', async ([, url, peer], context) => {
   useProxy(context, 'http://user:secret-word@proxy.test:1');
   const names = { addresses: async () => ['127.0.0.1', '127.0.0.1'], close: () => undefined };
   await expect(client(context, url, names)('POST')).rejects.toMatchObject({
@@ -142,11 +142,11 @@ const unsent = { transient: true, mayHaveTakenEffect: false };
 test.for([
   ['hangs up', '', /proxy 127\.0\.0\.1/, unsent],
   ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/, unsent],
-  ['is busy', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
+  ['returns 503', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
   ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
 ] as const)(
-  'the error for a proxy that %s says so, and no POST has taken effect',
+  'if a proxy %s, the error reports it, and the POST had no effect',
   async ([, text, message, expected], context) => {
     useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
     const sent = client(context, 'https://control.test/v2')('POST');
@@ -154,14 +154,14 @@ test.for([
   },
 );
 
-test.runIf(hasIpv6)('a proxy may have an IPv6 address', async (context) => {
+test.runIf(hasIpv6)('a request uses a proxy with an IPv6 address', async (context) => {
   const proxy = await startProxy(context, 0, { kind: 'says', text: loginRequired }, { host: '::1' });
   useProxy(context, `http://[::1]:${proxy.port}`);
   await expect(client(context, 'https://control.test/v2')('GET')).rejects.toThrow('status 407');
   expect(proxy.asked).toHaveLength(1);
 });
 
-test('a cancel during the lookup of a name opens no connection', async (context) => {
+test('a request that is cancelled during its name lookup opens no connection', async (context) => {
   const connections: Socket[] = [];
   const server = createServer((socket) => connections.push(socket));
   const url = await serve(context, server, 'control.test');
@@ -175,7 +175,7 @@ test('a cancel during the lookup of a name opens no connection', async (context)
   expect(connections).toEqual([]);
 });
 
-test('a cancel closes the connection to a proxy that accepts CONNECT and stays silent', async (context) => {
+test('a cancel closes the connection to a proxy that does not respond to CONNECT', async (context) => {
   const proxy = await startProxy(context, 0, { kind: 'silent' });
   useProxy(context, `http://127.0.0.1:${proxy.port}`);
   const controller = new AbortController();
@@ -187,7 +187,7 @@ test('a cancel closes the connection to a proxy that accepts CONNECT and stays s
   await closed;
 });
 
-test('an invalid proxy variable is an error that no retry changes, and no request is sent', async (context) => {
+test('an invalid proxy variable causes a permanent error before any request is sent', async (context) => {
   useProxy(context, 'proxy.test:3128');
   const rejected = { transient: false, mayHaveTakenEffect: false };
   await expect(client(context, 'https://control.test/v2')('GET')).rejects.toMatchObject(rejected);

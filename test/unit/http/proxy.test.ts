@@ -10,7 +10,7 @@ afterEach(() => void vi.unstubAllEnvs());
 const url = new URL('https://control.test/v2');
 
 test.for(['http://proxy.test', 'HTTPS://proxy.test/', 'http://[::1]:3128', 'http://a:100%25@proxy.test'])(
-  '%s is a valid proxy',
+  'the proxy URL %s is valid',
   (value) => {
     vi.stubEnv('https_proxy', value);
     expect(proxyProblem(url)).toBe(undefined);
@@ -24,13 +24,13 @@ test.for([
   'socks5://user:secret-word@proxy.test:1080',
   'http://',
   'http://user:100%secret-word@proxy.test',
-])('%s is no valid proxy: the problem names the variable, and not its value', (value) => {
+])('the proxy URL %s is invalid, and the message names the variable but not its value', (value) => {
   vi.stubEnv('https_proxy', value);
   expect(proxyProblem(url)).toMatch(/^https_proxy is not a valid URL.*http:\/\/host:port/);
   expect(proxyProblem(url)).not.toMatch(/secret-word|proxy\.test/);
 });
 
-test('only the variable in use for a URL can be a problem', () => {
+test('an invalid proxy variable is reported only for the URLs that use it', () => {
   vi.stubEnv('HTTPS_PROXY', 'proxy.test:3128');
   expect(proxyProblem(url)).toMatch(/^HTTPS_PROXY /);
   expect(proxyProblem(new URL('http://control.test/v2'))).toBe(undefined);
@@ -45,16 +45,16 @@ test('only the variable in use for a URL can be a problem', () => {
 });
 
 test.for([
-  ['http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
-  ['http://user:password@proxy.test', ['password']],
-  ['http://user:seven77@proxy.test', []],
-  ['http://user:%61%62%63@proxy.test', ['%61%62%63']],
-  ['user:no-scheme@proxy.test', ['no-scheme']],
-  ['http://user:bad-escape-100%@proxy.test', ['bad-escape-100%']],
-  ['http://user:with/slash:and@sign@proxy.test', ['with/slash:and@sign']],
-  ['http://token-alone@proxy.test', []],
-  ['http://proxy.test:3128', []],
-] as const)('the passwords to mask in %s, of any of the four variables, are %j', ([value, expected]) => {
+  ['an encoded password is found in both forms', 'http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
+  ['a plain password is found', 'http://user:password@proxy.test', ['password']],
+  ['a password of seven characters is ignored', 'http://user:seven77@proxy.test', []],
+  ['a password that decodes to abc is found only as written', 'http://user:%61%62%63@proxy.test', ['%61%62%63']],
+  ['a password in a URL without a scheme is found', 'user:no-scheme@proxy.test', ['no-scheme']],
+  ['a password with a bad escape is found', 'http://user:bad-escape-100%@proxy.test', ['bad-escape-100%']],
+  ['a password with /, : and @ is found', 'http://user:with/slash:and@sign@proxy.test', ['with/slash:and@sign']],
+  ['a user without a password is ignored', 'http://token-alone@proxy.test', []],
+  ['a URL without a login has no password', 'http://proxy.test:3128', []],
+] as const)('in every proxy variable, %s: %s', ([, value, expected]) => {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'])
     expect(proxyPasswords({ [name]: value })).toEqual(expected);
 });

@@ -6,12 +6,12 @@ import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/dead
 
 const retry = exponentialBackoff(() => 0.5);
 
-test('408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are retried, and no other status', () => {
+test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are transient', () => {
   const transient = Array.from({ length: 500 }, (_, n) => n + 100).filter(isTransientStatus);
   expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
 });
 
-test('a 429 that is parsed only after the deadline is a timeout, because the service asks for no pause', async () => {
+test('a 429 without Retry-After that is parsed after the deadline is reported as DeadlineExceeded', async () => {
   let now = 0;
   const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
   const attempt = async () => {
@@ -24,7 +24,7 @@ test('a 429 that is parsed only after the deadline is a timeout, because the ser
   await expect(ended).rejects.toMatchObject({ cause: { status: 429 } });
 });
 
-test('an error that is not of a request is a defect, and not retried', async () => {
+test('an error other than a RequestError is thrown without a retry', async () => {
   const clock: Clock = { now: () => 0, epochMs: () => 0, schedule: () => () => undefined };
   const defect = new TypeError('a defect');
   let attempts = 0;

@@ -41,7 +41,7 @@ const published: readonly [name: string, server: string, repository: string][] =
   ['llllllllllllllllllll-kept18446744073709551615-999-fmx54zx1eb-abc', 'https://github.com', '123456789'],
 ];
 
-test.each(published)('%s is the name of a key, today and in later versions', (name, server, repository) => {
+test.each(published)('the key name %s is made and parsed as in earlier versions', (name, server, repository) => {
   const [, label = '', word, id = '', attempt] = /^(.+)-(run|kept)(\d+)-(\d+)-\w+-\w+$/.exec(name) ?? [];
   const run = { id, attempt: Number(attempt), fingerprint: repositoryFingerprint(server, repository) };
   const origin = { run, isKept: word === 'kept' };
@@ -49,7 +49,7 @@ test.each(published)('%s is the name of a key, today and in later versions', (na
   expect(makeKeyName(label, origin, alphabet())).toBe(name);
 });
 
-test('a name tells its run and whether the key is kept, starts with its label, and ends in up to 12 random characters', () => {
+test('a key name starts with its label and tells its run and whether the key is kept', () => {
   fc.assert(
     fc.property(names, ({ label, origin, name }) => {
       expect(parseKeyName(name)).toEqual(origin);
@@ -64,7 +64,7 @@ test('a name tells its run and whether the key is kept, starts with its label, a
   );
 });
 
-test('the fingerprint ignores slashes at the end and capitals, and separates server and repository', () => {
+test('the repository fingerprint ignores trailing slashes and letter case', () => {
   const own = repositoryFingerprint('https://ghe.example', 'acme/shop');
   for (const server of ['https://ghe.example/', 'https://ghe.example//', 'HTTPS://GHE.example'])
     expect(repositoryFingerprint(server, 'Acme/Shop'), server).toBe(own);
@@ -83,7 +83,7 @@ const edits: readonly ((name: string, at: number, text: string) => string)[] = [
 ];
 const texts = fc.oneof(labels, fc.string({ minLength: 1 }), fc.constantFrom('\n', '\r\n', '\u2028', '\0', ' ', '/'));
 
-test('a changed name is not a name of the same run', () => {
+test('a key name that was changed does not parse to the same run', () => {
   fc.assert(
     fc.property(names, fc.constantFrom(...edits), fc.nat(), texts, ({ origin: { run }, name }, edit, at, text) => {
       const changed = edit(name, at % name.length, text);
@@ -106,6 +106,6 @@ const invalid = [
   ...['shop_run9876543210-1-abcdefghij-iiiiiiiiiiii', 'shöp-run9876543210-1-abcdefghij-iiiiiiiiiiii'],
   ...[`${'l'.repeat(21)}-run9876543210-1-abcdefghij-iiiiiiiiiiii`, 'shop-run９876543210-1-abcdefghij-iiiiiiiiiiii'],
 ];
-test.each(invalid)('“%s” is no name, because this action would not have made it', (text) => {
+test.each(invalid)('“%s” is not a key name of this action', (text) => {
   expect(parseKeyName(text)).toBeUndefined();
 });

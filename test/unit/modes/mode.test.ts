@@ -8,7 +8,7 @@ import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
 
 // `tsc` checks this test: it fails where a line has an error that is not expected, or an expected one is missing.
-test('the compiler accepts no mode whose settings, run and report do not fit together', () => {
+test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
   define({ readSettings: readListProjectsSettings, run: listProjects, report: listProjectsReport });
   // @ts-expect-error: the settings have no project
   define({ readSettings: readListProjectsSettings, run: listOperations, report: listOperationsReport });

@@ -7,14 +7,14 @@ const functions = Array.from({ length: 30 }, (_, index) => `function isBelow${in
 const long: SourceFile = { name: 'long.ts', content: `${functions.join('\n')}\n` };
 const short: SourceFile = { name: 'short.ts', content: 'globalThis.isLarge = (n) => {\n  return n > 8;\n};\n' };
 
-it('the same seed draws the same mutants, another seed draws others', async () => {
+it('equal seeds draw equal mutants, and another seed draws others', async () => {
   const drawn = async (seed: number) => draw(await generate([long], seed), [long]).map(({ change }) => change);
   const [first, same, other] = [await drawn(1), await drawn(1), await drawn(2)];
   expect(same).toEqual(first);
   expect(other).not.toEqual(first);
 });
 
-it('a file gets a mutant for every 20 lines, the last few count too', async () => {
+it('a file gets one mutant for each 20 lines, and one for the remaining lines', async () => {
   const files = [long, short];
   const drawn = draw(await generate(files, 1), files);
   expect(drawn.map(({ file }) => file)).toEqual(['long.ts', 'long.ts', 'short.ts']);
@@ -37,14 +37,14 @@ it('a mutant changes the code only while it is switched on', async () => {
   expect(isLarge(drawn[0]?.rank ?? '')).toBe(false);
 });
 
-it('a debug message and a text with a space have no mutants', async () => {
+it('debug messages and texts with a space get no mutants', async () => {
   const content = "log.debug(1 + 2);\nshow('Try again.');\nsend('retry');\n";
   const changes = (await generate([{ name: 'texts.ts', content }], 1)).map(({ change }) => change);
   expect(changes).toContain(`'retry' → ""`);
   expect(changes.join('\n')).not.toMatch(/1 \+ 2 →|'Try again.' →/);
 });
 
-it.for(equivalents)('the equivalent mutant $change names code that exists', ({ file, source }) => {
+it.for(equivalents)('the code of the equivalent mutant $change is still in $file', ({ file, source }) => {
   const lines = readFileSync(file, 'utf8').split('\n');
   expect(lines.map((line) => line.trim())).toContain(source);
 });

@@ -7,7 +7,7 @@ import { jobOf, jobsAlone, needsService } from '../../official/workflow.js';
 
 const job = (steps: string) => jobOf(`jobs: { job: { runs-on: ubuntu-latest, steps: [${steps}] } }`, 'job');
 
-test('a job keeps its expressions, and its numbers and booleans become text', () => {
+test('a parsed job keeps expressions and has numbers and booleans as text', () => {
   const workflow = `
 jobs:
   change:
@@ -23,7 +23,7 @@ jobs:
   });
 });
 
-test('the message has the limits of a step, values as well as expressions', () => {
+test('the job message has timeout-minutes and continue-on-error of a step, as values or expressions', () => {
   const message = (step: string) => jobMessage(job(step), 'http://localhost/');
   expect(message('{ run: a, continue-on-error: true, timeout-minutes: 3 }')).toMatchObject({
     steps: [{ continueOnError: true, timeoutInMinutes: 3 }],
@@ -41,7 +41,7 @@ test.for([
   expect(() => job(step)).toThrow(named);
 });
 
-test('only a job without needs, matrix and other workflow runs alone', () => {
+test('a job runs alone only if it has no needs, no matrix and no reusable workflow', () => {
   const workflow = `
 jobs:
   alone: { steps: [] }
@@ -60,11 +60,11 @@ test.for([
   ['${{ secrets.KEY }}', { type: 3, expr: 'secrets.KEY' }],
   ["it's {v}${{ a }}${{ b.c }}", { type: 3, expr: "format('it''s {{v}}{0}{1}', a, b.c)" }],
   ['a\n${{ a }}', { type: 3, expr: "format('a\n{0}', a)" }],
-] as const)('the text %j is compiled as the service compiles it', ([text, token]) => {
+] as const)('the text %j compiles to %j', ([text, token]) => {
   expect(tokenOf(text)).toEqual(token);
 });
 
-test('without a worker the error says what to set, and which path does not exist', () => {
+test('without a worker, the error says which variable to set or which path does not exist', () => {
   for (const env of [{}, { RUNNER_DIR: '', RUNNER_ARCHIVE: '' }])
     expect(() => findWorker(env)).toThrow(/^Set RUNNER_DIR to an unpacked release .+, or RUNNER_ARCHIVE/);
   const missing = resolve('nowhere/bin/Runner.Worker');

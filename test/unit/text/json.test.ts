@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isText, type Json, type JsonObject, parseJson, printJson, toText } from '../../../src/text/json.js';
 
-test('numbers that are not integers are printed as JSON.parse reads them', () => {
+test('fractions, exponents and -0 are printed as JSON.stringify prints them', () => {
   const text = '[1.2345678901234567890,12345678901234567890.5,1e400,0.1,12345678901234567e3,-0]';
   expect(printJson(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
 });
 
-test('an integer up to 2^53 is a number; a larger one reads as its digits, and is not a text', () => {
+test('an integer below 2^53 is parsed as a number, and a larger one keeps its digits', () => {
   expect(parseJson('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
   const record = parseJson('{"id":9007199254740993}') as JsonObject;
   expect(toText(record['id'] ?? null)).toBe('9007199254740993');
   expect(isText(record['id'])).toBe(false);
 });
 
-test('a text that looks like the mark of a large integer stays a text', () => {
+test('a string that looks like the internal mark of a large integer stays a string', () => {
   const value: Json = { a: 'integer-00000000-0000-4000-8000-000000000000:9007199254740993', b: 1 };
   expect(parseJson(printJson(value))).toEqual(value);
 });
 
-test('any JSON is printed as it was parsed, with all digits of its integers', () => {
+test('JSON that is parsed and printed again stays the same, with all digits of its integers', () => {
   const digits = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String);
   const quoted = digits.map((text) => `"${text}\\`);
   const string = fc.oneof(fc.string({ unit: 'binary' }), digits, quoted);
@@ -33,7 +33,7 @@ test('any JSON is printed as it was parsed, with all digits of its integers', ()
   fc.assert(property, { examples: [['{"9007199254740993":1}'], ['["\\"9007199254740993","a\\\\",9007199254740993]']] });
 });
 
-test('parseJson accepts what JSON.parse accepts, and nothing else', () => {
+test('parseJson accepts and rejects the same texts as JSON.parse', () => {
   const parts = ['12345678901234567', '-', '"', '\\', '{', '}', '[', ']', ':', ',', '.', 'e', '0', ' ', 'a', '"a":'];
   const isAccepted = (parse: (text: string) => unknown, text: string) => {
     try {

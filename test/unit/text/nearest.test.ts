@@ -7,11 +7,11 @@ test.each([
   ['branch', 'branch_id'],
   ['create_at', 'created_at'],
   ['creatd_xy', 'created_at'],
-  ['', undefined],
-  ['xy', undefined],
-  ['actxyz', undefined],
-  ['the quick brown fox', undefined],
-])('the nearest word to “%s” is %s', (word, expected) => {
+  ['', 'none'],
+  ['xy', 'none'],
+  ['actxyz', 'none'],
+  ['the quick brown fox', 'none'],
+])('the suggestion for the unknown word “%s” is %s', (word, expected) => {
   const words = ['id', 'project_id', 'branch_id', 'endpoint_id', 'action', 'created_at'];
-  expect(nearest(word, words)).toBe(expected);
+  expect(nearest(word, words) ?? 'none').toBe(expected);
 });

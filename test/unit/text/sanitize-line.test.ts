@@ -2,14 +2,19 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sanitizeLine } from '../../../src/text/sanitize-line.js';
 
-test.each(['\u001b[31m', '\u009b31m', '\u001b]8;;https://evil.example\u0007', '\u200B', '\u0000', '\r', '\uFEFF'])(
-  '%j becomes a blank, so that no secret around it becomes whole again, which no mask would cover',
-  (inside) => {
-    expect(sanitizeLine(`hun${inside}ter2`)).toBe('hun ter2');
-  },
-);
+test.each([
+  ['a colour code', '\u001b[31m'],
+  ['a colour code with a C1 control character', '\u009b31m'],
+  ['a terminal link', '\u001b]8;;https://evil.example\u0007'],
+  ['a zero-width space', '\u200B'],
+  ['a null character', '\u0000'],
+  ['a carriage return', '\r'],
+  ['a byte order mark', '\uFEFF'],
+])('%s becomes a blank, so that the parts of a secret around it do not join', (_, inside) => {
+  expect(sanitizeLine(`hun${inside}ter2`)).toBe('hun ter2');
+});
 
-test('letters of all scripts stay', () => {
+test('letters of all scripts and emoji stay unchanged', () => {
   expect(sanitizeLine('Äpfel 价格 🙂')).toBe('Äpfel 价格 🙂');
 });
 

@@ -8,7 +8,7 @@ function deadlineAt(expiresAt: number) {
   return { clock, cancellation, deadline: new Deadline(clock, expiresAt, cancellation) };
 }
 
-test('work ends at the deadline or at a cancel, whatever it does, and its listeners are called once', async () => {
+test('work ends at the deadline or at a cancel, and its cancel listeners are called once', async () => {
   for (const cancelAt of [300, Number.POSITIVE_INFINITY]) {
     const { clock, cancellation, deadline } = deadlineAt(1_000);
     clock.schedule(cancelAt, () => cancellation.cancel());
@@ -24,7 +24,7 @@ test('work ends at the deadline or at a cancel, whatever it does, and its listen
   }
 });
 
-test('work does not begin after the deadline or a cancel', async () => {
+test('work does not start after the deadline or a cancel', async () => {
   const { cancellation, deadline, clock } = deadlineAt(0);
   let begun = 0;
   const work = async () => begun++;
@@ -34,7 +34,7 @@ test('work does not begin after the deadline or a cancel', async () => {
   expect(begun).toBe(0);
 });
 
-test('a deadline can only be shortened, and one without an end is never expired', async () => {
+test('a deadline can only be shortened, and an unbounded one never expires', async () => {
   const { clock, cancellation, deadline } = deadlineAt(1_000);
   expect(deadline).toMatchObject({ remaining: 1_000, isExpired: false, isUnbounded: false });
   expect([200, 2_000].map((ms) => deadline.within(ms).expiresAt)).toEqual([200, 1_000]);
@@ -45,7 +45,7 @@ test('a deadline can only be shortened, and one without an end is never expired'
   expect(deadline).toMatchObject({ remaining: 0, isExpired: true });
 });
 
-test('work that has ended is not told of the deadline or a cancel', async () => {
+test('neither the deadline nor a cancel calls the listeners of work that has ended', async () => {
   const { clock, cancellation, deadline } = deadlineAt(1_000);
   let told = 0;
   for (const end of [async () => 'done', () => Promise.reject(new Error('failed'))]) {

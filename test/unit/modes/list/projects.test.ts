@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shardNumber, splitIntoBatches } from '../../../../src/modes/list/shards.js';
 
-test('batches have all ids in order, and are as many as their largest size requires, at most max-batches', () => {
+test('ids are split in order into at most max-batches batches of nearly equal size', () => {
   const property = fc.property(fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 1, max: 256 }), (count, max) => {
     const ids = Array.from({ length: count }, (_, index) => String(index));
     const batches = splitIntoBatches(ids, max);
@@ -17,7 +17,7 @@ test('batches have all ids in order, and are as many as their largest size requi
   fc.assert(property, { numRuns: 200, examples });
 });
 
-test('the shard of an id never changes with the version of the action', () => {
+test('the shard of an id is the same in every version of the action', () => {
   // By `printf %s ID | sha256sum | cut -c1-12`, as a number, modulo, plus one.
   const ids = ['shop-1', 'late-field-12345678', '9007199254740993', '店'];
   expect(ids.map((id) => shardNumber(id, 256))).toEqual([109, 193, 89, 3]);

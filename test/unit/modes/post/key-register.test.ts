@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { silent } from '../../../../src/api/log.js';
 import { KeyRegister } from '../../../../src/modes/post/key-register.js';
 
-test('a listed key without a name proves nothing about the key with its id', () => {
+test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', silent);
   register.add('7', 0);
   register.update({ keys: [{ id: '7', name: undefined, record: {} }], isComplete: true }, undefined);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
-test('a key that a list still shows is pending again, although it seemed to be gone', () => {
+test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', silent);
   register.setGone(register.add('7', 0));
   register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], isComplete: true }, undefined);

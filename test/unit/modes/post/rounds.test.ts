@@ -12,13 +12,13 @@ async function repeat(round: () => Promise<Round>) {
   return { failure, took: clock.now() };
 }
 
-test('a bug in a round is reported, even if a request failed before', async () => {
+test('a bug in a repeated search is thrown even if an earlier search failed', async () => {
   const results = [{ failure: new RequestError('status 503', { status: 503, transient: true }) }];
   const ended = repeat(async () => results.pop() ?? Promise.reject(new TypeError('a bug')));
   await expect(ended).rejects.toThrow('a bug');
 });
 
-test('post ends at once if no further request can succeed', async () => {
+test('post ends at once after a permanent failure', async () => {
   const failure = new RequestError('HTTPS_PROXY is not a valid URL', { transient: false, mayHaveTakenEffect: false });
   expect(await repeat(async () => ({ failure }))).toEqual({ failure, took: 0 });
 });

@@ -31,7 +31,7 @@ function says(message: string): string {
   return JSON.stringify({ message });
 }
 
-test('a request has the token alone and the name of the action', async () => {
+test('a request to GitHub has the token and the name of the action in its headers', async () => {
   const { outcome, requests } = await find('13');
   expect(outcome).toEqual({ run: { attempt: 3, isCompleted: true } });
   expect(requests).toMatchObject([{ method: 'GET', path: '/repos/acme/shop/actions/runs/13' }]);
@@ -39,7 +39,7 @@ test('a request has the token alone and the name of the action', async () => {
   expect(requests[0]?.headers['user-agent']).toMatch(/^ctl-action\/\d+\.\d+\.\d+ octokit/);
 });
 
-test('nothing is sent without a token', async () => {
+test('without a token, no request is sent to GitHub', async () => {
   const { outcome, requests } = await find('13', undefined, '');
   const message = 'GitHub was not queried, because github-token is empty';
   expect(outcome).toEqual({ failure: { message, transient: false } });
@@ -58,7 +58,7 @@ test.for<[fields: string, run: RunState]>([
 
 const other = /something other than the requested run/;
 
-test('an id of a run beyond 2^53 keeps its digits, in the request and in the response', async () => {
+test('a run id beyond 2^53 keeps all its digits in the request and in the response', async () => {
   for (const id of ['9007199254740993', '90071992547409931', '18446744073709551615']) {
     github.addRun({ id, status: 'completed' });
     const { outcome, requests } = await find(id);
@@ -70,31 +70,31 @@ test('an id of a run beyond 2^53 keeps its digits, in the request and in the res
   expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(other) } });
 });
 
-test('a run not found is gone, also with the last request of the hour', async () => {
+test('a run with a 404 response counts as gone, even with no requests left in the rate limit', async () => {
   expect((await find('404')).outcome).toEqual({ run: 'gone' });
   const last = respondWith(404, says('Not Found'), { 'x-ratelimit-remaining': '0' });
   expect((await find('404', last)).outcome).toEqual({ run: 'gone' });
 });
 
 const unusable: Readonly<Record<string, readonly [Fault, why: RegExp, transient: boolean]>> = {
-  '403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
-  '503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
-  '204': [respondWith(204, ''), /status 204$/, false],
+  'status 403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
+  'status 503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
+  'status 204': [respondWith(204, ''), /status 204$/, false],
   'a redirect': [{ kind: 'redirect' }, /status 301$/, false],
   'a rate limit of an hour': [{ kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
   'a secondary rate limit': [{ kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
   'an HTML page': [{ kind: 'html' }, other, true],
   'an HTML page with 404': [{ kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, true],
-  '404 with other JSON': [respondWith(404, '{"error":"no such path"}'), /status 404$/, true],
+  'a 404 with other JSON': [respondWith(404, '{"error":"no such path"}'), /status 404$/, true],
   'bad JSON': [{ kind: 'bad-json' }, other, true],
-  null: [respondWith(200, 'null'), other, true],
-  'another run': [respondWith(200, '{"id":12,"status":"completed"}'), other, true],
-  'a run whose id is a text': [respondWith(200, '{"id":"13","status":"completed"}'), other, true],
+  'the JSON null': [respondWith(200, 'null'), other, true],
+  'a response for another run': [respondWith(200, '{"id":12,"status":"completed"}'), other, true],
+  'a run whose id is text': [respondWith(200, '{"id":"13","status":"completed"}'), other, true],
   'a run without a status': [respondWith(200, '{"id":13,"run_attempt":9}'), other, true],
   'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
   'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, true],
 };
-test.for(Object.entries(unusable))('a run stays unknown if the response is %s', async ([, [fault, why, transient]]) => {
+test.for(Object.entries(unusable))('the state of a run stays unknown after %s', async ([, [fault, why, transient]]) => {
   const { outcome, requests } = await find('13', fault);
   expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(why), transient } });
   expect(requests).toHaveLength(1);
@@ -103,18 +103,18 @@ test.for(Object.entries(unusable))('a run stays unknown if the response is %s', 
 const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
 const none = { 'x-ratelimit-remaining': '0' };
 test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
-  ['a time', 90_000, { ...none, ...reset(90) }, 'Slow down'],
-  ['a time in the past', 0, { ...none, ...reset(-5) }, 'Slow down'],
+  ['a reset time', 90_000, { ...none, ...reset(90) }, 'Slow down'],
+  ['a past reset time', 0, { ...none, ...reset(-5) }, 'Slow down'],
   ['Retry-After', 7_000, { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.'],
-  ['no time at all', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
-])('a rate limit with %s means a wait of %i ms', async ([, retryAfterMs, headers, message]) => {
+  ['no valid time', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
+])('a GitHub rate limit with %s asks for a wait of %i ms', async ([, retryAfterMs, headers, message]) => {
   for (const status of [403, 429]) {
     const { outcome } = await find('13', respondWith(status, says(message), headers));
     expect(outcome).toMatchObject({ failure: { status: 429, transient: true, retryAfterMs } });
   }
 });
 
-test('a redirect of GitHub to another server is not followed, and that server gets no token', async (context) => {
+test('a redirect from GitHub to another server is not followed, and that server gets no token', async (context) => {
   const elsewhere = await startGitHub(repository);
   context.onTestFinished(() => elsewhere.close());
   elsewhere.addRun({ id: '13', status: 'completed' });
@@ -124,7 +124,7 @@ test('a redirect of GitHub to another server is not followed, and that server ge
   expect(elsewhere.requests).toEqual([]);
 });
 
-test('a message of GitHub becomes short text on one line', async () => {
+test('an error message from GitHub is shortened to one line of visible text', async () => {
   const text = '::error::HACKED\n::set-output name=status::HACKED\n\u001b[2J';
   const { outcome } = await find('13', respondWith(403, says(text + 'x'.repeat(5_000))));
   const message = expect.stringMatching(
@@ -139,7 +139,7 @@ test.for<[how: string, Fault]>([
   ['as a page', respondWith(403, `<html><title>${token}</title></html>`)],
   ['as the target of a redirect', { kind: 'redirect', location: `http://127.0.0.1:1/${token}` }],
   ['as the status of the run', respondWith(200, JSON.stringify({ id: 13, status: token, run_attempt: token }))],
-])('a token that GitHub echoes %s is nowhere in the result', async ([, fault]) => {
+])('the result contains no part of a token that GitHub echoes %s', async ([, fault]) => {
   const result = JSON.stringify((await find('13', fault)).outcome);
   const parts = Array.from({ length: token.length - 12 }, (_, at) => token.slice(at, at + 12));
   expect(parts.filter((part) => result.includes(part))).toEqual([]);
