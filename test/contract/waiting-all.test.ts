@@ -18,8 +18,8 @@ function idsOf({ outputs }: StepResult): string[] {
   return JSON.parse(outputs['operation-ids'] ?? '');
 }
 
-describe('what counts', () => {
-  test('every unfinished operation counts, and every one that begins meanwhile', async (context) => {
+describe('a wait for all:', () => {
+  test('the step waits for every unfinished operation, and for those that start meanwhile', async (context) => {
     const later = { startsAfterMs: 8 * second, lengthMs: 20 * second };
     const plans = [{ ...failedAtOnce, ageMs: 10 * second }, ...many(30, ended), { lengthMs: 10 * second }, later];
     const { result, ids, took } = await waitFor(context, plans, all);
@@ -29,11 +29,12 @@ describe('what counts', () => {
   });
 
   test.for([
-    ['no filter', undefined, 0],
-    ['a filter of another field', 'branch_id=*', 0],
-    ['a filter that names action', 'action=suspend_compute', 1],
-    ['a filter that excludes an action', 'action!=start_compute', 2],
-  ] as const)('what the service starts counts only by a filter of action: %s', async ([, filter, count], context) => {
+    ['no filter', 0, undefined],
+    ['a filter on branch_id', 0, 'branch_id=*'],
+    ['a filter for one action', 1, 'action=suspend_compute'],
+    ['a filter against another action', 2, 'action!=start_compute'],
+  ] as const)('with %s, the step waits for %i of 2 operations started by the service itself', async (row, context) => {
+    const [, count, filter] = row;
     const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
     const { result } = await waitFor(context, plans, { ...all, filter, timeout: '0' });
     expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
@@ -41,10 +42,10 @@ describe('what counts', () => {
 
   const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
   test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLengthMs: number]>([
-    ['appeared and failed between two polls', 25 * second, failedAtOnce, minute],
-    ['failed after the other had ended', 29.9 * second, failedAtOnce, 29 * second],
-    ['is listed late, after it failed,', 21 * second, listedLate, minute],
-  ])('one that %s counts as failed', async ([, startsAfterMs, appearing, lengthMs], context) => {
+    ['appears and fails between two polls', 25 * second, failedAtOnce, minute],
+    ['fails after the other has ended', 29.9 * second, failedAtOnce, 29 * second],
+    ['is listed only after it failed', 21 * second, listedLate, minute],
+  ])('an operation that %s fails the step', async ([, startsAfterMs, appearing, lengthMs], context) => {
     const plans = [{ lengthMs }, { ...appearing, startsAfterMs }];
     const { result, ids, took } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' });
     expect(result.outputs).toMatchObject({ status: 'failed', count: '2', 'operation-id': ids[1] });
@@ -52,7 +53,7 @@ describe('what counts', () => {
     expect(took).toBe(30 * second);
   });
 
-  test.for(['finished', 'failed'])('one that left the newest 200 is followed until it %s', async (outcome, context) => {
+  test.for(['finished', 'failed'])('an operation past the newest 200 is polled until %s', async (outcome, context) => {
     const plans = [{ lengthMs: minute, outcome }, ...many(250, { ...ended, startsAfterMs: 20 * second })];
     const { result, took, paths, ids } = await waitFor(context, plans, all);
     expect(result.outputs['status']).toBe(outcome);
@@ -60,7 +61,7 @@ describe('what counts', () => {
     expect(paths().at(-1)).toContain(ids[0]);
   });
 
-  test('old operations that move into the newest 200 when others are deleted do not count', async (context) => {
+  test('the step ignores old operations that move into the newest 200 when others are deleted', async (context) => {
     const old = [...many(20, { ...failedAtOnce, ageMs: 120 * minute }), ...many(199, { ...ended, ageMs: 60 * minute })];
     const { result } = await waitFor(context, [...old, { lengthMs: minute }], all, {
       before: ({ after, service }, operations) =>
@@ -71,7 +72,7 @@ describe('what counts', () => {
     expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   });
 
-  test('an id from the list is shown as text of the service, also when it is no longer found', async (context) => {
+  test('the error for an operation that vanished shows its odd id as plain text', async (context) => {
     const id = `x\u202E\u200B\u2028::error::${'long '.repeat(500)}`;
     const faults = [{ endpoint: 'get-operation', fault: status(404) } as const];
     const plan = { ...forever, vanishesAfterMs: 400, fields: { id } };
@@ -81,8 +82,8 @@ describe('what counts', () => {
   });
 });
 
-describe('an empty list', () => {
-  test('it is believed only by a poll 5 s after the first, which reads pages of 100', async (context) => {
+describe('an empty list:', () => {
+  test('the step succeeds only if the list is still empty 5 s after the first poll', async (context) => {
     const { result, times, paths, projectId } = await waitFor(context, many(3, ended), all);
     expectNothing(result);
     expect(times().at(-1)).toBe(5 * second);
@@ -92,10 +93,10 @@ describe('an empty list', () => {
   });
 
   test.for<[when: string, inputs: StepOptions['inputs'], polls: number[], ...faults: FaultRule[]]>([
-    ['after 5 s also with a longer poll-interval', { 'poll-interval': '1m' }, [0, 5]],
-    ['after the next poll that succeeds', { 'poll-interval': '5s' }, [0, 5, 10], { nth: 2, fault: status(503) }],
+    ['after 5 s, even with poll-interval: 1m', { 'poll-interval': '1m' }, [0, 5]],
+    ['after a third poll if the second fails', { 'poll-interval': '5s' }, [0, 5, 10], { nth: 2, fault: status(503) }],
     ['at once with timeout: 0', { timeout: '0' }, [0]],
-  ])('it is believed %s', async ([, inputs, polls, ...faults], context) => {
+  ])('the step succeeds %s', async ([, inputs, polls, ...faults], context) => {
     const { result, times } = await waitFor(context, [], { ...all, ...inputs }, { faults });
     expectNothing(result);
     expect(times()).toEqual(polls.map((time) => time * second));
@@ -103,29 +104,32 @@ describe('an empty list', () => {
   });
 
   test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
-    ['listed 1.5 s late does not slip through the gate', { lengthMs: minute, appearsAfterMs: 1_500 }, 'failed', 75],
-    ['that appears meanwhile and has already failed ends the 5 s', { ...ended, startsAfterMs: 2_200 }, 'failed', 4],
-    ['that appears meanwhile and has already finished ends the 5 s', { ...ended, startsAfterMs: 2_200 }, 'finished', 5],
+    ['that is listed 1.5 s late is still waited for', { lengthMs: minute, appearsAfterMs: 1_500 }, 'failed', 75],
+    ['that appears as failed within 5 s ends the step early', { ...ended, startsAfterMs: 2_200 }, 'failed', 4],
+    ['that appears as finished within 5 s ends the step early', { ...ended, startsAfterMs: 2_200 }, 'finished', 5],
   ])('an operation %s', async ([, plan, outcome, within], context) => {
     const { result, took, ids } = await waitFor(context, [{ ...plan, outcome }], { ...all, 'fail-on': 'empty' });
     expect(result.outputs).toMatchObject({ status: outcome, count: '1', 'operation-id': ids[0] });
     expect(took).toBeLessThan(within * second);
   });
 
-  test.for(['empty', undefined])('a deadline that comes first is a timeout (fail-on: %s)', async (failOn, context) => {
+  test.for([
+    ['fail-on: empty', 'empty'],
+    ['no fail-on', undefined],
+  ])('a step whose timeout is under 5 s times out (%s)', async ([, failOn], context) => {
     const { result } = await waitFor(context, [], { ...all, timeout: '4s', 'fail-on': failOn });
     expect(result.outputs['status']).toBe('timeout');
     expect(errorOf(result)).toMatch(/an empty list is trusted only if it is still empty 5s later/);
   });
 
-  test.for(['all', '[]'])('fail-on: empty makes it fail the step (operation-id: %s)', async (ids, context) => {
+  test.for(['all', '[]'])('fail-on: empty makes the step fail (operation-id: %s)', async (ids, context) => {
     const { result, took } = await waitFor(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
     expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });
     expect(errorOf(result)).toMatch(/fail-on: empty/);
     expect(took).toBe(ids === 'all' ? 5 * second : 0);
   });
 
-  test('it does not make a throttled wait poll faster', async (context) => {
+  test('after a 429, the step does not poll faster to confirm that the list is empty', async (context) => {
     const { result, times } = await waitFor(context, [], all, { faults: [{ nth: 1, fault: retryAfter(429, 20) }] });
     expectNothing(result);
     const [first, ...rest] = gaps(times());
@@ -133,9 +137,9 @@ describe('an empty list', () => {
     for (const pause of rest) expect(pause).toBeGreaterThan(5 * second);
   });
 
-  test.for(clocks)(
-    'the notice names what failed in the last 5 minutes of the service, and counts what the filter excluded (clock of the runner ahead by %i ms)',
-    async (clockAheadMs, context) => {
+  test.for(clocks.map((ms) => [ms / minute, ms] as const))(
+    'the notice names recent failures and counts excluded operations (clock of the runner %i min ahead)',
+    async ([, clockAheadMs], context) => {
       const failed = { ageMs: 4 * minute, lengthMs: second, outcome: 'failed', branchId: 'br-ours' };
       const named = [failed, { ...failed, ageMs: 60 * minute, lengthMs: 57 * minute }];
       const hidden = [
@@ -165,8 +169,8 @@ describe('an empty list', () => {
   );
 });
 
-describe('the reads of the list', () => {
-  test.for(['finished', 'failed'])('nothing that has %s is taken for new in any order', async (outcome, context) => {
+describe('reading the list:', () => {
+  test.for(['finished', 'failed'])('old operations that %s do not count, in any order', async (outcome, context) => {
     const listed = (word: string, ms: string): OperationPlan => {
       return { ...ended, ageMs: minute, outcome: word, fields: { created_at: `2023-12-31T09:00:00.${ms}Z` } };
     };
@@ -176,7 +180,7 @@ describe('the reads of the list', () => {
     expect(took).toBe(5 * second);
   });
 
-  test('the first poll reads the newest 1,000, later ones the newest 200 and, singly, what was seen unfinished', async (context) => {
+  test('the first poll reads the newest 1,000 operations, later polls the newest 200 and pending ones', async (context) => {
     const plans = [forever, ...many(100, ended), { lengthMs: 50 * second }, ...many(950, ended)];
     const { result, ids, times } = await waitFor(context, plans, { ...all, 'poll-interval': '30s' });
     expect(result.outputs).toMatchObject({ status: 'finished', count: '1', 'operation-id': ids[101] });
@@ -184,16 +188,16 @@ describe('the reads of the list', () => {
   });
 
   test.for<[what: string, rule: FaultRule]>([
-    ['a second page that never comes', { path: 'cursor=', fault: { kind: 'hang-mid-body' } }],
-    ['a second page that is locked', { path: 'cursor=', fault: status(423) }],
-    ['a second page that is not found', { path: 'cursor=', fault: status(404) }],
-  ])('%s never opens the gate', async ([, rule], context) => {
+    ['hangs', { path: 'cursor=', fault: { kind: 'hang-mid-body' } }],
+    ['returns 423', { path: 'cursor=', fault: status(423) }],
+    ['returns 404', { path: 'cursor=', fault: status(404) }],
+  ])('the step never succeeds if the second page %s', async ([, rule], context) => {
     const plans = [{ ...forever, ageMs: minute }, ...many(150, ended)];
     const { result } = await waitFor(context, plans, { ...all, timeout: '20s' }, { faults: [rule] });
     expect(['timeout', 'error']).toContain(result.outputs['status']);
   });
 
-  test('a poll that read one page of two proves nothing, even after one that read both', async (context) => {
+  test('a poll that fails at its second page does not end the wait, even after a complete poll', async (context) => {
     const faults = [{ endpoint: 'list-operations', nth: 5, fault: status(404) } as const];
     const plans = [...many(150, ended), { lengthMs: second }];
     const { result, times } = await waitFor(context, plans, { ...all, 'poll-interval': '2s' }, { faults });
@@ -201,7 +205,7 @@ describe('the reads of the list', () => {
     expect(times()).toEqual([0, 0, 0, 2, 2, 4, 4, 4].map((time) => time * second));
   });
 
-  test('one that appears and fails behind a first poll that was interrupted counts as failed', async (context) => {
+  test('an operation that appears and fails after an interrupted first poll fails the step', async (context) => {
     const faults = [{ endpoint: 'list-operations', from: 2, count: 2, fault: status(500) } as const];
     const notShown = { maximumPageSize: 1, overMaximum: 'clamp' } as const;
     const plans = [ended, ended, { startsAfterMs: 300, lengthMs: 50, outcome: 'failed' }];
@@ -210,15 +214,15 @@ describe('the reads of the list', () => {
   });
 });
 
-describe('since', () => {
+describe('with since: 10m,', () => {
   const since = { ...all, since: '10m' };
 
   test.for<[what: string, plan: OperationPlan, verdict?: string]>([
-    ['what failed within it counts', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
-    ['what finished within it counts', { ageMs: 9 * minute }, 'finished'],
-    ['what is older does not count', { outcome: 'failed', ageMs: 11 * minute }],
-    ['what the service started by itself does not count', { outcome: 'failed', action: 'check_availability' }],
-    ['what the filter excludes does not count', { outcome: 'failed', branchId: 'br-theirs' }],
+    ['an operation that failed 9 minutes ago counts', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
+    ['an operation that finished 9 minutes ago counts', { ageMs: 9 * minute }, 'finished'],
+    ['an operation that failed 11 minutes ago does not count', { outcome: 'failed', ageMs: 11 * minute }],
+    ['an operation of the service itself does not count', { outcome: 'failed', action: 'check_availability' }],
+    ['an operation that the filter excludes does not count', { outcome: 'failed', branchId: 'br-theirs' }],
   ])('%s, whatever the clock of the runner says', async ([, plan, verdict], context) => {
     const inputs = { ...since, filter: 'branch_id!=br-theirs', 'fail-on': 'empty' };
     const plans = [{ ...ended, ageMs: minute, ...plan }];
@@ -230,7 +234,7 @@ describe('since', () => {
     }
   });
 
-  test('the first poll reads back to it, behind the newest 1,000, and no further', async (context) => {
+  test('the first poll reads beyond the newest 1,000 operations, but not beyond 10 minutes', async (context) => {
     const old = many(500, { ...ended, ageMs: 60 * minute });
     const recent = many(1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
     const plans = [...old, { ...failedAtOnce, ageMs: 9 * minute }, ...recent];
@@ -240,7 +244,7 @@ describe('since', () => {
   });
 });
 
-describe('several projects', () => {
+describe('several projects:', () => {
   /** An operation in each of so many projects. */
   const oneEach = (count: number, plan: OperationPlan): WaitPlan[] =>
     Array.from({ length: count }, (_, project) => ({ ...plan, project }));
@@ -249,7 +253,7 @@ describe('several projects', () => {
   const failSecond = (fault: Fault) => (stage: Stage) =>
     stage.service.faults.add({ path: `/${stage.service.projectIds[1]}/`, fault });
 
-  test('all of them must be idle, and summary and error name the project of each operation', async (context) => {
+  test('the step waits until all projects are idle, and its error names the busy ones', async (context) => {
     const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
     const { result, service } = await waitFor(context, plans, { ...all, timeout: '1m' }, { projects: 3 });
     expect(result.outputs).toMatchObject({ status: 'timeout', count: '5' });
@@ -260,7 +264,7 @@ describe('several projects', () => {
     expect(errorOf(result)).not.toContain(`in project ${idle}`);
   });
 
-  test('each of them has its own 5 s, and the log says so once', async (context) => {
+  test('the step polls each idle project for 5 s more, and logs so once', async (context) => {
     const later = { ...failedAtOnce, project: 1, startsAfterMs: 3 * second };
     const plans = [...oneEach(3, ended), { lengthMs: second, project: 0 }, later];
     const { result } = await waitFor(context, plans, all, { projects: 3 });
@@ -270,9 +274,9 @@ describe('several projects', () => {
   });
 
   test.for([
-    ['is not found is an error after 5 s', 404, 5, /was not found.*key without access gets 404/],
-    ['keeps failing is an error after 5 attempts', 503, 0, /status 503/],
-  ] as const)('one that %s, though others respond', async ([, code, seconds, says], context) => {
+    ['is not found fails the step after 5 s', 404, 5, /was not found.*key without access gets 404/],
+    ['returns 503 fails the step after 5 attempts', 503, 0, /status 503/],
+  ] as const)('a project that %s, although others respond', async ([, code, seconds, says], context) => {
     const wait = await waitFor(context, oneEach(2, forever), all, { projects: 2, before: failSecond(status(code)) });
     const [, failing] = wait.service.projectIds;
     expect(wait.result.outputs['status']).toBe('error');
@@ -282,7 +286,7 @@ describe('several projects', () => {
     if (code === 503) expect(wait.paths().filter((path) => path.includes(`/${failing}/`))).toHaveLength(5);
   });
 
-  test('one that hangs does not hide that another failed', async (context) => {
+  test('a project whose requests hang does not hide a failed operation of another', async (context) => {
     const plans = oneEach(2, { lengthMs: 10 * second, outcome: 'failed' });
     const inputs = { ...all, 'request-timeout': '5m' };
     const { result, took } = await waitFor(context, plans, inputs, { projects: 2, before: failSecond(hang) });
@@ -290,7 +294,7 @@ describe('several projects', () => {
     expect(took).toBeLessThan(14 * second);
   });
 
-  test('a hundred send at most 12 requests at once, and one read each a poll', async (context) => {
+  test('the step reads each of 100 projects once a poll, at most 12 at a time', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, 'poll-interval': '5s' };
     const { result, service } = await waitFor(context, oneEach(100, { lengthMs: 20 * second }), inputs, options);

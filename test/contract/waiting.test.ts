@@ -21,37 +21,40 @@ const failing: readonly Fault[] = [
   { kind: 'endless-body' },
 ];
 
-describe('the outcome of an operation', () => {
+/** What a step waits for. */
+const targets = [
+  ['one id', {}],
+  ['operation-id: all', all],
+] as const;
+
+describe('the outcome of a wait:', () => {
   test.for<[first: string, then: string, end: string, verdict: string, ...warnings: string[]]>([
     ['scheduling', 'running', 'finished', 'finished'],
     ['running', 'running', 'skipped', 'finished'],
     ['running', 'running', 'failed', 'failed'],
     ['running', 'cancelling', 'cancelled', 'failed'],
     ['hibernating', 'constructor', 'error', 'failed', expect.stringMatching(/unknown status “hibernating”/)],
-  ])(
-    'operations that are %s, then %s, and end as %s count as %s; unknown words get one warning',
-    async (row, context) => {
-      const [first, then, end, verdict, ...warnings] = row;
-      const course = [
-        { afterMs: 0, status: first },
-        { afterMs: 5 * second, status: then },
-        { afterMs: 20 * second, status: end },
-      ] as const;
-      const plans = many(3, { course, action: 'reticulate_splines' });
-      const { result, ids, took } = await waitFor(context, plans, { 'fail-fast': 'false' });
-      expect(result.conclusion).toBe(verdict === 'finished' ? 'success' : 'failure');
-      expect(result.outputs).toMatchObject({ status: verdict, count: '3' });
-      expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(3).fill({ status: end }));
-      expect(result.log).toMatch(new RegExp(`reticulate_splines on \\S+ \\[${ids[0]}\\]: ${then} → ${end}`));
-      expect(result.summary).toContain(end);
-      expect(took).toBeGreaterThanOrEqual(20 * second);
-      expect(warningsOf(result)).toEqual(warnings);
-      if (verdict === 'failed') expect(errorOf(result)).toMatch(new RegExp(`${ids[0]}.*Do not deploy on top of this`));
-    },
-  );
+  ])('operations that are “%s”, then “%s” and finally “%s” end the step with status %s', async (row, context) => {
+    const [first, then, end, verdict, ...warnings] = row;
+    const course = [
+      { afterMs: 0, status: first },
+      { afterMs: 5 * second, status: then },
+      { afterMs: 20 * second, status: end },
+    ] as const;
+    const plans = many(3, { course, action: 'reticulate_splines' });
+    const { result, ids, took } = await waitFor(context, plans, { 'fail-fast': 'false' });
+    expect(result.conclusion).toBe(verdict === 'finished' ? 'success' : 'failure');
+    expect(result.outputs).toMatchObject({ status: verdict, count: '3' });
+    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(3).fill({ status: end }));
+    expect(result.log).toMatch(new RegExp(`reticulate_splines on \\S+ \\[${ids[0]}\\]: ${then} → ${end}`));
+    expect(result.summary).toContain(end);
+    expect(took).toBeGreaterThanOrEqual(20 * second);
+    expect(warningsOf(result)).toEqual(warnings);
+    if (verdict === 'failed') expect(errorOf(result)).toMatch(new RegExp(`${ids[0]}.*Do not deploy on top of this`));
+  });
 
   const unknown = ['', 'done', 'Finished', ' finished', 'finished\u0000', 'toString', '__proto__'];
-  test.for(unknown)('the unknown status %j never ends a wait with success', async (word, context) => {
+  test.for(unknown)('an operation with the unknown status %j never makes the step succeed', async (word, context) => {
     const plan: OperationPlan = { course: [{ afterMs: 0, status: word }] };
     const { result } = await waitFor(context, [plan], { timeout: '1m' });
     // A record without a status is unusable; another word is waited for.
@@ -59,8 +62,8 @@ describe('the outcome of an operation', () => {
   });
 });
 
-describe('the pace of polling', () => {
-  test('the first poll is immediate; each pause is random, at most 500 ms or a quarter of the time so far, and 5 s', async (context) => {
+describe('the pace of polling:', () => {
+  test('pauses between polls are random, and their limit grows from 500 ms to 5 s', async (context) => {
     const fifth = new Set<number>();
     for (const seed of seeds) {
       const { times } = await waitFor(context, [{ lengthMs: 5 * minute }], {}, { seed });
@@ -81,7 +84,7 @@ describe('the pace of polling', () => {
     [423, '2s'],
     [429, '2s'],
   ] as const)(
-    'after one %i, an end is seen within 10 s; each more doubles the pause, up to 60 s, and successful polls bring it back gradually (poll-interval: %s)',
+    'each repeated %i doubles the pause up to 60 s, and successful polls shorten it again (poll-interval: %s)',
     async ([code, interval], context) => {
       for (const seed of seeds) {
         const from = 6 * seed;
@@ -102,13 +105,13 @@ describe('the pace of polling', () => {
     },
   );
 
-  test.for<[what: string, nth: number, fault: Fault, seconds: number, most: number]>([
-    ['a 429', 4, retryAfter(429, 600), 600, Number.POSITIVE_INFINITY],
-    ['a 503 before the first response', 1, retryAfter(503, 90), 90, 96],
-    ['a 503 after the first response', 3, retryAfter(503, 20), 20, 26],
-    ['a 503 that counts as a minute, because it asks for an hour,', 3, retryAfter(503, 3_600), 60, 66],
-  ])('the Retry-After of %s is honoured, but does not slow down later polls', async (row, context) => {
-    const [, nth, fault, seconds, most] = row;
+  test.for<[what: string, seconds: number, nth: number, fault: Fault, most: number]>([
+    ['a 429 with Retry-After: 600', 600, 4, retryAfter(429, 600), Number.POSITIVE_INFINITY],
+    ['a 503 with Retry-After: 90 before the first response', 90, 1, retryAfter(503, 90), 96],
+    ['a 503 with Retry-After: 20 after the first response', 20, 3, retryAfter(503, 20), 26],
+    ['a 503 with Retry-After: 3600', 60, 3, retryAfter(503, 3_600), 66],
+  ])('%s delays the next poll by %i s, and later polls by at most a minute', async (row, context) => {
+    const [, seconds, nth, fault, most] = row;
     for (const seed of seeds) {
       const options = { seed, faults: [{ nth, fault }] };
       const { times, result } = await waitFor(context, [{ lengthMs: 13 * minute }], { timeout: '2h' }, options);
@@ -122,32 +125,29 @@ describe('the pace of polling', () => {
   });
 });
 
-describe('failures', () => {
-  for (const inputs of [{}, all])
-    test.for(failing)(
-      `polling continues until the deadline, the error names the last failure, and the log each kind once until the recovery: %o ${Object.values(inputs)}`,
-      async (fault, context) => {
-        const slow = { timeout: '15m', 'request-timeout': '10s', ...inputs };
-        const faults = [
-          { from: 2, count: 12, fault },
-          { from: 40, fault },
-        ];
-        const { times, result, took, ids } = await waitFor(context, [forever], slow, { faults });
-        expect(result.outputs['status']).toBe('timeout');
-        expect(result.outputs['operations']).toContain(ids[0]);
-        expect(errorOf(result)).toMatch(/Last error: /);
-        expect(times().length).toBeGreaterThan(60);
-        expect(Math.max(...gaps(times()))).toBeLessThanOrEqual(15 * second + rounding);
-        expect(took).toBeLessThanOrEqual(15 * minute + 2 * second);
-        // Of `all`, the list and single requests may fail and recover in turn.
-        if (inputs === all) return;
-        expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
-        // A truncated body has another length each time.
-        if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
-      },
-    );
+describe('failed polls:', () => {
+  for (const [what, inputs] of targets)
+    test.for(failing)(`with ${what}, the step keeps polling until the deadline despite %o`, async (fault, context) => {
+      const slow = { timeout: '15m', 'request-timeout': '10s', ...inputs };
+      const faults = [
+        { from: 2, count: 12, fault },
+        { from: 40, fault },
+      ];
+      const { times, result, took, ids } = await waitFor(context, [forever], slow, { faults });
+      expect(result.outputs['status']).toBe('timeout');
+      expect(result.outputs['operations']).toContain(ids[0]);
+      expect(errorOf(result)).toMatch(/Last error: /);
+      expect(times().length).toBeGreaterThan(60);
+      expect(Math.max(...gaps(times()))).toBeLessThanOrEqual(15 * second + rounding);
+      expect(took).toBeLessThanOrEqual(15 * minute + 2 * second);
+      // Of `all`, the list and single requests may fail and recover in turn.
+      if (inputs === all) return;
+      expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
+      // A truncated body has another length each time.
+      if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
+    });
 
-  test.for([400, 401, 403, 405, 409, 410, 422])('%i is final, also after the first response', async (code, context) => {
+  test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is not retried', async (code, context) => {
     const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
     const { paths, ids, result } = await waitFor(context, [forever, ended], {}, { faults });
     expect(result.outputs).toMatchObject({ status: 'error', 'operation-id': ids[0] });
@@ -157,18 +157,18 @@ describe('failures', () => {
   });
 });
 
-describe('an operation that is not found', () => {
+describe('not found:', () => {
   for (const [plans, inputs, says] of [
     [[{ lengthMs: second }, missing], {}, /^Project \S+ has no operation .*another project\?.*of 2 operations had/],
     [[], { ...all, 'project-id': 'no-such-project' }, /^Project no-such-project was not found /],
   ] as const)
     test.for([
-      [undefined, 'error', 5, 7],
-      ['3s', 'timeout', 3, 3],
-      ['0', 'error', 0, 0],
+      ['the default timeout', 'error', 5, 7, undefined],
+      ['timeout: 3s', 'timeout', 3, 3, '3s'],
+      ['timeout: 0', 'error', 0, 0, '0'],
     ] as const)(
-      `one that was never seen is an error after 5 s (timeout: %s, %s): ${Object.values(inputs)}`,
-      async ([timeout, outcome, from, to], context) => {
+      `with %s, ${plans.length > 0 ? 'an operation' : 'a project'} that never appears gives status %s after %i s`,
+      async ([, outcome, from, to, timeout], context) => {
         const { result, took, ids } = await waitFor(context, plans, { ...inputs, timeout });
         expect(result.outputs).toMatchObject({ status: outcome, count: plans.length === 0 ? '0' : '1' });
         expect(took).toBeGreaterThanOrEqual(from * second);
@@ -180,13 +180,13 @@ describe('an operation that is not found', () => {
       },
     );
 
-  test('one that appears within 5 s of its first 404 is waited for', async (context) => {
+  test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
     const plan = { appearsAfterMs: 34_900, lengthMs: minute };
     const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });
     expect(result.outputs['status']).toBe('finished');
   });
 
-  test.for([{}, all])('one that was seen is looked for during 30 s: %o', async (inputs, context) => {
+  test.for(targets)('with %s, an operation that disappears is polled for 30 s more', async ([, inputs], context) => {
     const before = ({ after, service, projectId }: Stage) =>
       after(40 * second, () => service.plane.removeProject(projectId));
     const { result, times } = await waitFor(context, [forever], inputs, { before });
@@ -197,14 +197,14 @@ describe('an operation that is not found', () => {
     expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'running' }]);
   });
 
-  test('one that comes back within 30 s is waited for, and may vanish again', async (context) => {
+  test('the step keeps waiting for an operation that twice vanishes for less than 30 s', async (context) => {
     const inputs = { 'poll-interval': '2s' };
     const faults = [10, 35].map((from) => ({ from, count: 12, fault: status(404) }));
     const { result } = await waitFor(context, [{ lengthMs: 2 * minute }], inputs, { faults });
     expect(result.outputs['status']).toBe('finished');
   });
 
-  test('one that the list has shown again gets another 30 s', async (context) => {
+  test('an operation that the list shows after a 404 is polled for 30 s more when it vanishes again', async (context) => {
     const plans = [...many(2, forever), { ...forever, appearsAfterMs: 1_200, vanishesAfterMs: 36 * second }];
     const { result, took } = await waitFor(context, plans);
     expect(result.outputs['status']).toBe('error');
@@ -212,8 +212,8 @@ describe('an operation that is not found', () => {
   });
 });
 
-describe('several operations', () => {
-  test('the list is read while more than two are pending, and only those that its newest 200 do not show are requested singly', async (context) => {
+describe('several operations:', () => {
+  test('while more than two are pending, the step lists operations, and requests only those beyond the newest 200 singly', async (context) => {
     const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
     const { result, paths, ids } = await waitFor(context, plans, { 'poll-interval': '1m' }, { buried: 2 });
     expect(result.conclusion).toBe('success');
@@ -223,7 +223,10 @@ describe('several operations', () => {
     expect(requested).toEqual([page, page, one, two, page, page, one, two, page, three, four]);
   });
 
-  test.for(['true', 'false'])('fail-fast: %s ends the step at a failure or the last end', async (failFast, context) => {
+  test.for([
+    ['true', 'at the first failure'],
+    ['false', 'when all operations have ended'],
+  ] as const)('fail-fast: %s ends the step %s', async ([failFast], context) => {
     const isFast = failFast === 'true';
     const end = isFast ? 10 * second : minute;
     const failing = { lengthMs: 10 * second, outcome: 'failed', failuresCount: 7 };
@@ -238,14 +241,14 @@ describe('several operations', () => {
   });
 
   const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * second, outcome: 'failed' });
-  test.for<[what: string, rule: FaultRule, failFast: string, within: number]>([
-    ['a request that hangs', { fault: hang }, 'true', 13],
-    ['a request that hangs', { fault: hang }, 'false', 61],
-    ['a status of 500', { from: 2, fault: status(500) }, 'true', 13],
-    ['a 423 with a Retry-After', { from: 2, fault: retryAfter(423, 50) }, 'true', 13],
-    ['a 503 with a Retry-After', { from: 2, fault: retryAfter(503, 50) }, 'true', 13],
-  ])('%s for one operation does not hide that another failed: %o, fail-fast: %s', async (row, context) => {
-    const [, rule, failFast, within] = row;
+  test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
+    ['a hanging request', 'true', { fault: hang }, 13],
+    ['a hanging request', 'false', { fault: hang }, 61],
+    ['a repeated 500', 'true', { from: 2, fault: status(500) }, 13],
+    ['a 423 with a Retry-After', 'true', { from: 2, fault: retryAfter(423, 50) }, 13],
+    ['a 503 with a Retry-After', 'true', { from: 2, fault: retryAfter(503, 50) }, 13],
+  ])('%s for one operation does not hide that another failed (fail-fast: %s)', async (row, context) => {
+    const [, failFast, rule, within] = row;
     const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
     const faults = (id: string) => [{ path: id, ...rule }];
     const { result, took, ids, paths } = await waitFor(context, [forever, failingIn(10)], inputs, { faults });
@@ -256,7 +259,7 @@ describe('several operations', () => {
     if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(requested).toHaveLength(2);
   });
 
-  test('a hundred outside the newest 200 are requested 12 at once, and a request that hangs delays none of the others', async (context) => {
+  test('of 100 operations beyond the newest 200, the step requests 12 at a time, and one that hangs delays no other', async (context) => {
     const delay: Fault = { kind: 'delay', ms: 150 };
     const faults = (id: string) => [{ path: id, count: 1, fault: hang }, { fault: delay }];
     const options = { buried: 100, faults };
@@ -271,7 +274,7 @@ describe('several operations', () => {
 
   const bodies = ['{"operations":{}}', '{"operations":[{"id":"another, without a status"}]}'];
   const unusable = [...bodies.map((body) => status(200, { body })), { kind: 'bad-json' }, html, hang] as const;
-  test.for(unusable)('a list that is unusable or hangs is replaced by single requests: %o', async (fault, context) => {
+  test.for(unusable)('the step requests each operation singly if the list fails with %o', async (fault, context) => {
     const options = { faults: [{ endpoint: 'list-operations', fault } as const] };
     const plans = [forever, forever, failingIn(1)];
     const wait = await waitFor(context, plans, { 'request-timeout': '5m' }, options);
@@ -282,7 +285,7 @@ describe('several operations', () => {
     if (fault !== hang) expect(wait.times()[3]).toBe(0);
   });
 
-  test('a list whose pages never end falls back to single requests', async (context) => {
+  test('the step requests each operation singly if the pages of the list never end', async (context) => {
     const ids = [1, 2, 3].map((n) => unknownId.replace(/.$/, String(n)));
     const record = (id = unknownId) => ({ id, status: 'finished' });
     const respond = (path: string, n: number) => {
@@ -294,7 +297,7 @@ describe('several operations', () => {
     expect(result.log).not.toMatch(/will retry/);
   });
 
-  test('several 429 of one burst slow the wait down once, and nothing is sent before their Retry-After has passed', async (context) => {
+  test('several 429 in one burst pause all requests once, until their Retry-After has passed', async (context) => {
     const faults = [{ endpoint: 'get-operation', from: 3, count: 6, fault: retryAfter(429, 10) } as const];
     const options = { trip: () => 20, buried: 40, faults };
     const { result, times, took } = await waitFor(context, many(40, { lengthMs: 2 * second }), {}, options);
@@ -305,7 +308,7 @@ describe('several operations', () => {
     expect(times().filter((time) => time > throttledAt + 40 && time < throttledAt + 10 * second)).toEqual([]);
   });
 
-  test('the Retry-After of one operation does not hold up the list of the others', async (context) => {
+  test('a Retry-After for one operation does not delay the list of the others', async (context) => {
     const inputs = { timeout: '30s', 'poll-interval': '1s' };
     const options = { buried: 1, faults: (id: string) => [{ path: id, nth: 2, fault: retryAfter(503, 20) }] };
     const { ids, paths, times } = await waitFor(context, many(4, forever), inputs, options);
@@ -316,8 +319,8 @@ describe('several operations', () => {
   });
 });
 
-describe('progress', () => {
-  test('the log names what is waited for, each change, and each minute what is pending and the time left', async (context) => {
+describe('progress:', () => {
+  test('the log shows each change of status, and every minute the pending operations and the time left', async (context) => {
     const plan = { ageMs: 90 * second, schedulingMs: 140 * second, lengthMs: 270 * second, branchId: 'br-1' };
     const inputs = { timeout: '1h30m', 'poll-interval': '10s' };
     const { result, ids, projectId } = await waitFor(context, [plan], inputs);
@@ -334,9 +337,9 @@ describe('progress', () => {
   });
 
   test.for([
-    ['names three of many pending operations, and counts the others', {}],
-    ['before the first list says so', all],
-  ] as const)('a heartbeat %s; a timeout without any response names network and proxy', async ([, inputs], context) => {
+    ['three of five pending operations', {}],
+    ['the list of operations', all],
+  ] as const)('without any response, a heartbeat names %s', async ([, inputs], context) => {
     const slow = { timeout: '90s', 'request-timeout': '2m', ...inputs };
     const { result, ids, took } = await waitFor(context, many(5, forever), slow, { faults: [{ fault: hang }] });
     const [one, two, three] = ids;
@@ -349,14 +352,14 @@ describe('progress', () => {
   });
 });
 
-describe('the deadline', () => {
+describe('the deadline:', () => {
   test.for<[what: string, plan: OperationPlan, verdict: string, ...faults: FaultRule[]]>([
-    ['sees what has just finished', { lengthMs: 59_999 }, 'finished'],
-    ['sees what has just failed', { lengthMs: 59_999, outcome: 'failed' }, 'failed'],
-    ['that shows no end is a timeout', { lengthMs: 60_001 }, 'timeout'],
-    ['is not repeated after a 503, and the error names it', forever, 'timeout', { from: 2, fault: status(503) }],
-    ['is not repeated if it is lost, and the error names that', forever, 'timeout', { from: 2, fault: lost }],
-    ['precedes the end of a Retry-After', { lengthMs: second }, 'finished', { nth: 1, fault: retryAfter(503, 90) }],
+    ['sees an operation that has just finished', { lengthMs: 59_999 }, 'finished'],
+    ['sees an operation that has just failed', { lengthMs: 59_999, outcome: 'failed' }, 'failed'],
+    ['of a running operation ends the step as a timeout', { lengthMs: 60_001 }, 'timeout'],
+    ['that gets a 503 is not repeated', forever, 'timeout', { from: 2, fault: status(503) }],
+    ['that gets no response is not repeated', forever, 'timeout', { from: 2, fault: lost }],
+    ['ignores the Retry-After of a 503', { lengthMs: second }, 'finished', { nth: 1, fault: retryAfter(503, 90) }],
   ])('one final poll %s', async ([, plan, verdict, ...faults], context) => {
     const inputs = { timeout: '1m', 'poll-interval': '1h' };
     const { result, times, ids } = await waitFor(context, [plan], inputs, { faults });
@@ -367,14 +370,14 @@ describe('the deadline', () => {
     expect(errorOf(result)).toMatch(faults.length > 0 ? /Last error: / : /raise timeout/);
   });
 
-  test.for([1, 2, 4])('the final poll of %i also requests what a Retry-After has put off', async (count, context) => {
+  test.for([1, 2, 4])('the final poll ignores a Retry-After of a 503 (operations: %i)', async (count, context) => {
     const inputs = { timeout: '30s', 'poll-interval': '5s' };
     const faults = [{ nth: 2, fault: retryAfter(503, 44) }];
     const { result } = await waitFor(context, many(count, { lengthMs: 25 * second }), inputs, { faults });
     expect(result.outputs).toMatchObject({ status: 'finished', count: String(count) });
   });
 
-  test('a final poll with many slow responses does not move it by 2 s', async (context) => {
+  test('a final poll with twenty slow responses takes less than 2 s', async (context) => {
     const options = { buried: 20, faults: [{ from: 2, fault: { kind: 'delay', ms: 900 } } as const] };
     const { result, took } = await waitFor(context, many(20, forever), { timeout: '20s' }, options);
     expect(result.outputs['status']).toBe('timeout');
@@ -382,7 +385,7 @@ describe('the deadline', () => {
     expect(took).toBeLessThan(22 * second);
   });
 
-  test('a 429 that asks to wait beyond it ends the step at once, without a final poll', async (context) => {
+  test('a 429 that asks to wait beyond the deadline ends the step at once', async (context) => {
     const faults = [{ nth: 6, fault: retryAfter(429, 61) }];
     const { result, times, took } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
     const says =
@@ -393,15 +396,15 @@ describe('the deadline', () => {
   });
 });
 
-describe('timeout: 0', () => {
+describe('with timeout: 0,', () => {
   const inputs = { timeout: '0', 'request-timeout': '10s' };
 
-  test.for<[plan: OperationPlan, verdict: string, ms: number]>([
-    [ended, 'finished', 0],
-    [failedAtOnce, 'failed', 0],
-    [forever, 'timeout', 0],
-    [ended, 'finished', 9 * second],
-  ])('checks once: %o is %s, also if the response takes %i ms', async ([plan, verdict, ms], context) => {
+  test.for<[what: string, verdict: string, ms: number, plan: OperationPlan]>([
+    ['a finished operation', 'finished', 0, ended],
+    ['a failed operation', 'failed', 0, failedAtOnce],
+    ['a running operation', 'timeout', 0, forever],
+    ['a finished operation', 'finished', 9 * second, ended],
+  ])('one poll of %s ends the step with status %s after %i ms', async ([, verdict, ms, plan], context) => {
     const faults: FaultRule[] = [{ fault: { kind: 'delay', ms } }];
     const { result, times, took } = await waitFor(context, [plan], inputs, { faults });
     expect(result.outputs).toMatchObject({ status: verdict, count: '1' });
@@ -411,7 +414,7 @@ describe('timeout: 0', () => {
   });
 
   const more = [hang, status(404), retryAfter(429, 1)];
-  test.for([...failing, ...more])('repeats nothing, and takes at most request-timeout: %o', async (fault, context) => {
+  test.for([...failing, ...more])('the step fails without a retry on %o', async (fault, context) => {
     const { result, times, took } = await waitFor(context, [ended], inputs, { faults: [{ fault }] });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
     expect(result.log).not.toMatch(/will retry/);
@@ -420,7 +423,7 @@ describe('timeout: 0', () => {
     if (fault === hang) expect(errorOf(result)).toContain('request-timeout');
   });
 
-  test('a failed operation is seen behind one that is not found', async (context) => {
+  test('an operation that is not found does not hide that another failed', async (context) => {
     const { result, ids } = await waitFor(context, [missing, failedAtOnce], inputs);
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
   });
@@ -429,11 +432,11 @@ describe('timeout: 0', () => {
 test.for<[moment: string, timeout: string, faults: FaultRule[]]>([
   ['between two polls', '10m', []],
   ['while a request hangs', '10m', [{ from: 3, fault: hang }]],
-  ['during a back-off', '10m', [{ from: 3, fault: retryAfter(503, 50) }]],
-  ['while the service asks to wait', '10m', [{ from: 3, fault: retryAfter(429, 50) }]],
-  ['before the only response', '0', [{ fault: hang }]],
+  ['during the Retry-After of a 503', '10m', [{ from: 3, fault: retryAfter(503, 50) }]],
+  ['during the Retry-After of a 429', '10m', [{ from: 3, fault: retryAfter(429, 50) }]],
+  ['before the first response', '0', [{ fault: hang }]],
   ['during the final poll', '12s', [{ from: 3, fault: hang }]],
-])('a cancel %s ends the step at once, with timeout: %s', async ([, timeout, faults], context) => {
+])('a cancellation %s ends the step at once (timeout: %s)', async ([, timeout, faults], context) => {
   const inputs = { 'fail-fast': 'false', timeout };
   const options = { faults, cancelAfterMs: 12_345 };
   const { result, took } = await waitFor(context, [forever, failedAtOnce], inputs, options);
