@@ -10,7 +10,7 @@ import { loadManifest } from '../runner/manifest.js';
 
 const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
-test('one error names all invalid inputs, with value, expectation and nearest word', async (context) => {
+test('the step reports all invalid inputs in one error, with what it expects', async (context) => {
   const result = await rejectInputs(await setStage(context), 'wait-operation', {
     timeout: '10 minutes',
     'request-timeout': '0',
@@ -133,7 +133,7 @@ test.for<Row>([
   ['create-key', 'key-label', ['Shop', 'my_shop', 'my shop', 'shöp', 'l'.repeat(21), 'a/b', 'a$b', '🔑'], badLabel],
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
-])('%s rejects %s and says why, with the value unless it may be a secret: %j', async (row, context) => {
+])('`%s` rejects these values of %s: %j', async (row, context) => {
   const [mode, name, values, message] = row;
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
@@ -164,12 +164,12 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
-])('“%s” with %j is rejected with %s', async ([mode, inputs, ...messages], context) => {
+])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], context) => {
   const error = errorOf(await rejectInputs(await setStage(context), mode, inputs));
   for (const message of messages) expect(error).toMatch(message);
 });
 
-test('24 days are a valid timeout, and 366 days a valid age', async (context) => {
+test('the step accepts a timeout of 24 days and an age of 366 days', async (context) => {
   const stage = await setStage(context);
   const durations = { timeout: '24d', 'request-timeout': '24d' };
   const listed = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '366d', ...durations });
@@ -177,18 +177,18 @@ test('24 days are a valid timeout, and 366 days a valid age', async (context) =>
   expect([listed.conclusion, swept.conclusion]).toEqual(['success', 'success']);
 });
 
-test.for(['true', 'True', 'TRUE', '', 'false', 'False', 'FALSE'])(
-  'summary: %s is a boolean, and is read also with bad inputs',
-  async (summary, context) => {
-    const stage = await setStage(context);
-    const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
-    const listed = await stage.runMode('list-keys', { summary });
-    expect(listed.conclusion).toBe('success');
-    expect([rejected, listed].map((step) => step.summary === '')).toEqual(Array(2).fill(/false/i.test(summary)));
-  },
-);
+test.for([
+  ...['true', 'True', 'TRUE', ''].map((word) => [word, 'a'] as const),
+  ...['false', 'False', 'FALSE'].map((word) => [word, 'no'] as const),
+])('with summary: “%s”, the step writes %s summary, even if another input is invalid', async ([summary], context) => {
+  const stage = await setStage(context);
+  const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
+  const listed = await stage.runMode('list-keys', { summary });
+  expect(listed.conclusion).toBe('success');
+  expect([rejected, listed].map((step) => step.summary === '')).toEqual(Array(2).fill(/false/i.test(summary)));
+});
 
-test('an empty api-key has its own message, and nothing is masked', async (context) => {
+test('the step rejects an empty api-key, and says that forks and Dependabot get no secrets', async (context) => {
   const result = await rejectInputs(await setStage(context), 'list-keys', { 'api-key': '' });
   expect(errorOf(result)).toMatch(/^Bad input: api-key: is empty.*CTL_API_KEY.*forks and Dependabot get no secrets/);
   expect(result.masks).toEqual([]);
@@ -208,14 +208,14 @@ test.for([
 test.for([
   ['revoke-key', 'key-name'],
   ['sweep-keys', 'github-token'],
-] as const)('%s rejects %s with the API key in it', async ([mode, name], context) => {
+] as const)('`%s` rejects a %s that contains the API key', async ([mode, name], context) => {
   const stage = await setStage(context);
   const result = await rejectInputs(stage, mode, { 'key-id': '', [name]: `::error::${stage.service.apiKey}` });
   expect(errorOf(result)).toContain(`Bad input: ${name}: contains the API key; expected the key only in api-key`);
   expect(result.output.split(stage.service.apiKey), 'only the mask').toHaveLength(2);
 });
 
-test('api-key and base-url come from the environment if the inputs are empty; inputs win', async (context) => {
+test('api-key and base-url come from the environment only if the inputs are empty', async (context) => {
   // No key that is shorter is used, and this one is masked.
   const stage = await setStage(context, { apiKey: 'eight-ch' });
   const { apiKey, baseUrl } = stage.service;
@@ -246,12 +246,12 @@ test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (co
 });
 
 test.for([
-  ['https://host.example/api/v2', '/api/v2/api_keys', 0],
-  ['https://host.example/api/v2///', '/api/v2/api_keys', 0],
-  ['HTTPS://[2001:db8::1]:8443/v2/', 'api_keys', 0],
-  ['https://host.example/v3', '/v3/api_keys', 1],
-] as const)('base-url %s leads to %s; a path that does not end in /v2 gets a warning', async (row, context) => {
-  const [url, path, count] = row;
+  ['https://host.example/api/v2', '/api/v2/api_keys', 'no', 0],
+  ['https://host.example/api/v2///', '/api/v2/api_keys', 'no', 0],
+  ['HTTPS://[2001:db8::1]:8443/v2/', 'api_keys', 'no', 0],
+  ['https://host.example/v3', '/v3/api_keys', 'a', 1],
+] as const)('with base-url %s, the step requests %s and prints %s warning', async (row, context) => {
+  const [url, path, , count] = row;
   const stage = await setStage(context, { respond: () => '[]' });
   const result = await stage.runMode('list-keys', { 'base-url': url });
   expect(stage.paths()).toEqual([path]);
@@ -259,7 +259,7 @@ test.for([
   expect(warningsOf(result)).toEqual(Array(count).fill(warning));
 });
 
-test('ids of operations stand between commas, blanks and line ends, or in a JSON array, in any case', async (context) => {
+test('operation-id accepts ids between commas, blanks or line ends, or in a JSON array', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const ids = [1, 2, 3].map(() => stage.operation(ended).id);
   const twice = [...ids, ...ids.map((one) => one.toUpperCase())];
@@ -272,7 +272,7 @@ test('ids of operations stand between commas, blanks and line ends, or in a JSON
   }
 });
 
-test.for(['[]', '[ \n ]'])('the empty list of operations %j is success with a notice', async (text, context) => {
+test.for(['[]', '[ \n ]'])('the step succeeds with a notice if operation-id is %j', async (text, context) => {
   const stage = await setStage(context);
   const result = await stage.run({ 'operation-id': text });
   const empty = { status: 'finished', count: '0', 'operation-id': '', 'operation-ids': '[]', operations: '[]' };
@@ -291,7 +291,7 @@ async function projectsRead(context: TestContext, mode: Mode, project: string): 
   return [...new Set(stage.paths().map((path) => decodeURIComponent(path.split('/')[1] ?? '')))];
 }
 
-test('a project id is any text without slashes and control characters, also in a JSON array', async (context) => {
+test('project-id accepts any text without slashes and control characters, also in a JSON array', async (context) => {
   for (const text of ['late-field-12345678', 'a.b', 'a?b#c%d', '...', 'Ä', '%2F', '$&', 'all', 'null-1', '007']) {
     expect(await projectsRead(context, 'list-operations', text)).toEqual([text]);
     expect(await projectsRead(context, 'wait-operation', JSON.stringify([text]))).toEqual([text]);
@@ -302,7 +302,7 @@ test('a project id is any text without slashes and control characters, also in a
   }
 });
 
-test('a wait for all accepts up to 100 projects, separated like other ids', async (context) => {
+test('a wait for all accepts up to 100 projects', async (context) => {
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
   const stage = await setStage(context);
   const rejected = await rejectInputs(stage, 'wait-operation', { ...all, 'project-id': ids.join(' ') });
@@ -316,7 +316,7 @@ const [reference = ''] = readFileSync('docs/reference.md', 'utf8').split('<!-- e
 /** Each input, and the modes that use it, as the page on them says. No mode warns of a token, because it has a default. */
 const documented = [...reference.matchAll(/^\| `(.+?)` \| (.+?) \|/gm)].filter(([, name]) => name !== 'github-token');
 
-test.for(modes)('%s ignores inputs of other modes, with one warning that lists those set', async (mode, context) => {
+test.for(modes)('`%s` ignores inputs of other modes, and lists them in one warning', async (mode, context) => {
   const stage = await setStage(context);
   const standard = loadManifest().inputs;
   const words = ['all', mode, mode.replace(/^list-.*/, 'list-*')];
@@ -343,7 +343,7 @@ test.for(modes)('%s ignores inputs of other modes, with one warning that lists t
   expect(rest).toEqual([]);
 });
 
-test('an input that is given empty gets its default', async (context) => {
+test('an input that is set but empty gets its default', async (context) => {
   const stage = await setStage(context);
   const empty = { timeout: '', 'request-timeout': '', summary: '', 'poll-interval': '', 'fail-fast': '' };
   const result = await stage.run({ 'operation-id': stage.operation(ended).id, ...empty });
@@ -355,7 +355,7 @@ test('an input that is given empty gets its default', async (context) => {
 /** No variable of the environment holds a zero, or half a pair of UTF-16. */
 const asVariable = (written: string) => written.replaceAll('\0', '').replace(/\p{Cs}/gu, '\uFFFD');
 
-test.for(Object.entries(attacks))('%s in inputs is text, whether they are bad or good', async ([, attack], context) => {
+test.for(Object.entries(attacks))('the step prints %s in inputs as text', async ([, attack], context) => {
   const odd = asVariable(attack);
   const respond = (path: string) => (path.startsWith('api_keys') ? '[]' : '{"operations":[]}');
   const stage = await setStage(context, { oneJob: true, respond });
@@ -382,7 +382,7 @@ test.for(Object.entries(attacks))('%s in inputs is text, whether they are bad or
   }
 });
 
-test('an API key of any text is never shown', async (context) => {
+test('the step never shows its API key, whatever characters it has', async (context) => {
   const stage = await setStage(context, { oneJob: true, respond: () => '[]' });
   const secret = fc.string({ unit: 'binary-ascii', minLength: 12, maxLength: 40 });
   const property = fc.asyncProperty(secret, async (written) => {

@@ -87,10 +87,10 @@ function expectError(result: StepResult, { noun }: List, message: string | RegEx
   expect(errorOf(result)).toMatch(message);
 }
 
-describe.each(lists)('$mode', (list) => {
-  const { mode, noun, body, record } = list;
+describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, list) => {
+  const { noun, body, record } = list;
 
-  test('outputs, result-file and summary show the same records, however odd their fields', async (context) => {
+  test('shows the same records in outputs, result-file and summary, however odd their fields', async (context) => {
     const fields = [
       { of_tomorrow: { deep: [1] } },
       { name: null, action: null, created_at: null },
@@ -113,7 +113,7 @@ describe.each(lists)('$mode', (list) => {
     ['empty', 2, 'ok'],
     ['match', 2, 'match'],
     ['match', 0, 'ok'],
-  ] as const)('fail-on: “%s” with %i records ends as %s', async ([failOn, count, status], context) => {
+  ] as const)('with fail-on: “%s” and %i records ends with status %s', async ([failOn, count, status], context) => {
     const records = numbered(list, count);
     const { result } = await read(context, list, body(records), { 'fail-on': failOn });
     expect(result.conclusion).toBe(status === 'ok' ? 'success' : 'failure');
@@ -123,19 +123,16 @@ describe.each(lists)('$mode', (list) => {
     if (status === 'match') expect(result.summary).toContain(String(records[0]?.['id']));
   });
 
-  test.for(['', '0', '1', '5', '6', '7'])(
-    'limit “%s” cuts what the filter admits, with a warning',
-    async (limit, context) => {
-      const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
-      const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
-      const count = Math.min(6, Number(limit) || 6);
-      expectListed(result, list, records.filter((_, n) => n % 2 === 1).slice(0, count));
-      const warning = `The setting “limit: ${limit}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
-      expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
-    },
-  );
+  const limits = ['', '0', '1', '5', '6', '7'].map((limit) => [limit, Math.min(6, Number(limit) || 6)] as const);
+  test.for(limits)('with limit: “%s” lists %i of 6 matching records', async ([limit, count], context) => {
+    const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
+    const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
+    expectListed(result, list, records.filter((_, n) => n % 2 === 1).slice(0, count));
+    const warning = `The setting “limit: ${limit}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`;
+    expect(warningsOf(result)).toEqual(count < 6 ? [warning] : []);
+  });
 
-  test('a filter compares each documented field as text; one that is missing or null is no value', async (context) => {
+  test('filters by each documented field; a missing or null field matches only !=', async (context) => {
     const { id, ...others } = list.full;
     const bare = record(1);
     const empty = { ...Object.fromEntries(Object.keys(others).map((field) => [field, null])), ...record(2) };
@@ -152,7 +149,7 @@ describe.each(lists)('$mode', (list) => {
     expect(errorOf(await run('key=x'))).toMatch(new RegExp(`“key” is not a field.*; the fields are ${known}\n`));
   });
 
-  test('a record that is listed twice, on one page or on two, counts once', async (context) => {
+  test('lists a record only once if the service returns it twice', async (context) => {
     const [one, two, three, again] = [record(1), record(2), record(3), record(2, { name: 'again' })];
     const { result } = await read(context, list, (_, n) =>
       n === 1 ? body([one, two, again], 'c') : body([again, three]),
@@ -162,7 +159,7 @@ describe.each(lists)('$mode', (list) => {
     expect(warningsOf(result)).toEqual([]);
   });
 
-  test('integers beyond 2^53 keep their digits in outputs, result-file, summary and filters', async (context) => {
+  test('keeps all digits of integers beyond 2^53', async (context) => {
     const id = (n: number) => (list === operations ? `"${uuid(n)}"` : `900719925474099${n}`);
     const more = `"status":"failed","failures_count":123456789012345678901234567890,"deep":[-9007199254740993,"[9007199254740993]"]`;
     const records = [3, 5].map((n) => `{"id":${id(n)},${more}}`);
@@ -185,18 +182,20 @@ describe.each(lists)('$mode', (list) => {
   const oddOperations = [
     ['a record without a status', body([record(1, { status: undefined })]), '`operations[0].status`'],
     ['a record of another project', body([record(1, { project_id: 'q' })]), '`operations[0].project_id`'],
-    ['an array', '[]', '`operations` is missing: the body is an array'],
+    ['an array as body', '[]', '`operations` is missing: the body is an array'],
   ] as const;
   test.for<readonly [what: string, body: string, place: string]>([
-    ...oddIds.map((id) => [`the id ${id}`, body([record(1), record(2, { id })]), `\`${place}[1].id\``] as const),
-    ['a record that is a text', body(['a']), `\`${place}[0]\` should be an object`],
+    ...oddIds.map(
+      (id) => [`the id ${JSON.stringify(id)}`, body([record(1), record(2, { id })]), `\`${place}[1].id\``] as const,
+    ),
+    ['a record that is a string', body(['a']), `\`${place}[0]\` should be an object`],
     ['a record that is null', body([record(1), null]), `\`${place}[1]\` should be an object`],
     ['a record that is an array', body([[]]), `\`${place}[0]\` should be an object`],
-    ['null', 'null', noList],
-    ['a text', '"[]"', noList],
-    ['an object', '{"api_keys":[{"id":5}]}', list === keys ? 'an array' : `\`${place}\` should be an array`],
+    ['null as body', 'null', noList],
+    ['a string as body', '"[]"', noList],
+    ['an unknown object', '{"api_keys":[{"id":5}]}', list === keys ? 'an array' : `\`${place}\` should be an array`],
     ...(list === operations ? oddOperations : []),
-  ])('%s is an error that names the place', async ([, text, where], context) => {
+  ])('rejects a response with %s', async ([, text, where], context) => {
     const { result, paths } = await read(context, list, text);
     expectError(result, list, where);
     expect(errorOf(result)).toContain(`GET /v2/${list.path.replace(/\?.*/, '')}`);
@@ -204,14 +203,14 @@ describe.each(lists)('$mode', (list) => {
   });
 });
 
-test('a list that takes long logs how many records were read', async (context) => {
+test('`list-operations` logs its progress through a long list', async (context) => {
   const stage = await setStage(context, { operations: 350, trip: () => 3_000 });
   const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit: '0' });
   expect(result.outputs['count']).toBe('350');
   expect(result.log.match(/^Read .*$/gm)).toEqual(['Read 200 records so far.', 'Read 350 records so far.']);
 });
 
-test('a filter with an unknown status gets a warning', async (context) => {
+test('`list-operations` warns about an unknown status in a filter', async (context) => {
   const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused\nstatus!=OK' });
   expect(result.conclusion).toBe('success');
   expect(warningsOf(result)).toEqual([
@@ -220,10 +219,10 @@ test('a filter with an unknown status gets a warning', async (context) => {
   ]);
 });
 
-describe.each([operations, projects])('pages of $mode', (list) => {
+describe.each([operations, projects].map((list) => [list.mode, list] as const))('`%s`', (_, list) => {
   const { noun, body, record } = list;
 
-  test('a cursor of any text, or a long integer, is sent back as it came', async (context) => {
+  test('sends any cursor back unchanged, even a long integer', async (context) => {
     const cursors = ['a b+c&d=e%25/?#', '2026-01-31T09:30:00.123456+00:00', '🙂"\n', '9007199254740993'];
     const { result, paths } = await read(context, list, (_, n) =>
       body([record(n)], cursors[n - 1]).replace('"9007199254740993"', '9007199254740993'),
@@ -234,7 +233,7 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     for (const path of paths.slice(1)) expect(path).toContain('?limit=100&cursor=');
   });
 
-  test('a cursor seen before ends the list, and so does an empty page', async (context) => {
+  test('stops at an empty page and at a repeated cursor', async (context) => {
     const circle = await read(context, list, (_, n) => body([record(n)], ['a', 'b', 'c'][(n - 1) % 3]));
     expect(idsOf(circle.result, list)).toHaveLength(4);
     const empty = await read(context, list, (_, n) => body(n < 3 ? [record(n)] : [], `c-${n}`));
@@ -242,7 +241,7 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     for (const { result } of [circle, empty]) expect(result.conclusion).toBe('success');
   });
 
-  test('a page without a new record gets one warning that the list may be incomplete; more than five in a row are an error', async (context) => {
+  test('warns once about pages without new records, and fails after more than five in a row', async (context) => {
     const records = numbered(list, 10);
     for (const repeats of [1, 5]) {
       const { result } = await read(context, list, (_, n) => body(records, n <= repeats ? `c${n}` : ''));
@@ -254,8 +253,11 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     expect(endless.paths).toHaveLength(7);
   });
 
-  const odd = [{ cursor: {} }, { cursor: ['x'] }, { cursor: true }, [], 'more'];
-  test.for(odd)('the pagination %j is an error', async (pagination, context) => {
+  const odd = [{ cursor: {} }, { cursor: ['x'] }, { cursor: true }, [], 'more'].map((one) => [
+    JSON.stringify(one),
+    one,
+  ]);
+  test.for(odd)('rejects the pagination %s', async ([, pagination], context) => {
     const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));
     expectError(result, list, '`pagination.cursor`');
   });
@@ -266,7 +268,7 @@ describe.each([operations, projects])('pages of $mode', (list) => {
     ['a 404', { status: 404 }, '404'],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/x?token=x' } }, 'elsewhere.test/x'],
     ['a long Retry-After', { status: 429, headers: { 'retry-after': '600' } }, /429.*asks to wait 10m/s],
-  ])('%s as second page is an error, not the end of the list', async ([, response, error], context) => {
+  ])('fails if it gets %s instead of a second page', async ([, response, error], context) => {
     const respond = (_: string, n: number) => (n === 1 ? body([record(1)], 'more') : response);
     const { result, paths } = await read(context, list, respond, { timeout: '1m' });
     expectError(result, list, error);
@@ -278,13 +280,13 @@ describe.each([operations, projects])('pages of $mode', (list) => {
 });
 
 // All pages are read by the same code, whatever is listed.
-describe('the pages of a service', () => {
+describe('`list-projects`', () => {
   const notShown = { cursorZone: '+00:00', projectsPageSize: 100 } as const;
 
   test.for<Partial<NotShown>>([
     ...(['given', 'absent', 'null', 'empty', 'repeated'] as const).map((lastPageCursor) => ({ lastPageCursor })),
     { maximumPageSize: 40, overMaximum: 'clamp' },
-  ])('all projects are listed by a service with %o', async (more, context) => {
+  ])('lists all projects of a service with %o', async (more, context) => {
     for (const count of [0, 100, 101, 200]) {
       const stage = await setStage(context, { projects: count, notShown: { ...notShown, ...more } });
       expect(idsOf(await stage.runMode('list-projects'), projects)).toEqual(stage.service.projectIds);
@@ -292,7 +294,7 @@ describe('the pages of a service', () => {
     }
   });
 
-  test('a list that changes while it is read loses and repeats nothing that was there throughout', async (context) => {
+  test('lists each project that stays exactly once while others come and go', async (context) => {
     const gone: string[] = [];
     let ids: readonly string[] = [];
     const stage: Stage = await setStage(context, {
@@ -320,7 +322,7 @@ function past(stage: Stage, count: number): string[] {
   return ages.map((ageMs) => stage.operation({ ...ended, ageMs }).id).reverse();
 }
 
-describe('list-operations by limit and since', () => {
+describe('`list-operations`', () => {
   test.for([
     ['', '', 100, 1, 0],
     ['1', '', 1, 1, 1],
@@ -332,7 +334,7 @@ describe('list-operations by limit and since', () => {
     ['0', '366d', 260, 4, 0],
     ['120', '3h', 120, 2, 1],
     ['', '3h', 100, 1, 0],
-  ] as const)('limit “%s” and since “%s” list %i of 260 with %i requests and %i warnings', async (row, context) => {
+  ] as const)('with limit “%s” and since “%s” lists %i of 260 (requests: %i, warnings: %i)', async (row, context) => {
     const [limit, since, count, requests, warnings] = row;
     // The clock of the service measures `since`, whatever that of the runner says.
     for (const ahead of since === '' ? [0] : [-120, 120]) {
@@ -346,7 +348,7 @@ describe('list-operations by limit and since', () => {
     }
   });
 
-  test('with a filter, pages are read until there are as many as the limit', async (context) => {
+  test('with a filter reads pages until it has as many matches as limit', async (context) => {
     const stage = await setStage(context, { operations: 0 });
     const older = stage.operation({ ...failedAtOnce, ageMs: 600 * minute }).id;
     past(stage, 230);
@@ -360,13 +362,13 @@ describe('list-operations by limit and since', () => {
     expect(await found({ since: '9h' })).toEqual([newer]);
   });
 
-  test('an operation without a readable time is not taken for older than since', async (context) => {
+  test('with since also lists operations without a valid creation time', async (context) => {
     const records = [null, 'yesterday', undefined].map((created_at, n) => operations.record(n, { created_at }));
     const { result } = await read(context, operations, operations.body(records), { since: '1h' });
     expect(result.outputs['count']).toBe('3');
   });
 
-  test('a project that does not exist is an error that names likely causes', async (context) => {
+  test('fails on a project that does not exist, and names likely causes', async (context) => {
     const stage = await setStage(context);
     const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
     expectError(result, operations, /404.*There is no such project.*request id.*project-id.*access/s);
@@ -374,8 +376,8 @@ describe('list-operations by limit and since', () => {
   });
 });
 
-describe('batches and shards of list-projects', () => {
-  test('shards are disjoint, cover all projects, and stay when other projects come and go', async (context) => {
+describe('`list-projects`', () => {
+  test('puts each project into one shard, and keeps it there when others come and go', async (context) => {
     const shardsOf = async (records: readonly Json[]) => {
       const text = projects.body(records);
       const parts = await Promise.all(['1/3', '2/3', '3/3'].map((shard) => read(context, projects, text, { shard })));
@@ -393,7 +395,7 @@ describe('batches and shards of list-projects', () => {
     }
   });
 
-  test('filter, limit, max-batches, fail-on and outputs apply to the shard alone', async (context) => {
+  test('applies filter, limit, max-batches and fail-on within the shard', async (context) => {
     const text = projects.body(numbered(projects, 40));
     const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;
     const whole = await inShard({});
@@ -410,7 +412,7 @@ describe('batches and shards of list-projects', () => {
     expect(idsOf(await inShard({ shard: '1/1' }), projects)).toHaveLength(40);
   });
 
-  test('too many ids leave project-ids empty before batches, and nothing is cut', async (context) => {
+  test('leaves project-ids empty, but not batches, if the ids are too many', async (context) => {
     const ids = Array.from({ length: 2_000 }, (_, n) => String(n).padStart(110, 'p'));
     const { result } = await read(context, projects, projects.body(ids.map((id) => ({ id }))));
     expect(result.outputs).toMatchObject({ projects: '', 'project-ids': '' });
@@ -420,7 +422,7 @@ describe('batches and shards of list-projects', () => {
     expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
   });
 
-  test('the summary shows fifty of 120 projects, and counts all by region and version', async (context) => {
+  test('shows fifty of 120 projects in its summary, and counts all by region and version', async (context) => {
     const records = numbered(projects, 120).map((one, n) => ({
       ...one,
       region_id: n < 70 ? 'eu-1' : n < 119 ? 'us-1' : undefined,
@@ -433,8 +435,9 @@ describe('batches and shards of list-projects', () => {
     expect(summary).toContain('By version: <code>16</code> 80, <code>15</code> 40.');
   });
 
-  const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'].map((name) => name.repeat(84));
-  test.for(names)('the summary of 200 projects with names like %.6s stays under 64 KiB', async (text, context) => {
+  const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'];
+  test.for(names)('keeps its summary under 64 KiB with 200 long names like %s', async (name, context) => {
+    const text = name.repeat(84);
     // Regions and versions are many, and differ only at their end.
     const records = Array.from({ length: 200 }, (_, n) => {
       const own = text + (n % 100);
@@ -448,15 +451,15 @@ describe('batches and shards of list-projects', () => {
   });
 });
 
-describe('list-keys', () => {
+describe('`list-keys`', () => {
   test.for([
-    [undefined, 'name=nobody', 'ok'],
-    ['empty', 'name=shop', 'ok'],
-    ['match', 'name=shop', 'match'],
-    ['empty', 'name=nobody', 'error'],
+    ['ok', 'no fail-on', 'name=nobody', undefined],
+    ['ok', 'fail-on: empty', 'name=shop', 'empty'],
+    ['match', 'fail-on: match', 'name=shop', 'match'],
+    ['error', 'fail-on: empty', 'name=nobody', 'empty'],
   ] as const)(
-    'an incomplete list gets a warning, and with fail-on: %s and the filter %s ends as %s',
-    async ([failOn, filter, status], context) => {
+    'ends with status %s if the list is incomplete (%s, filter: %s)',
+    async ([status, , filter, failOn], context) => {
       const stage = await setStage(context, { notShown: { keysPageSize: 2 } });
       for (const name of ['shop', 'unseen']) stage.service.plane.addKey(name);
       const result = await stage.runMode('list-keys', { filter, 'fail-on': failOn });
@@ -468,11 +471,11 @@ describe('list-keys', () => {
 
   const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
   test.for([
-    ['ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
-    ['error', `[{"name":"shop","key":"${secret}"}]`],
-    ['error', `{"id":5,"key":"${secret}"}`],
-    ['error', `[{"id":5,"key":"${secret}"},]`],
-  ] as const)('a secret in a list of keys is shown nowhere: %s, %s', async ([status, text], context) => {
+    ['a valid list', 'ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
+    ['a record without an id', 'error', `[{"name":"shop","key":"${secret}"}]`],
+    ['a body that is an object', 'error', `{"id":5,"key":"${secret}"}`],
+    ['invalid JSON', 'error', `[{"id":5,"key":"${secret}"},]`],
+  ] as const)('never shows a secret in %s', async ([, status, text], context) => {
     const { result } = await read(context, keys, text);
     expect(result.outputs['status']).toBe(status);
     if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
@@ -483,11 +486,11 @@ describe('list-keys', () => {
 });
 
 test.for([
-  [projects, ['shop-1', 'shop', 'aws-eu-1', '15', '2026-01-31 09:30:00Z']],
-  [keys, ['7', 'shop', '2026-01-31 09:30:00Z', '2026-03-01 00:00:00Z']],
+  ['list-projects', projects, ['shop-1', 'shop', 'aws-eu-1', '15', '2026-01-31 09:30:00Z']],
+  ['list-keys', keys, ['7', 'shop', '2026-01-31 09:30:00Z', '2026-03-01 00:00:00Z']],
 ] as const)(
-  'names and times of a record are in the summary, addresses only in outputs and result-file',
-  async ([list, cells], context) => {
+  '`%s` shows names and times in its summary, but addresses only in outputs and result-file',
+  async ([, list, cells], context) => {
     const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
     expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
     const address = /eu\.db\.example|203\.0\.113\.77/;

@@ -25,8 +25,8 @@ async function run(context: TestContext, mode: string, body: string, inputs?: St
   return stage.runMode(mode, inputs, { debug: true });
 }
 
-describe('outputs of a wait', () => {
-  test('a success sets all outputs and result-file, masks only the parent key, and saves that nothing is to be revoked', async (context) => {
+describe('outputs:', () => {
+  test('a successful wait sets all outputs, and masks only the parent key', async (context) => {
     const stage = await setStage(context);
     const [older, newer, oldest] = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
     const ids = [older, newer, oldest];
@@ -44,7 +44,7 @@ describe('outputs of a wait', () => {
     expect(result.env).toEqual({});
   });
 
-  test('result-file lies in RUNNER_TEMP, else in the folder of the system, and only its owner may read it', async (context) => {
+  test('result-file is written to RUNNER_TEMP or the temporary folder, readable only by its owner', async (context) => {
     const stage = await setStage(context);
     for (const folder of [stage.folder, '', undefined]) {
       const { outputs } = await stage.runMode('list-keys', {}, { env: { RUNNER_TEMP: folder } });
@@ -55,7 +55,7 @@ describe('outputs of a wait', () => {
     }
   });
 
-  test('integers of any size keep their digits, and unknown fields are passed through', async (context) => {
+  test('large integers keep all digits, and unknown fields are kept', async (context) => {
     const fields = '"project_id":9007199254740993,"failures_count":90071992547409931234,"of_tomorrow":{"deep":[1e2]}';
     const record = `{"id":"${uuid(1)}","status":"finished",${fields.replace('1e2', '9007199254740995')}}`;
     const inputs = { 'operation-id': uuid(1), 'project-id': '9007199254740993' };
@@ -75,7 +75,7 @@ test.for<[mode: Mode, noun: string, count: number, body: (records: string) => st
   ['list-projects', 'project', 1, (records) => `{"projects":${records}}`],
   ['list-keys', 'key', 1_001, (records) => records, { limit: '0' }],
 ])(
-  'the records of %s are set up to one byte below 100 KiB, else left empty with one warning',
+  '`%s` outputs its records if they are under 100 KiB, and otherwise warns',
   async ([mode, noun, count, body, inputs], context) => {
     const given = { ...requiredInputs[mode], ...inputs };
     let response = '';
@@ -102,7 +102,7 @@ test.for<[mode: Mode, noun: string, count: number, body: (records: string) => st
   },
 );
 
-test('all outputs together stay below 400 Ki units, those of every step included', async (context) => {
+test('all outputs of a step together stay below 400 Ki UTF-16 units', async (context) => {
   const ids = Array.from({ length: 101 }, (_, n) => String(n).padStart(4_000, 'é'));
   const list = (lastId: string) => {
     const operations = [...ids, lastId].map((id) => ({ id, status: 'finished' }));
@@ -121,7 +121,7 @@ test('all outputs together stay below 400 Ki units, those of every step included
 });
 
 test.for([0, 1, 999, 1_000, 1_001, 2_001])(
-  'result-file has %i projects with all digits, and without the parent key in any of them',
+  'result-file holds all projects, with the parent key redacted (projects: %i)',
   async (count, context) => {
     const numbers = Array.from({ length: count }, (_, n) => n);
     const print = (secret: string) =>
@@ -134,8 +134,8 @@ test.for([0, 1, 999, 1_000, 1_001, 2_001])(
   },
 );
 
-describe('##[, which a runner takes as a command', () => {
-  test('##[ of a record is escaped in outputs and result-file, and the JSON has the same value', async (context) => {
+describe('text that a runner takes as a command:', () => {
+  test('outputs and result-file escape ##[ in records, and their JSON has the same value', async (context) => {
     let body = '';
     const stage = await setStage(context, { oneJob: true, respond: () => body });
     const parts = ['##[', '#', '[', '##[error]', '\\', '"', '\\u0023', '\n', '🙂', 'x'];
@@ -156,7 +156,7 @@ describe('##[, which a runner takes as a command', () => {
   });
 
   test.for(['se##[cret-key', '##[secret-key', 'secret-key##[', 'secret-key##', '#[secret-key', '[secret-key'])(
-    'a parent key that shares characters with it is redacted as a whole: %s',
+    'the parent key %s between ## and [ is redacted as a whole',
     async (key, context) => {
       const name = `##${key}[`;
       const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name }]), { 'api-key': key });

@@ -29,7 +29,7 @@ function shown(result: StepResult): string {
   return [result.output, result.summary, ...Object.values(result.outputs), file].join('\n');
 }
 
-test('a path is relative to the workspace, and only ids are read from the file: neither a status nor a secret', async (context) => {
+test('response-file is relative to the workspace, and the step reads only ids from it', async (context) => {
   const stage = await setStage(context);
   const [id, other] = [1, 2].map(() => stage.operation({ lengthMs: 300 }).id);
   const job = new Job();
@@ -47,18 +47,18 @@ test('a path is relative to the workspace, and only ids are read from the file: 
 });
 
 const windows = `{\r\n  "operations": [{ "id": "${one}" }]\r\n}\r\n`;
-test.for<readonly [what: string, bytes: string | Uint8Array, ids: readonly string[]]>([
-  ['operations', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
-  ['operation', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
-  ['operations and operation', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
-  ['duplicates', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
-  ['null in place of a project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
-  ['null in place of operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
-  ['null in place of operation', '{"operations":[],"operation":null}', []],
-  ['an empty list', '{"operations":[]}', []],
-  ['UTF-8 with a byte order mark', `\uFEFF${windows}`, [one]],
-  ['UTF-16, as > of Windows PowerShell writes it', Buffer.from(`\uFEFF${windows}`, 'utf16le'), [one]],
-])('the ids are read from a file with %s; an empty list is success with a notice', async ([, bytes, ids], context) => {
+test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids: readonly string[]]>([
+  ['two ids', '`operations`', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
+  ['one id', '`operation`', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
+  ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
+  ['one id', 'duplicates', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
+  ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
+  ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
+  ['no ids', 'null as operation', '{"operations":[],"operation":null}', []],
+  ['no ids', 'an empty list', '{"operations":[]}', []],
+  ['one id', 'a UTF-8 byte order mark', `\uFEFF${windows}`, [one]],
+  ['one id', 'the UTF-16 of Windows PowerShell', Buffer.from(`\uFEFF${windows}`, 'utf16le'), [one]],
+])('the step reads %s from a response-file with %s', async ([, , bytes, ids], context) => {
   const stage = await setStage(context, { respond });
   const result = await stage.run(write(stage, bytes));
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-ids': JSON.stringify(ids) });
@@ -68,23 +68,23 @@ test.for<readonly [what: string, bytes: string | Uint8Array, ids: readonly strin
 
 const operations = `"operations":[{"id":"${one}"}]`;
 test.for<readonly [what: string, text: string, message: RegExp]>([
-  ['blanks', ' \n', /is empty/],
+  ['only blanks', ' \n', /is empty/],
   ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /is not JSON/],
-  ['an error', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
+  ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
-  ['operations that are a text', '{"operations":"hunter2"}', /`operations` that is not an array/],
+  ['operations that are a string', '{"operations":"hunter2"}', /`operations` that is not an array/],
   ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /`operation` that is not an object/],
-  ['half a record', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no string in `operations\[1\]\.id`/],
+  ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no string in `operations\[1\]\.id`/],
   ['a number as id', '{"operation":{"id":7}}', /has no string in `operation\.id`/],
-  ['another id', '{"operation":{"id":"hunter2"}}', /`operation\.id` that is not a UUID/],
+  ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /`operation\.id` that is not a UUID/],
   ['the word all as id', '{"operation":{"id":"all"}}', /`operation\.id` that is not a UUID/],
   ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
   ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
   ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
-])('a file with %s is rejected, and nothing of it is shown', async ([, body, message], context) => {
+])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], context) => {
   const stage = await setStage(context);
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   // The message shortens a long path.
@@ -93,7 +93,7 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   expect(shown(result)).not.toContain('hunter2');
 });
 
-test('a missing file of any name, a folder and a huge file are rejected, with an error that is only text', async (context) => {
+test('a response-file that is missing, a folder or too large is rejected', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
@@ -111,7 +111,7 @@ test('a missing file of any name, a folder and a huge file are rejected, with an
   }
 });
 
-test('the project of the file is compared with project-id, with all digits, unless that is invalid', async (context) => {
+test('project-id must match the project of response-file in all digits', async (context) => {
   const stage = await setStage(context, { respond });
   const [project, other] = ['12345678901234567890', '12345678901234567000'];
   const file = write(stage, `{"operations":[{"id":"${one}","project_id":${project}}],"project":{"id":${project}}}`);
@@ -122,7 +122,7 @@ test('the project of the file is compared with project-id, with all digits, unle
   expect((await stage.run({ ...file, 'project-id': project })).conclusion).toBe('success');
 });
 
-test('a file of any bytes, or a response of any shape, is rejected, or waited for by its ids and nothing else', async (context) => {
+test('a response-file of any bytes is either rejected or used only for its ids', async (context) => {
   const stage = await setStage(context, { oneJob: true, respond });
   const secret = 'postgres://u:hunter2@host';
   const operation = record({ id: `"${one}"`, project_id: '"p"', uri: `"${secret}"` });

@@ -23,7 +23,7 @@ function timelineOf({ summary }: StepResult): string[] {
 }
 
 describe('the summary of a wait', () => {
-  test('it has the outcome, what to do, a row for each operation with failed ones first, and a timeline in order of time', async (context) => {
+  test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
     const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1' };
     const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7 };
     const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
@@ -42,7 +42,7 @@ describe('the summary of a wait', () => {
     ]);
   });
 
-  test('at the deadline outputs and summary show what has not ended, until now, and no failure that was overcome is named', async (context) => {
+  test('shows which operations are still pending at the deadline', async (context) => {
     const lasting = (word: string) => ({ course: [{ afterMs: 0, status: word }] as const, ageMs: second });
     const plans = [lasting('running'), lasting('scheduling'), ended];
     const faults = [{ nth: 1, fault: status(503) }];
@@ -60,7 +60,7 @@ describe('the summary of a wait', () => {
     expect(errorOf(result)).not.toMatch(/Last error/);
   });
 
-  test('an operation that no response showed is named, with a row and an id, but no bar and no record; one bar alone is not drawn', async (context) => {
+  test('has a row for an operation whose status was never reported', async (context) => {
     const faults = (id: string) => [{ path: id, fault: hang }];
     const { result, ids } = await waitFor(context, [{}, ended], { timeout: '20s' }, { faults });
     const outputs = { status: 'timeout', count: '1', 'operation-id': ids[0], 'operation-ids': JSON.stringify(ids) };
@@ -72,7 +72,7 @@ describe('the summary of a wait', () => {
     expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
   });
 
-  test('of 300 operations it shows failed ones and what fits in 64 KiB, 30 bars, and counts the rest, as the error does', async (context) => {
+  test('stays under 64 KiB with 300 operations, and shows all failed ones', async (context) => {
     const plans = Array.from({ length: 300 }, (_, n) => ({
       lengthMs: 0,
       outcome: n >= 250 && n < 260 ? 'failed' : 'finished',
@@ -97,7 +97,7 @@ describe('the summary of a wait', () => {
     expect(errorOf(result).length).toBeLessThan(4_096);
   });
 
-  test('records with an id and a status alone are shown as they are', async (context) => {
+  test('shows records that have only an id and a status', async (context) => {
     const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at'.split(' ');
     const fields = Object.fromEntries(names.map((name) => [name, undefined]));
     const outcomes = ['finished', 'failed'];
@@ -111,7 +111,7 @@ describe('the summary of a wait', () => {
 });
 
 describe('the log', () => {
-  test('it has a line for each exchange with step debug, and never a header or a body', async (context) => {
+  test('has a debug line for each request, but never a header or a body', async (context) => {
     const faults = [
       { nth: 1, fault: status(503, { headers: { 'x-other': 'only-in-a-header' } }) },
       { nth: 2, fault: lost },
@@ -128,7 +128,7 @@ describe('the log', () => {
     expect(result.output).not.toMatch(/only-in|Bearer|authorization/i);
   });
 
-  test('it says why a request is retried, and when', async (context) => {
+  test('says why and when a request is retried', async (context) => {
     const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault: retryAfter(503, 1) }] });
     const { log } = await runMode('list-projects');
     const [, pause] = /GET \/v2\/projects: status 503.*\. Retrying in (\d+(?:\.\d)?)s\./.exec(log) ?? [];
