@@ -60,7 +60,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-describe('text of the service', () => {
+describe('text of the service:', () => {
   /** What a service responds that has the text in every field. */
   function everywhere(written: string): Respond {
     const times = { created_at: written, updated_at: written, last_used_at: written };
@@ -83,7 +83,7 @@ describe('text of the service', () => {
     };
   }
 
-  test.for(Object.entries(attacks))('%s in every field of a record is shown as text', async ([, attack], { run }) => {
+  test.for(Object.entries(attacks))('every mode shows %s in a record field as text', async ([, attack], { run }) => {
     for (const mode of modes) await run(mode, everywhere(attack));
     await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
     const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
@@ -91,21 +91,21 @@ describe('text of the service', () => {
     expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
   });
 
-  test('any text in every field of a record is shown as text', async ({ run }) => {
+  test('every mode shows any text in a record field as text', async ({ run }) => {
     const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
       await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
     });
     await fc.assert(property, { numRuns });
   });
 
-  test('a name that looks like markup is shown letter by letter', async ({ run }) => {
+  test('list-keys escapes markup in the name of a key', async ({ run }) => {
     const name = `<img src='x'>&lt;|"/#39;</code>\``;
     const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
     expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
   });
 
   const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
-  test.for(Object.entries(attacks))('%s in an error is shown as text', async ([, attack], { run }) => {
+  test.for(Object.entries(attacks))('a step shows %s in an error response as text', async ([, attack], { run }) => {
     for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
       const body = JSON.stringify({ message: attack, code: attack });
       const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
@@ -118,27 +118,27 @@ describe('text of the service', () => {
   const html = { 'content-type': 'text/html' };
   const redirect = (location: string) => ({ status: 302, headers: { location } });
   test.for<[what: string, response: Response]>([
-    ['a body that is not JSON', { status: 400, body: every }],
-    ['a body that is not JSON of a success', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
-    ['a title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
+    ['an error body that is not JSON', { status: 400, body: every }],
+    ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
+    ['a page title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
     ['the path of a redirect', redirect(`https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`)],
-    ['a redirect', redirect(inHeader(every))],
-    ['a redirect to data', redirect(`data:text/html,${inHeader(every)}`)],
-    ['an array as status', operationBody({ id, status: [every] })],
-    ['another id', operationBody({ id: every, status: 'finished' })],
-    ['the place of a record', JSON.stringify({ operation: every })],
-  ])('attacks in %s are shown as text', async ([, response], { run }) => {
+    ['the target of a redirect', redirect(inHeader(every))],
+    ['a redirect to a data URL', redirect(`data:text/html,${inHeader(every)}`)],
+    ['a status that is an array', operationBody({ id, status: [every] })],
+    ['the id of another operation', operationBody({ id: every, status: 'finished' })],
+    ['a string in place of a record', JSON.stringify({ operation: every })],
+  ])('wait-operation shows attacks in %s as text', async ([, response], { run }) => {
     expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
   });
 
-  test('ids of 50,000 keys with one name do not fill log or summary', async ({ run }) => {
+  test('revoke-key names only some of 50,000 keys with one name', async ({ run }) => {
     const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
     const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
     expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
     expect(result.summary).toMatch(/^### ❌ revoke-key: Failed\n/);
   });
 
-  test('an operation id may be any text that a URL can hold and no runner takes as a command', async ({ run }) => {
+  test('wait-operation accepts any operation id that fits into a URL and is no command', async ({ run }) => {
     const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(
       (one) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one),
     );
@@ -148,7 +148,7 @@ describe('text of the service', () => {
     expect(usable.length).toBeGreaterThan(10);
   });
 
-  test('an operation id that could act as a command, or that no URL can hold, is an error', async ({ run }) => {
+  test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
     for (const odd of [
       ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
       ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
@@ -160,7 +160,7 @@ describe('text of the service', () => {
   });
 });
 
-describe('the timeline of a summary', () => {
+describe('summaries:', () => {
   const words = ['end', 'section x', 'title x', 'done', 'crit', 'milestone', 'click 1 href "https://x"', 'call x()'];
   const label = fc.oneof(text.map(printText), fc.constantFrom(...words).map(printText), json);
   const time = fc.oneof(
@@ -175,7 +175,7 @@ describe('the timeline of a summary', () => {
   }
 
   // `defectsOf` compares each line of it.
-  test('whatever the names and times, a timeline has a bar for each operation and nothing else', async ({ run }) => {
+  test('a timeline has only bars of operations, whatever their names and times are', async ({ run }) => {
     let drawn = 0;
     const property = fc.asyncProperty(fc.array(operation, { minLength: 2, maxLength: 40 }), async (records) => {
       const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
@@ -189,7 +189,7 @@ describe('the timeline of a summary', () => {
   });
 });
 
-describe('JSON of any shape', () => {
+describe('JSON of any shape:', () => {
   const operation = record({
     id: `"${id}"`,
     project_id: '"p"',
@@ -241,7 +241,7 @@ describe('JSON of any shape', () => {
     });
   });
 
-  test('a listed operation that another response names differently is an error of text alone', async ({ run }) => {
+  test('a wait fails if the response for a listed operation has another id', async ({ run }) => {
     const listed = JSON.stringify({ operations: [{ id: 'x\u202E@octocat', status: 'running' }] });
     const lists = inTurn([listed, '{"operations":[]}']);
     const respond: Respond = (path, ...more) =>
@@ -254,7 +254,7 @@ describe('JSON of any shape', () => {
     ['list-operations', 'operation', operation, `{"operations":[${JSON.stringify(finished)}]}`],
     ['list-projects', 'project', project, '{"projects":[{"id":"p"}]}'],
     ['list-keys', 'key', key, '[{"id":"7"}]'],
-  ] as const)('%s: the outputs have each listed id once, as JSON', async ([mode, noun, one, example], { run }) => {
+  ] as const)('%s outputs each listed id once, as JSON', async ([mode, noun, one, example], { run }) => {
     const listed = fc
       .oneof(fc.constant('null'), json)
       .chain((cursor) =>
@@ -277,14 +277,14 @@ describe('JSON of any shape', () => {
     });
   });
 
-  test('a record that is nested too deeply is an error that says so', async ({ run }) => {
+  test('a step fails on a record that is nested too deeply', async ({ run }) => {
     const deep = nested(6_000);
     const body = `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`;
     expect(errorOf(await run('wait-operation', body))).toMatch(/status 200 with .* nested too deeply/);
     expect(errorOf(await run('list-keys', { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
   });
 
-  test('only a key of a create response becomes the minted key, and it is masked', async ({ run }) => {
+  test('create-key outputs a key only if it succeeds, and masks that key', async ({ run }) => {
     const created = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
     const example = { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' };
     await check(
@@ -301,7 +301,7 @@ describe('JSON of any shape', () => {
     );
   });
 
-  test.for(['o', 'a', '-', '1234567'])('a minted key “%s” is neither masked nor used', async (short, { run }) => {
+  test.for(['o', 'a', '-', '1234567'])('create-key does not mask or use the short key “%s”', async (short, { run }) => {
     const create = (secret: string) =>
       run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
     const result = await create(short);
@@ -310,7 +310,7 @@ describe('JSON of any shape', () => {
     expect((await create('12345678')).outputs['key']).toBe('12345678');
   });
 
-  test('a key is gone only if the service says so, or shows a list without it', async ({ run }) => {
+  test('revoke-key succeeds only after revoked: true or a list without the key', async ({ run }) => {
     const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
     const example = { status: 200, body: '{"id":7,"revoked":true}' };
     const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });

@@ -33,6 +33,10 @@ function call(name: string, inputs: (stage: Stage) => Inputs = () => ({}), metho
   return { name, mode: name.split(' ')[0] ?? '', method, inputs };
 }
 
+function named(some: readonly Call[]): (readonly [name: string, call: Call])[] {
+  return some.map((one) => [one.name, one]);
+}
+
 async function send(context: TestContext, { mode, inputs }: Call, options: StageOptions, more: Inputs = {}) {
   const stage = await setStage(context, options);
   const result = await stage.runMode(mode, { ...inputs(stage), ...more });
@@ -65,16 +69,16 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   serviceSays(401, 1, /mistyped, revoked, or from another account\. Set api-key/),
   serviceSays(403, 1, /account that owns/),
   serviceSays(407, 1, /https_proxy.*no_proxy/),
-  ['206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],
-  ['a page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
-  ['a page with 401', { kind: 'html', status: 401 }, 1, /status 401 with an HTML page “Sign in”/, /api-key/],
-  ['a page without its type', status(200, { body: '\n<!DOCTYPE html><title>Guest' }), 5, /page “Guest”/, baseUrlAdvice],
-  ['a page by its type alone', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
+  ['a 206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],
+  ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
+  ['an HTML page with 401', { kind: 'html', status: 401 }, 1, /status 401 with an HTML page “Sign in”/, /api-key/],
+  ['an untyped HTML page', status(200, { body: '\n<!DOCTYPE html><title>Guest' }), 5, /page “Guest”/, baseUrlAdvice],
+  ['a text typed as HTML', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
   ['a redirect with 307', redirect('/in', 307), 1, /307: the redirect to https:\/\/control\.test\/in /, baseUrlAdvice],
   ['a redirect without a target', status(301), 1, /redirect without a usable target/, baseUrlAdvice],
-  ['a redirect to nonsense', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
-  ['no response', hang, 5, /No complete response within 30s \(request-timeout\)/, networkAdvice],
+  ['a redirect to an invalid URL', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
+  ['a timeout', hang, 5, /No complete response within 30s \(request-timeout\)/, networkAdvice],
   ['a lost connection', lost, 5, /The connection closed/, networkAdvice],
   ['a truncated body', truncated, 5, /The connection closed after \d+ bytes/, networkAdvice],
   ['an empty body', { kind: 'empty-body' }, 5, /status 200 with an empty body/, baseUrlAdvice],
@@ -85,29 +89,31 @@ const ambiguousDelete = ['a truncated body', 'an empty body', 'a body that is no
 
 function serviceSays(code: number, attempts: 1 | 5, advises: RegExp): (typeof problems)[number] {
   const says = new RegExp(`status ${code}: The service says ${code}\\. \\(code FAULT\\) \\[request id req-\\d+\\]`);
-  return [String(code), status(code), attempts, says, advises];
+  return [`a ${code}`, status(code), attempts, says, advises];
 }
 
 function redirect(location: string, code = 302): Fault {
   return { kind: 'redirect', location, status: code };
 }
 
-describe.each(calls)('$name', (one) => {
+describe.for(named(calls))('%s', ([, one]) => {
   const { method, mode } = one;
 
-  test.for(method === 'DELETE' ? problems.filter(([name]) => !ambiguousDelete.includes(name)) : problems)(
-    'the error for %s says what came back and what to do, and only what may pass is retried',
-    async ([, fault, attempts, says, advises], context) => {
-      const { result, service } = await send(context, one, { faults: [{ fault }] });
-      expectError(result, says, advises, new RegExp(`${method} /v2/`));
-      expect(result.log + result.summary).not.toContain('token=1');
-      // A POST is not repeated after a failure: section 5.
-      const sent = service.requests.filter((request) => request.method === method);
-      expect(sent).toHaveLength(method === 'POST' ? 1 : attempts);
-    },
-  );
+  // A POST is not repeated after a failure: section 5.
+  const retries = method === 'POST' ? 'does not retry without a search' : 'retries';
+  const cases = problems
+    .filter(([name]) => method !== 'DELETE' || !ambiguousDelete.includes(name))
+    .map((row) => [row[2] === 1 ? 'does not retry' : retries, ...row] as const);
+  test.for(cases)('%s after %s, and its error says what to do', async (row, context) => {
+    const [, , fault, attempts, says, advises] = row;
+    const { result, service } = await send(context, one, { faults: [{ fault }] });
+    expectError(result, says, advises, new RegExp(`${method} /v2/`));
+    expect(result.log + result.summary).not.toContain('token=1');
+    const sent = service.requests.filter((request) => request.method === method);
+    expect(sent).toHaveLength(method === 'POST' ? 1 : attempts);
+  });
 
-  test.for([423, 429])('a %i is retried until the deadline, at most 60 s apart, and named', async (code, context) => {
+  test.for([423, 429])('retries a %i until the deadline, at least once a minute', async (code, context) => {
     const faults = [{ fault: status(code) }];
     const { result, times, took } = await send(context, one, { faults }, { timeout: '30m' });
     expect(result.outputs['status']).toBe(mode === 'wait-operation' ? 'timeout' : 'error');
@@ -118,7 +124,7 @@ describe.each(calls)('$name', (one) => {
     expect(Math.max(...gaps(times))).toBeLessThanOrEqual(minute + 0.01);
   });
 
-  test.for([423, 429])('a %i that asks to wait beyond the deadline ends the step at once', async (code, context) => {
+  test.for([423, 429])('ends at once if a %i asks to wait beyond the deadline', async (code, context) => {
     const faults = [{ fault: retryAfter(code, 61) }];
     const { result, times, took } = await send(context, one, { faults }, { timeout: '1m' });
     expect(result.outputs['status']).toBe(mode === 'wait-operation' ? 'timeout' : 'error');
@@ -127,7 +133,10 @@ describe.each(calls)('$name', (one) => {
     expect(took).toBe(0);
   });
 
-  test.for([hang, retryAfter(429, 61)])('a cancel ends the step at once: %o', async (fault, context) => {
+  test.for<[during: string, fault: Fault]>([
+    ['a request', hang],
+    ['the pause after a 429', retryAfter(429, 61)],
+  ])('ends at once after a cancel during %s', async ([, fault], context) => {
     const stage = await setStage(context, { faults: [{ fault }] });
     const step = stage.startMode(mode, one.inputs(stage));
     stage.after(1_234, () => void step.cancel());
@@ -140,22 +149,22 @@ describe.each(calls)('$name', (one) => {
   });
 });
 
-describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) => {
-  test('four failures of any kind and a success are a success', async (context) => {
+describe.for(named(calls.filter(({ method }) => method !== 'POST')))('%s', ([, one]) => {
+  test('succeeds if four attempts fail and the fifth one succeeds', async (context) => {
     const faults = [status(503), lost, lost, html].map((fault, n) => ({ nth: n + 1, fault }));
     const { result, times } = await send(context, one, { faults });
     expect(result.conclusion).toBe('success');
     expect(times.length).toBeGreaterThanOrEqual(5);
   });
 
-  test('a 423 and twenty 429 in a row are no failures: five attempts remain', async (context) => {
+  test('does not count a 423 or a 429 as one of its five attempts', async (context) => {
     const faults = [{ count: 20, fault: status(429) }, { nth: 22, fault: status(423) }, { fault: status(503) }];
     const { result, times } = await send(context, one, { faults }, { timeout: '20h' });
     expectError(result, /status 503/);
     expect(times).toHaveLength(20 + 1 + 5);
   });
 
-  test('a permanent failure after a transient one is not retried', async (context) => {
+  test('does not retry a permanent failure after a transient one', async (context) => {
     const { result, times } = await send(context, one, { faults: [{ nth: 1, fault: lost }, { fault: status(403) }] });
     expectError(result, /status 403/);
     expect(times).toHaveLength(2);
@@ -164,7 +173,7 @@ describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) =>
   test.for<[during: string, fault: Fault, error: RegExp]>([
     ['a pause before a retry', retryAfter(503, 61), /status 503/],
     ['a response', { kind: 'hang-mid-body' }, /timed out after 1m/i],
-  ])('the deadline ends the step during %s', async ([during, fault, error], context) => {
+  ])('ends at its deadline during %s', async ([during, fault, error], context) => {
     const inputs = { timeout: '1m', 'request-timeout': '2m' };
     const { result, took } = await send(context, one, { faults: [{ fault }] }, inputs);
     expect(result.conclusion).toBe('failure');
@@ -174,8 +183,8 @@ describe.each(calls.filter(({ method }) => method !== 'POST'))('$name', (one) =>
   });
 });
 
-describe('the pauses between the attempts of a request', () => {
-  test('they are at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
+describe('pauses between attempts:', () => {
+  test('revoke-key pauses for at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
     const stage = await setStage(context, { faults: [onDelete(status(503), {})] });
     const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
     await stage.runMode('revoke-key', { 'key-id': ids.join() });
@@ -190,17 +199,17 @@ describe('the pauses between the attempts of a request', () => {
     expect(pauses.map((each) => each.length)).toEqual(ids.map(() => 4));
   });
 
-  test('a Retry-After of a 503 is honoured in each of 5 attempts, also if it is longer than a minute', async (context) => {
+  test('list-keys waits for the Retry-After of each 503, even if it is longer than a minute', async (context) => {
     const faults = [{ fault: retryAfter(503, 90) }];
     const { times } = await send(context, call('list-keys'), { faults }, { timeout: '20h' });
     expect(gaps(times)).toEqual(Array(4).fill(90 * second));
   });
 
   test.for([
-    [429, 30],
-    [503, 30],
-    [423, 0],
-  ] as const)('a %i that asks for 30 s delays requests for other keys by %i s', async ([code, delay], context) => {
+    [429, 'delays', 30],
+    [503, 'delays', 30],
+    [423, 'does not delay', 0],
+  ] as const)('a %i that asks for 30 s %s requests for other keys', async ([code, , delay], context) => {
     const stage = await setStage(context, { trip: () => 10 });
     const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
     stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: retryAfter(code, 30) });
@@ -213,7 +222,7 @@ describe('the pauses between the attempts of a request', () => {
   });
 });
 
-describe('bodies', () => {
+describe('responses:', () => {
   const finished = { id: anyId, status: 'finished' };
   const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
   const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
@@ -221,11 +230,11 @@ describe('bodies', () => {
     ['an empty object', '{}'],
     ['an array', '[]'],
     ['an operation without a status', record({ status: undefined })],
-    ['another operation', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
+    ['an operation with another id', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
     ['a finished operation of another project', record({ project_id: 'other' })],
-    ['an end within an array', record({ status: ['finished'] })],
-    ['an end in the prototype', `{"operation":{${inherited}}}`],
-  ] as const)('200 with %s proves nothing, for an id or for all', async ([, body], context) => {
+    ['an operation with its status in an array', record({ status: ['finished'] })],
+    ['an operation that inherits its status', `{"operation":{${inherited}}}`],
+  ] as const)('a wait fails if a 200 has %s as its body', async ([, body], context) => {
     const stage = await setStage(context, { respond: () => body });
     const single = await stage.run({ 'project-id': 'p', 'operation-id': anyId });
     const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
@@ -233,13 +242,13 @@ describe('bodies', () => {
     expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
   });
 
-  test.for(['image/png', 'text/plain', ';;;', ''])('JSON with the content type “%s” is read', async (type, context) => {
+  test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
     const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
     const stage = await setStage(context, { respond });
     expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');
   });
 
-  test('whatever status and headers say, the step ends in its time, and fails', async (context) => {
+  test('a step fails in time after any unsuccessful status with any headers', async (context) => {
     const code = fc.oneof(
       fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
       fc.constantFrom(206, 302, 304, 408, 423, 429, 503),

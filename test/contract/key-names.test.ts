@@ -23,18 +23,18 @@ const usual = { label: 'shop', run: '9876543210', attempt: '3', unique: ends(12)
 const longest = { label: 'l'.repeat(20), run: '18446744073709551615', attempt: '999', unique: ends(4) };
 const runOf = ({ run, attempt }: typeof usual): Env => ({ GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt });
 test.for<[what: string, env: Env, inputs: Inputs, parts: Readonly<Record<string, unknown>>]>([
-  ['tells label, run and attempt, and ends in 12 characters of its own', runOf(usual), {}, usual],
-  ['has attempt 1 on a runner that counts none', { GITHUB_RUN_ATTEMPT: undefined }, {}, { attempt: '1' }],
-  ['has 64 characters at most', runOf(longest), { 'key-label': longest.label }, { ...longest, length: 64 }],
-  ['tells the same repository after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, {}, at('https://github.com')],
-  ['tells github.com if no server is named', { GITHUB_SERVER_URL: undefined }, {}, at('https://github.com')],
-  ['tells another server', { GITHUB_SERVER_URL: 'https://GHE.example:8443/' }, {}, at('https://ghe.example:8443')],
-  ['tells owner/name without an id', { GITHUB_REPOSITORY_ID: '' }, {}, at('https://github.com', 'acme/shop')],
-])('a name %s', async ([, env, inputs, parts], context) => {
+  ['has the label, the run and the attempt, and ends in 12 more characters', runOf(usual), {}, usual],
+  ['has attempt 1 if the runner sets no GITHUB_RUN_ATTEMPT', { GITHUB_RUN_ATTEMPT: undefined }, {}, { attempt: '1' }],
+  ['has at most 64 characters', runOf(longest), { 'key-label': longest.label }, { ...longest, length: 64 }],
+  ['has the same fingerprint after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, {}, at('https://github.com')],
+  ['has the fingerprint of github.com by default', { GITHUB_SERVER_URL: undefined }, {}, at('https://github.com')],
+  ['depends on the server', { GITHUB_SERVER_URL: 'https://GHE.example:8443/' }, {}, at('https://ghe.example:8443')],
+  ['depends on owner/name if no id is set', { GITHUB_REPOSITORY_ID: '' }, {}, at('https://github.com', 'acme/shop')],
+])('the name of a new key %s', async ([, env, inputs, parts], context) => {
   expect(await nameParts(await setStage(context), env, inputs)).toMatchObject(parts);
 });
 
-test('the label is key-label, or the name of the repository, in lower case and as far as it is a label', async (context) => {
+test('the label in a key name is key-label, or else the repository name turned into a valid label', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const [repository, label] of [
     ['acme/Shop', 'shop'],
@@ -50,23 +50,23 @@ test('the label is key-label, or the name of the repository, in lower case and a
 });
 
 test.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
-  ['no run', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/],
-  ['no run', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/, 'sweep-keys'],
-  ['run 0', { GITHUB_RUN_ID: '0' }, /^Bad input: GITHUB_RUN_ID: “0”/],
-  ['two problems', { GITHUB_RUN_ID: '0', GITHUB_REPOSITORY: 'x' }, /^- GITHUB_RUN_ID: .*\n- GITHUB_REPOSITORY: “x”/m],
-  ['a run that is a word', { GITHUB_RUN_ID: 'local-run' }, /GITHUB_RUN_ID: “local-run”/],
-  ['a run of 21 digits', { GITHUB_RUN_ID: '9'.repeat(21) }, /GITHUB_RUN_ID: “9{21}”/],
+  ['no run id', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/],
+  ['no run id (sweep-keys)', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/, 'sweep-keys'],
+  ['the run id 0', { GITHUB_RUN_ID: '0' }, /^Bad input: GITHUB_RUN_ID: “0”/],
+  ['bad values', { GITHUB_RUN_ID: '0', GITHUB_REPOSITORY: 'x' }, /^- GITHUB_RUN_ID: .*\n- GITHUB_REPOSITORY: “x”/m],
+  ['a run id that is a word', { GITHUB_RUN_ID: 'local-run' }, /GITHUB_RUN_ID: “local-run”/],
+  ['a run id of 21 digits', { GITHUB_RUN_ID: '9'.repeat(21) }, /GITHUB_RUN_ID: “9{21}”/],
   ['attempt 0', { GITHUB_RUN_ATTEMPT: '0' }, /GITHUB_RUN_ATTEMPT: “0”/],
   ['attempt 1000', { GITHUB_RUN_ATTEMPT: '1000' }, /GITHUB_RUN_ATTEMPT: “1000”/],
   ['no repository', { GITHUB_REPOSITORY: undefined }, /GITHUB_REPOSITORY/],
   ['a repository without an owner', { GITHUB_REPOSITORY: 'shop' }, /GITHUB_REPOSITORY: “shop”/],
-  ['a repository below another', { GITHUB_REPOSITORY: 'acme/shop/web' }, /GITHUB_REPOSITORY: “acme\/shop\/web”/],
-  ['no file for state', { GITHUB_STATE: undefined }, /GITHUB_STATE/],
-  ['no file for outputs', { GITHUB_OUTPUT: undefined }, /GITHUB_OUTPUT/],
-  ['no file for export-env', { GITHUB_ENV: undefined }, /GITHUB_ENV/],
-  ['a URL of GitHub without a scheme', { GITHUB_API_URL: 'api.test' }, /GITHUB_API_URL: “api.test”/, 'sweep-keys'],
-  ['a URL of GitHub with ftp', { GITHUB_API_URL: 'ftp://api.test' }, /GITHUB_API_URL: “ftp:/, 'sweep-keys'],
-])('a runner with %s is an error, no request is sent, and post does nothing', async (row, context) => {
+  ['a repository with two slashes', { GITHUB_REPOSITORY: 'acme/shop/web' }, /GITHUB_REPOSITORY: “acme\/shop\/web”/],
+  ['no state file', { GITHUB_STATE: undefined }, /GITHUB_STATE/],
+  ['no output file', { GITHUB_OUTPUT: undefined }, /GITHUB_OUTPUT/],
+  ['no environment file for export-env', { GITHUB_ENV: undefined }, /GITHUB_ENV/],
+  ['an API URL without a scheme', { GITHUB_API_URL: 'api.test' }, /GITHUB_API_URL: “api.test”/, 'sweep-keys'],
+  ['an API URL with ftp', { GITHUB_API_URL: 'ftp://api.test' }, /GITHUB_API_URL: “ftp:/, 'sweep-keys'],
+])('the step fails without a request if the runner sets %s', async (row, context) => {
   const [, env, error, mode = 'create-key'] = row;
   const stage = await setStage(context);
   const main = await rejectInputs(stage, mode, mode === 'create-key' ? { 'export-env': 'DB_API_KEY' } : {}, { env });

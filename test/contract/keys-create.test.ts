@@ -33,8 +33,8 @@ async function runCreate(context: TestContext, faults: readonly FaultRule[], inp
   return { stage, main: await stage.runMode('create-key', inputs) };
 }
 
-describe('a created key', () => {
-  test('is in the outputs and the summary, after one request as documented', async (context) => {
+describe('create-key', () => {
+  test('outputs the key after one request, and shows its id and name in the summary', async (context) => {
     const { stage, main } = await runCreate(context, []);
     const { service } = stage;
     const name = main.outputs['key-name'] ?? '';
@@ -54,7 +54,7 @@ describe('a created key', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('is masked as it is, in hex and in base64url; its id is not masked', async (context) => {
+  test('masks the key as it is, in hex and in base64url, but does not mask its id', async (context) => {
     const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
     const body = JSON.stringify({ id: 77_123_456, key: secret });
     const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
@@ -67,7 +67,7 @@ describe('a created key', () => {
     expect(secretsShown([main], known)).toEqual([]);
   });
 
-  test('with revoke-in-post: false stays alive, and post has nothing to do', async (context) => {
+  test('with revoke-in-post: false leaves the key alive, and post does nothing', async (context) => {
     const { stage, main } = await runCreate(context, [], { 'revoke-in-post': 'false' });
     expect(main.conclusion).toBe('success');
     expect(main.outputs['key-name']).toMatch(/^shop-kept9876543210-1-/);
@@ -77,7 +77,7 @@ describe('a created key', () => {
 });
 
 // `inputs.test.ts` shows which names are rejected.
-test('export-env can name any variable that does not control later steps', async (context) => {
+test('create-key exports the key as any variable that does not control later steps', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const name of ['DB_API_KEY', 'PGPASSWORD', 'KEY', '_key', 'db_key2', 'MY_PATH', 'XGITHUB_TOKEN']) {
     const main = await stage.runMode('create-key', { 'export-env': name });
@@ -86,8 +86,8 @@ test('export-env can name any variable that does not control later steps', async
   }
 });
 
-describe('a rejected create', () => {
-  test.for([423, 429])('%i is retried after its Retry-After, without a search', async (code, context) => {
+describe('a rejected create:', () => {
+  test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
     const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
     expect(main.conclusion).toBe('success');
     expect(sent(stage)).toBe('create create');
@@ -99,10 +99,10 @@ describe('a rejected create', () => {
   test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
     ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
     ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
-    ['a 429 is the only response', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
-    ['a 423 lasts beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
-    ['the service is never reached', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
-  ])('if %s, no key is created, and post has nothing to do', async ([, faults, inputs, message], context) => {
+    ['every response is 429', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
+    ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
+    ['the host is unknown', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
+  ])('if %s, create-key reports that no key was created', async ([, faults, inputs, message], context) => {
     const { stage, main } = await runCreate(context, faults, inputs);
     expectNoKey(main);
     if (faults.length === 0) expect(stage.elsewhere).toHaveLength(5);
@@ -126,19 +126,19 @@ const unusableBodies = [
 /** Each response, or its loss, leaves open whether a key was created. */
 const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ['a closed connection', lost],
-  ['a closed connection before the service did anything', { ...lost, done: 'never' }],
+  ['a connection that closed before the key was created', { ...lost, done: 'never' }],
   ['a truncated body', truncated],
-  ['no response in time', hang],
-  ['half a response in time', { kind: 'hang-mid-body' }],
+  ['a timeout without a response', hang],
+  ['a timeout in the middle of a response', { kind: 'hang-mid-body' }],
   ['an empty body', { kind: 'empty-body' }],
   ['a login page', { ...html, done: 'now' }],
-  ['500 without effect', status(500)],
-  ...[408, 425, 500, 524].map((code) => [String(code), status(code, { done: 'now' })] as const),
+  ['a 500 without effect', status(500)],
+  ...[408, 425, 500, 524].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];
 
-describe('an ambiguous create', () => {
-  test.for(ambiguous)('after %s all keys of its exact name are revoked before a retry', async ([, fault], context) => {
+describe('an ambiguous create:', () => {
+  test.for(ambiguous)('after %s, create-key revokes any key of its name and retries', async ([, fault], context) => {
     const stage = await setKeyStage(context);
     stage.service.faults.add(onCreate(fault));
     const main = await stage.startCreate().done;
@@ -154,17 +154,18 @@ describe('an ambiguous create', () => {
       expect(JSON.parse(body)).toEqual({ key_name: name });
   });
 
-  test('is searched for only after its Retry-After', async (context) => {
+  test('create-key waits for the Retry-After of a 503 before it searches for keys', async (context) => {
     const { stage } = await runCreate(context, [onCreate(retryAfter(503, 20))]);
     expect(sent(stage)).toBe('create list create');
     expect(stage.times()).toEqual([0, 20_000, expect.toSatisfy((ms: number) => ms < 22_000)]);
   });
 
-  test.for<Fault>([
-    status(500, { done: 'now' }),
-    withBody('null'),
-    ...[429, 423].map((code): Fault => ({ ...html, status: code, done: 'now' })),
-  ])('is sent at most 5 times, and no key is left: %o', async (fault, context) => {
+  test.for<[what: string, fault: Fault]>([
+    ['a 500', status(500, { done: 'now' })],
+    ['the body null', withBody('null')],
+    ['an HTML page with 429', { ...html, status: 429, done: 'now' }],
+    ['an HTML page with 423', { ...html, status: 423, done: 'now' }],
+  ])('if every response is %s, create-key gives up after 5 attempts and leaves no key', async ([, fault], context) => {
     const stage = await setKeyStage(context);
     stage.service.faults.add(onCreate(fault, {}));
     const main = await stage.startCreate().done;
@@ -181,7 +182,7 @@ describe('an ambiguous create', () => {
   const redirect: Fault = { kind: 'redirect', location: '/v2/elsewhere', done: 'now' };
   const revoked = 'create list revoke';
   test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, inputs?: Inputs]>([
-    ['the response is a page with 403', [onCreate({ ...html, status: 403, done: 'now' })], /HTML page/, revoked],
+    ['the response is an HTML page with 403', [onCreate({ ...html, status: 403, done: 'now' })], /HTML page/, revoked],
     ['the response is a redirect', [onCreate(redirect)], /redirect to .*\/v2\/elsewhere/, revoked],
     ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
     [
@@ -191,12 +192,12 @@ describe('an ambiguous create', () => {
       'create list list list list list',
     ],
     ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /more keys than it contains/, 'create list'],
-    ['a 503 asks for too much time', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
+    ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
     // The first may still take effect.
-    ['the second is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
-    ['the deadline ends it', [onCreate(hang)], /Timed out after 3s/, 'create', short],
+    ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
+    ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
     ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],
-  ])('is given up if %s, a key that the search finds is revoked, and post knows the name', async (row, context) => {
+  ])('if %s, create-key gives up and saves the key name for post', async (row, context) => {
     const [, rules, message, requests, inputs] = row;
     const { stage, main } = await runCreate(context, rules, inputs);
     expectNoKey(main);
@@ -207,7 +208,7 @@ describe('an ambiguous create', () => {
     expect(main.state['key']).toContain(main.outputs['key-name']);
   });
 
-  test('revokes a key that an incomplete list shows, and is not retried', async (context) => {
+  test('create-key revokes a key on an incomplete list, but does not retry', async (context) => {
     const stage = await setStage(context, { faults: [onCreate(lost)], notShown: { keysPageSize: 2 } });
     // The account holds a third key, so the list announces more.
     stage.service.arrived({ endpoint: 'create-key' }).then(() => stage.service.plane.addKey('by hand'));
@@ -216,7 +217,7 @@ describe('an ambiguous create', () => {
     expect(stage.service.plane.isAlive('2')).toBe(false);
   });
 
-  test('leaves a key alone whose id has another name by now', async (context) => {
+  test('create-key does not revoke a key if its id now has another name', async (context) => {
     const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
     stage.service.ended({ endpoint: 'revoke-key' }).then(() => stage.service.plane.reuseId('2', 'of another tool'));
     const main = await stage.runMode('create-key');
@@ -227,7 +228,7 @@ describe('an ambiguous create', () => {
 });
 
 test.for(['GITHUB_OUTPUT', 'GITHUB_ENV'])(
-  'without the file %s the step fails, and post revokes the key, even with revoke-in-post: false',
+  'if %s cannot be written, create-key fails, and post revokes the key despite revoke-in-post: false',
   async (file, context) => {
     const stage = await setKeyStage(context);
     const nowhere = { env: { [file]: join(stage.folder, 'nowhere', 'x') } };
@@ -245,7 +246,7 @@ test.for(['GITHUB_OUTPUT', 'GITHUB_ENV'])(
   },
 );
 
-test('if the state cannot be written, no request is sent', async (context) => {
+test('if the state cannot be written, create-key fails without a request', async (context) => {
   const { service, folder, runMode } = await setStage(context);
   const main = await runMode('create-key', {}, { env: { GITHUB_STATE: join(folder, 'nowhere', 'x') } });
   expect(main.conclusion).toBe('failure');
@@ -254,7 +255,7 @@ test('if the state cannot be written, no request is sent', async (context) => {
 });
 
 // `http.test.ts` shows how a cancelled step ends.
-test('after a cancel of a create no request is sent, and post knows the name', async (context) => {
+test('after a cancel, create-key sends no more requests and saves the key name for post', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(hang)] });
   const step = stage.startMode('create-key');
   await reach(step, stage.service.arrived({ endpoint: 'create-key' }));

@@ -45,8 +45,8 @@ function expectFailed({ post, left }: FinishedJob, message: RegExp, kind: 'warni
   expect(left).toMatchObject({ unnamed: [], secretsShown: [], othersRevoked: [] });
 }
 
-describe('the minted key', () => {
-  test('revokes itself at once, with one request; the summary has its id, name and lifetime', async (context) => {
+describe('the minted key:', () => {
+  test('post revokes the minted key at once, by a single request with that key', async (context) => {
     const job = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
     expectRevoked(job);
     const { 'key-id': id, 'key-name': name } = job.main.outputs;
@@ -58,14 +58,14 @@ describe('the minted key', () => {
       expect(job.post.summary).toContain(text);
   });
 
-  test.for(['true', 'false'])('main says whether post writes a summary: %s', async (summary, context) => {
+  test.for(['true', 'false'])('post takes summary: %s from main, not from its own input', async (summary, context) => {
     const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
     const job = await runJob(context, { inputs: { summary }, post });
     expectRevoked(job);
     expect(job.post.summary !== '').toBe(summary === 'true');
   });
 
-  test('is revoked although the summary cannot be written', async (context) => {
+  test('post revokes the minted key even if it cannot write the summary', async (context) => {
     const post = { env: { GITHUB_STEP_SUMMARY: 'nowhere/x' } };
     const job = await runJob(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
     expectFailed(job, /Could not write the summary/);
@@ -73,20 +73,24 @@ describe('the minted key', () => {
   });
 });
 
-describe('the parent key', () => {
-  test.for([400, 403, 422])('revokes the minted key if the service rejects that with %i', async (code, context) => {
+describe('the parent key:', () => {
+  test.for([400, 403, 422])('post uses the parent key if the minted key gets a %i', async (code, context) => {
     const job = await runJob(context, { inPost: [onDelete(status(code))] });
     expectRevoked(job);
     expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
   });
 
-  test('may come to post by CTL_API_KEY', async (context) => {
+  test('post accepts the parent key from CTL_API_KEY', async (context) => {
     const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
     expectRevoked(await runJob(context, { inPost: [onDelete(status(403))], post }));
     expectRevoked(await runJob(context, { ...killed, post }));
   });
 
-  test.for(['', 'a-key-of-another-step', parentKey.slice(0, 20)])('is not replaced by “%s”', async (key, context) => {
+  test.for([
+    ['an empty api-key', ''],
+    ['the api-key of another step', 'a-key-of-another-step'],
+    ['half of the parent key', parentKey.slice(0, 20)],
+  ])('post does not use %s in place of the parent key', async ([, key], context) => {
     const plan = { inputs: { 'on-revoke-failure': 'fail' }, post: { inputs: { 'api-key': key } } };
     const job = await runJob(context, { ...plan, inPost: [onDelete(status(403), always)] });
     expectFailed(job, new RegExp(`The service says 403.*key-id: ${job.main.outputs['key-id']}`, 's'), 'error');
@@ -94,7 +98,7 @@ describe('the parent key', () => {
   });
 });
 
-describe('a key is gone', () => {
+describe('proof that a key is gone:', () => {
   const self = 'DELETE minted by minted';
   const list = 'GET by parent';
   const handover = [self, list, 'DELETE minted by parent'];
@@ -104,21 +108,21 @@ describe('a key is gone', () => {
   const notRevoked = onDelete(status(200, { body: '{"revoked":false}' }));
   const lastLost = [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })];
   test.for<[what: string, plan: JobPlan, requests: string[]]>([
-    ['its own 401 and the list say so', revokeFirst, [self, list]],
-    ['its own 401 says so, without the parent key', { ...revokeFirst, post: noParent }, [self]],
-    ['its own 401 after a lost response and the list say so', { inPost: [onDelete(lost)] }, [self, self, list]],
-    ['its own 401 after a lost response says so, alone', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
-    ['a 204 and the list say so', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
-    ['its 403 and the list of the parent key say so', { inPost: [withDone(403)] }, [self, list]],
-    ["the parent key's 404 after a 503 says so", { inPost: lastLost }, [...handover, 'DELETE minted by parent']],
-    ['the second attempt says so, after a false 401', { inPost: [onDelete(status(401))] }, handover],
+    ['the list and a 401 for the minted key', revokeFirst, [self, list]],
+    ['a 401 for the minted key (no parent key)', { ...revokeFirst, post: noParent }, [self]],
+    ['the list and a 401 after a lost response', { inPost: [onDelete(lost)] }, [self, self, list]],
+    ['a 401 after a lost response (no parent key)', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
+    ['the list and a 204', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
+    ['the list and a 403 for the minted key', { inPost: [withDone(403)] }, [self, list]],
+    ['a 404 for the parent key after a 503', { inPost: lastLost }, [...handover, 'DELETE minted by parent']],
+    ['a success after a false 401', { inPost: [onDelete(status(401))] }, handover],
     [
-      'the second attempt says so, after a false 404',
+      'a success after a false 404',
       { inPost: [onDelete(status(404))] },
       [self, 'GET by minted', list, 'DELETE minted by parent'],
     ],
-    ['the second attempt says so, after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
-  ])('if %s', async ([, plan, requests], context) => {
+    ['a success after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
+  ])('post accepts %s', async ([, plan, requests], context) => {
     const job = await runJob(context, plan);
     expectRevoked(job);
     expect(job.requests).toEqual(requests);
@@ -130,11 +134,11 @@ describe('a key is gone', () => {
   const incomplete = onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } }));
   test.for<[what: string, plan: JobPlan]>([
     ['a 404 that the list contradicts', { inPost: [notFound] }],
-    ['a page with 401', { inPost: [onDelete({ kind: 'html', status: 401 }, always)] }],
-    ['a 404 to every request, as from a wrong URL', { inPost: [{ fault: status(404) }] }],
+    ['an HTML page with 401', { inPost: [onDelete({ kind: 'html', status: 401 }, always)] }],
+    ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
     ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
-    ['a 401 to both keys while the list shows it', { inPost: [onDelete(status(401), always)] }],
-  ])('is not concluded from %s', async ([, plan], context) => {
+    ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
+  ])('post does not accept %s', async ([, plan], context) => {
     const job = await runJob(context, plan);
     const id = job.main.outputs['key-id'];
     expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
@@ -142,12 +146,12 @@ describe('a key is gone', () => {
     expect(job.post.summary).toContain(`key-id: ${id}`);
   });
 
-  test.for([403, 404, undefined])('if its id has another name: that key is not touched (%s)', async (code, context) => {
+  test.for([401, 403, 404])('post does not revoke a key whose id got another name (%i)', async (code, context) => {
     for (const inMain of [[], [ambiguous('never')]]) {
       const job = await runJob(context, {
         inMain,
         beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
-        inPost: code === undefined ? [] : [onDelete(status(code))],
+        inPost: code === 401 ? [] : [onDelete(status(code))],
       });
       expect(job.post.annotations).toEqual([]);
       expect(job.post.summary).toMatch(/already gone/);
@@ -157,11 +161,11 @@ describe('a key is gone', () => {
   });
 });
 
-describe.for(['warn', 'fail'] as const)('a failed revocation with on-revoke-failure: %s', (onFailure) => {
+describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revoke-failure: %s,', (onFailure) => {
   const kind = onFailure === 'warn' ? 'warning' : 'error';
   const inputs = { 'on-revoke-failure': onFailure };
 
-  test('names the key and how to revoke it, whatever inputs post gets', async (context) => {
+  test(`the ${kind} of post names the key and how to revoke it`, async (context) => {
     const post = { inputs: { 'api-key': parentKey, 'on-revoke-failure': 'wran' } };
     const job = await runJob(context, { inputs, post, inPost: [onDelete(status(403), always)] });
     const { 'key-id': id, 'key-name': name } = job.main.outputs;
@@ -172,7 +176,7 @@ describe.for(['warn', 'fail'] as const)('a failed revocation with on-revoke-fail
     expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
   });
 
-  test('names the name if no id is known, and sends nothing without the parent key', async (context) => {
+  test(`the ${kind} of post gives the key name if the id is unknown`, async (context) => {
     const post = { inputs: { 'api-key': 'a-key-of-another-step' } };
     const job = await runJob(context, { ...killed, inputs, post });
     expectFailed(job, new RegExp(`key-name: ${mintedOf(job).name}.*sweep-keys revokes it once this run is over`), kind);
@@ -180,8 +184,8 @@ describe.for(['warn', 'fail'] as const)('a failed revocation with on-revoke-fail
   });
 });
 
-describe('post has 20 s', () => {
-  test('and one exchange has at most 5 s', async (context) => {
+describe('the 20 s of post:', () => {
+  test('post gives up a request after 5 s, and ends after 20 s', async (context) => {
     const job = await runJob(context, { inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' }, always)] });
     expectFailed(job, /No complete response within [\d.]+s/);
     expect(job.post.output + job.post.summary).not.toContain('request-timeout');
@@ -194,24 +198,24 @@ describe('post has 20 s', () => {
   const minted = /^Could not confirm that key (\d+) .*key-id: \1/s;
   test.for<[what: string, plan: JobPlan, message: RegExp]>([
     ['a 429', { inPost: [onDelete(retryAfter(429, 25), always)] }, minted],
-    ['a 423 with a date', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
-    ['a 503 for the parent key that searches', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
-    ['a 429 for the minted key that searches', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
-  ])('a Retry-After beyond them ends post at once: %s', async ([, plan, message], context) => {
+    ['a 423 (as a date)', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
+    ['a 503 to a search by the parent key', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
+    ['a 429 to a search by the minted key', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
+  ])('post ends at once if the Retry-After of %s exceeds 20 s', async ([, plan, message], context) => {
     const job = await runJob(context, plan);
     expectFailed(job, message);
     expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
   });
 
-  test.for([423, 429, 503])('a Retry-After of a %i within them is kept', async (code, context) => {
+  test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, context) => {
     const job = await runJob(context, { inPost: [onDelete(retryAfter(code, 12))] });
     expectRevoked(job);
     expect(job.sentAt).toEqual([0, 12 * second]);
   });
 });
 
-describe('after an ambiguous create', () => {
-  test('all keys of exactly that name are revoked, the minted key last, then the parent key searches on', async (context) => {
+describe('after an ambiguous create,', () => {
+  test('post revokes other keys of its name before the minted key, then searches with the parent key', async (context) => {
     const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
     const job = await runJob(context, { inMain });
     expectRevoked(job);
@@ -236,22 +240,22 @@ describe('after an ambiguous create', () => {
   const slowList = [onList({ kind: 'delay', ms: 4_000 })];
   const renamed: JobPlan['beforePost'] = (stage) => Object.assign(mintedOf(stage), { name: 'renamed' });
   test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
-    ['one takes effect after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
-    ['one takes effect after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
-    ['one takes effect after a cancel of main', { inMain: [onCreate(late)], duringMain: cancelled }, 0, 1],
-    ['the minted key may not search', { inMain: lateStray, inPost: [{ nth: 1, fault: status(403) }] }, 1, 2],
-    ['the list shows the minted key that reads it under another name', { ...orphaned, beforePost: renamed }, 1, 1],
-    ['the minted key, alone, is rejected once', { ...orphaned, inPost: [onDelete(status(403))] }, 1, 1],
-    ['a list takes 4 s, for the parent key', { ...killed, inPost: slowList }, 1, 1],
-    ['a list takes 4 s, for the minted key', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
-  ])('all keys are revoked and shown if %s', async ([, plan, aliveBetween, made], context) => {
+    ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
+    ['the key is created after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
+    ['the key is created after a cancel of main', { inMain: [onCreate(late)], duringMain: cancelled }, 0, 1],
+    ['the minted key gets a 403 for its search', { inMain: lateStray, inPost: [{ nth: 1, fault: status(403) }] }, 1, 2],
+    ['the list shows the minted key under another name', { ...orphaned, beforePost: renamed }, 1, 1],
+    ['there is no parent key and one DELETE is rejected', { ...orphaned, inPost: [onDelete(status(403))] }, 1, 1],
+    ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
+    ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
+  ])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {
     const job = await runJob(context, plan);
     expectRevoked(job);
     expect([job.aliveBetween.length, job.made().length]).toEqual([aliveBetween, made]);
     for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
   });
 
-  test('revoke-in-post: false keeps the minted key alone', async (context) => {
+  test('post with revoke-in-post: false keeps only the minted key', async (context) => {
     const inMain = [ambiguous({ msAfterGivenUp: 4_000 })];
     const job = await runJob(context, { inMain, inputs: { 'revoke-in-post': 'false' } });
     expect(job.post.annotations).toEqual([]);
@@ -261,9 +265,9 @@ describe('after an ambiguous create', () => {
   });
 
   test.for([
-    ['true', 'run', 'sweep-keys revokes it once this run is over'],
-    ['false', 'kept', 'sweep-keys does not revoke it'],
-  ])('a rejected search is a warning with the name (revoke-in-post: %s)', async ([revoke, word, advice], context) => {
+    ['true', 'sweep-keys revokes it once this run is over', 'run'],
+    ['false', 'sweep-keys does not revoke it', 'kept'],
+  ])('with revoke-in-post: %s, post warns of a rejected search: “%s”', async ([revoke, advice, word], context) => {
     const plan = { inMain: [ambiguous('never')], inPost: [onList(status(403))] };
     const job = await runJob(context, { ...plan, inputs: { 'revoke-in-post': revoke } });
     expectFailed(job, new RegExp(`^A key named shop-${word}.* may still exist: .*The service says 403.*${advice}`));
@@ -271,7 +275,7 @@ describe('after an ambiguous create', () => {
     expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
   });
 
-  test('the minted key is revoked 4 s before the end although a search hangs', async (context) => {
+  test('post revokes the minted key 4 s before its end if a search hangs', async (context) => {
     const beforePost = ({ after, service }: KeyStage) => after(12 * second, () => service.faults.add(onList(hang)));
     const job = await runJob(context, { ...orphaned, beforePost });
     expectRevoked(job);
@@ -279,11 +283,11 @@ describe('after an ambiguous create', () => {
   });
 
   test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([
-    ['the second is locked', { inMain: [ambiguous('never')] }, retryAfter(423, 1), 1],
-    ['the DELETE of the second hangs', orphaned, { ...hang, done: 'never' }, 1],
-    ['the first gets 409', killed, status(409), 0],
-    ['the first gets 500', killed, status(500), 0],
-  ])('of two keys, one that cannot be revoked does not protect the other: %s', async (row, context) => {
+    ['first of two keys if the second is locked', { inMain: [ambiguous('never')] }, retryAfter(423, 1), 1],
+    ['first of two keys if the DELETE of the second hangs', orphaned, { ...hang, done: 'never' }, 1],
+    ['second of two keys if the first gets a 409', killed, status(409), 0],
+    ['second of two keys if the first gets a 500', killed, status(500), 0],
+  ])('post revokes the %s', async (row, context) => {
     const [, plan, fault, left] = row;
     const beforePost = (stage: KeyStage) => {
       // As by a proxy that sends the request twice.
@@ -294,7 +298,7 @@ describe('after an ambiguous create', () => {
     expect(job.left).toEqual({ ...noLeftovers, alive: [job.made()[left]?.id] });
   });
 
-  test('a 423 for one key does not delay the search for others', async (context) => {
+  test('a 423 for one key does not delay the search for other keys', async (context) => {
     const beforePost = (stage: KeyStage) => {
       stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: retryAfter(423, 15) });
       stage.after(2 * second, () => addStray(stage));
@@ -315,7 +319,7 @@ describe('after an ambiguous create', () => {
     expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
   });
 
-  test('a stray whose id has another name by now is not touched again', async (context) => {
+  test('post does not revoke a key if its id now has another name', async (context) => {
     const beforePost = (stage: KeyStage) => {
       const { id } = addStray(stage);
       stage.service.faults.add({ path: `/api_keys/${id}`, nth: 1, fault: status(503) });
@@ -327,7 +331,7 @@ describe('after an ambiguous create', () => {
     expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
   });
 
-  test('an incomplete list leads to the keys that it shows, and is a warning', async (context) => {
+  test('post revokes the keys on an incomplete list, and warns about it', async (context) => {
     const beforePost = (stage: KeyStage) => {
       const { id, name } = addStray(stage);
       const body = `[{"id":${id},"name":"${name}"}]`;
@@ -338,10 +342,10 @@ describe('after an ambiguous create', () => {
     expect(job.left.alive).toEqual([]);
   });
 
-  test.for<[fault: Fault, seconds: number, ofDelete: number]>([
-    [retryAfter(423, 9), 9, 404],
-    [status(429), 0.25, 503],
-  ])('a list that gets %o delays all requests by %d s', async ([fault, seconds, ofDelete], context) => {
+  test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
+    [423, 9, retryAfter(423, 9), 404],
+    [429, 0.25, status(429), 503],
+  ])('a %i for the list delays all requests by %d s', async ([, seconds, fault, ofDelete], context) => {
     const inPost = [onDelete(status(ofDelete)), onList(fault, { nth: 2 })];
     const job = await runJob(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
     expectRevoked(job);
@@ -353,7 +357,7 @@ describe('after an ambiguous create', () => {
   });
 });
 
-describe('in a nested composite, where post gets inputs of another step', () => {
+describe('in a nested composite action,', () => {
   const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
   const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
   const given: readonly (readonly [what: string, post: StepOptions])[] = [
@@ -364,8 +368,8 @@ describe('in a nested composite, where post gets inputs of another step', () => 
   ];
   test.for([
     ...given.map(([what, post]) => ['a key', what, { post } as JobPlan] as const),
-    ...given.map(([what, post]) => ['only its intent', what, { ...killed, post }] as const),
-  ])('nothing of them is sent anywhere: main left %s, post gets %s', async ([, name, plan], context) => {
+    ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
+  ])('post uses no key or base-url of another step: main saved %s, post gets %s', async ([, name, plan], context) => {
     const job = await runJob(context, plan);
     expect(job.elsewhere).toEqual([]);
     expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);

@@ -17,7 +17,7 @@ function expectEnd(result: StepResult, ...expected: [status: string, ids: Parame
   expectRevocations(result, 'revoke-key', ...expected);
 }
 
-describe('keys by id', () => {
+describe('revoke-key by id', () => {
   const lists: Readonly<Record<string, (ids: readonly string[]) => string>> = {
     'commas, blanks and lines': ([first, second, third]) => `${first} ,${second}\r\n,\t${third},`,
     'an array of numbers': (ids) => `[${ids.join(', ')}]`,
@@ -25,7 +25,7 @@ describe('keys by id', () => {
     'one of them twice': ([first, second, third]) => [first, second, first, third].join(','),
     'leading zeros': ([first, second, third]) => `00${first} ${second} ${third}`,
   };
-  test.for(['100', '12345678901234567890'])('from %s on are revoked, one request each', async (firstKeyId, context) => {
+  test.for(['100', '12345678901234567890'])('revokes ids like %s in any list format', async (firstKeyId, context) => {
     for (const [how, write] of Object.entries(lists)) {
       const { service, ids, revoke, aliveIds, addNamed, paths } = await setKeys(context, 3, { firstKeyId });
       const other = addNamed('other');
@@ -38,7 +38,7 @@ describe('keys by id', () => {
     }
   });
 
-  test('are revoked at most six at once, and the summary names fifty', async (context) => {
+  test('revokes at most six keys at once, and lists fifty in the summary', async (context) => {
     const { service, ids, revoke } = await setKeys(context, 60, { faults: [{ fault: { kind: 'delay', ms: 60 } }] });
     const result = await revoke({ 'key-id': ids.join() });
     expectEnd(result, 'revoked', { revoked: ids });
@@ -50,7 +50,7 @@ describe('keys by id', () => {
     expect(result.summary).toMatch(/10 more/);
   });
 
-  test.for(['[]', ' [ ] '])('an empty list %j is a success with a notice', async (list, context) => {
+  test.for(['[]', ' [ ] '])('succeeds with a notice for the empty list %j', async (list, context) => {
     const { revoke, paths } = await setKeys(context, 1);
     const result = await revoke({ 'key-id': list });
     expectEnd(result, 'gone', {});
@@ -59,8 +59,8 @@ describe('keys by id', () => {
   });
 });
 
-describe('a key by name', () => {
-  test('is revoked if the name is exactly the same; once no key has the name, it is already gone', async (context) => {
+describe('revoke-key by name', () => {
+  test('revokes only the key with exactly that name; a second step reports it as gone', async (context) => {
     const { service, addNamed, revoke, aliveIds, paths } = await setSweep(context);
     const name = 'shop (deploy) *';
     const similar = [`${name}2`, 'Shop (deploy) *', 'shop (deploy) ', 'shop (deploy) all', '*', ''];
@@ -78,10 +78,10 @@ describe('a key by name', () => {
   const shared = /^3 keys are named shop: 9007199254740994, 9007199254740995, 9007199254740996\. .*key-id/;
   const incomplete = /The list of keys is incomplete.*shop.*key-id/;
   test.for<[what: string, names: readonly string[], options: StageOptions, error: RegExp]>([
-    ['several keys share it', ['shop', 'shop', 'shop'], { firstKeyId: '9007199254740993' }, shared],
-    ['an incomplete list shows a key', ['shop', 'other'], { notShown: { keysPageSize: 2 } }, incomplete],
-    ['an incomplete list shows none', ['other', 'shop'], { notShown: { keysPageSize: 2 } }, incomplete],
-  ])('is an error if %s, and nothing is revoked', async ([, names, options, error], context) => {
+    ['several keys have the name', ['shop', 'shop', 'shop'], { firstKeyId: '9007199254740993' }, shared],
+    ['an incomplete list shows a key of the name', ['shop', 'other'], { notShown: { keysPageSize: 2 } }, incomplete],
+    ['an incomplete list shows no key of the name', ['other', 'shop'], { notShown: { keysPageSize: 2 } }, incomplete],
+  ])('fails and revokes nothing if %s', async ([, names, options, error], context) => {
     const { addNamed, revoke, paths } = await setSweep(context, options);
     for (const name of names) addNamed(name);
     const result = await revoke({ 'key-name': 'shop' });
@@ -91,7 +91,7 @@ describe('a key by name', () => {
   });
 });
 
-test('a key that is already gone is a success, and in neither list of ids; one read of the list serves many', async (context) => {
+test('revoke-key succeeds if all keys are already gone, and reads the list of keys only once', async (context) => {
   const { ids, service, revoke, paths } = await setKeys(context, 3);
   const [before = '', ...revoked] = ids;
   service.plane.revokeKey(before);
@@ -104,10 +104,10 @@ test('a key that is already gone is a success, and in neither list of ids; one r
 });
 
 // `test/unit/keys/revocation.test.ts` shows what else is no proof.
-describe('a response without revoked: true', () => {
+describe('unconfirmed revocations:', () => {
   const unconfirmed = [[200, ''] as const, [200, '{"deleted":true}'] as const, [202, 'OK'] as const];
 
-  test('counts only if the list that is read after it lacks the key', async (context) => {
+  test('a 200 or 202 without revoked: true counts only if a later list lacks the key', async (context) => {
     const stage = await setKeys(context, 2 * unconfirmed.length);
     const [revoked, kept] = [stage.ids.slice(0, unconfirmed.length), stage.ids.slice(unconfirmed.length)];
     for (const [n, [code, body]] of unconfirmed.entries()) {
@@ -131,7 +131,7 @@ describe('a response without revoked: true', () => {
     expect(result.summary).toMatch(/^### ❌/);
   });
 
-  test('a 404 that the list contradicts twice is retried, and so is a list that fails once', async (context) => {
+  test('revoke-key retries after a 404 that the list contradicts, and retries a list that fails', async (context) => {
     const stage = await setKeys(context, 1, { faults: [{ ...notFound, count: 2 }] });
     expectEnd(await stage.revoke({ 'key-id': '2' }), 'revoked', { revoked: ['2'] });
     stage.service.faults.add(onList(status(503), { nth: 1 }));
@@ -139,13 +139,13 @@ describe('a response without revoked: true', () => {
   });
 });
 
-describe.for(['revoke-key', 'sweep-keys'] as const)('%s of several keys', (mode) => {
+describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mode) => {
   /** Starts a step that revokes all keys but those of its own run, which only a sweep sees. */
   const start = ({ startMode }: Stage, ids: readonly string[], timeout = '10m') =>
     startMode(mode, mode === 'revoke-key' ? { 'key-id': ids.join(), timeout } : { timeout });
   const keptWith = (ids: readonly string[], own: string) => (mode === 'revoke-key' ? ids : [...ids, own]);
 
-  test('goes on after one failure; the step then fails, and its error names each key', async (context) => {
+  test('continues after a failure, and then names each key that it could not revoke', async (context) => {
     const faults = [
       { path: '/api_keys/3', fault: status(403) },
       { path: '/api_keys/5', fault: status(503) },
@@ -174,7 +174,7 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s of several keys', (mode)
   test.for([
     ['a cancel', 'cancelled', 7_000],
     ['the deadline', 'error', 4_000],
-  ] as const)('reports after %s what was done until then', async ([end, status, ms], context) => {
+  ] as const)('reports the keys that it revoked before %s', async ([end, status, ms], context) => {
     const faults = [onDelete({ ...hang, done: 'never' }, { from: 3 })];
     const stage = await setKeys(context, 8, { faults });
     const own = stage.addKey(ownRun);
@@ -196,7 +196,7 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s of several keys', (mode)
   });
 });
 
-test('many failures keep the error readable and kept-key-ids complete', async (context) => {
+test('after 100 failures, revoke-key shortens its error but not kept-key-ids', async (context) => {
   const { ids, revoke } = await setKeys(context, 100, { faults: [onDelete(status(403), {})] });
   const result = await revoke({ 'key-id': ids.join() });
   expectEnd(result, 'error', { kept: ids });
@@ -205,7 +205,7 @@ test('many failures keep the error readable and kept-key-ids complete', async (c
 });
 
 // `http.test.ts` shows that a 429 for one key delays the others, and that it is retried until the deadline.
-test('a 429 that ends after the deadline stops all further requests at once; those already sent still count', async (context) => {
+test('revoke-key sends no more requests after a 429 with a Retry-After beyond the deadline', async (context) => {
   const faults = [{ path: '/api_keys/2', fault: retryAfter(429, 3_600) }];
   const { ids, revoke, times } = await setKeys(context, 20, { faults, trip: () => 20 });
   const result = await revoke({ 'key-id': ids.join() });

@@ -20,8 +20,8 @@ import { minute } from '../kit/wait.js';
 import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 
-describe('the run of a key', () => {
-  test('keys of a run that is completed, not found or at a later attempt are revoked, others are kept', async (context) => {
+describe('the run of a key:', () => {
+  test('a sweep revokes keys of runs that are completed, re-run or not found, and keeps the others', async (context) => {
     const stage = await setSweep(context);
     const { runs, addKey } = stage;
     runs.set('11', completed);
@@ -63,28 +63,33 @@ describe('the run of a key', () => {
   });
 
   const ages = [-day, 0, hour, hour + 1, 35 * day, 35 * day + 1];
-  const [anyAge, noAge] = [-Infinity, Infinity];
+  const minAge = {
+    'all keys': -Infinity,
+    'no key': Infinity,
+    'keys older than 1 h': hour,
+    'keys older than 35 d': 35 * day,
+  };
   const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
   const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
   const earlier = /GitHub does not yet report the attempt/;
-  test.for<[shown: string, limit: number, attempt: number, run: KnownRun, why: RegExp]>([
-    ['is completed', anyAge, 1, isOver(1), /completed/],
-    ['is completed, shown without an attempt', anyAge, 2, isOver(), /completed/],
-    ['goes on', noAge, 1, goesOn(1), /not completed/],
-    ['goes on, shown without an attempt', noAge, 2, goesOn(), /not completed/],
-    ['goes on at a later attempt', anyAge, 2, goesOn(3), /re-run \(now attempt 3\)/],
-    ['is shown at an earlier attempt', 35 * day, 2, goesOn(1), earlier],
-    ['is shown as completed at an earlier attempt', 35 * day, 2, isOver(1), earlier],
-    ['is not found', hour, 1, 'gone', /not found/],
-    ['cannot be read', 35 * day, 1, failing(403), /unknown/],
-  ])('keys of a run that %s are revoked if older than %d ms', async ([shown, limit, attempt, known, why], context) => {
+  test.for<[which: keyof typeof minAge, shown: string, attempt: number, run: KnownRun, why: RegExp]>([
+    ['all keys', 'is completed', 1, isOver(1), /completed/],
+    ['all keys', 'is completed (no attempt shown)', 2, isOver(), /completed/],
+    ['no key', 'is still running', 1, goesOn(1), /not completed/],
+    ['no key', 'is still running (no attempt shown)', 2, goesOn(), /not completed/],
+    ['all keys', 'is running a later attempt', 2, goesOn(3), /re-run \(now attempt 3\)/],
+    ['keys older than 35 d', 'GitHub shows at an earlier attempt', 2, goesOn(1), earlier],
+    ['keys older than 35 d', 'GitHub shows as completed at an earlier attempt', 2, isOver(1), earlier],
+    ['keys older than 1 h', 'is not found', 1, 'gone', /not found/],
+    ['keys older than 35 d', 'cannot be read', 1, failing(403), /unknown/],
+  ])('a sweep revokes %s of a run that %s', async ([which, shown, attempt, known, why], context) => {
     const { runs, addKey, sweep } = await setSweep(context);
     runs.set('11', known);
     const keys = ages.map((ageMs) => ({ ageMs, id: addKey('11', { attempt, ageMs }) }));
     const result = await sweep();
 
-    const revoked = keys.filter(({ ageMs }) => ageMs > limit).map(({ id }) => id);
-    const kept = keys.filter(({ ageMs }) => ageMs <= limit).map(({ id }) => id);
+    const revoked = keys.filter(({ ageMs }) => ageMs > minAge[which]).map(({ id }) => id);
+    const kept = keys.filter(({ ageMs }) => ageMs <= minAge[which]).map(({ id }) => id);
     expectSwept(result, 'ok', { revoked, kept });
     for (const key of fileOf(result).keys) expect(key['why']).toMatch(why);
     const idsInSummary = [...result.summary.matchAll(/<tr><td>[^<]*<\/td><td><code>(\d+)/g)].map(([, id]) => id);
@@ -92,7 +97,7 @@ describe('the run of a key', () => {
     expect(warningsOf(result)).toHaveLength(shown === 'cannot be read' ? 1 : 0);
   });
 
-  test('keys of the current run are kept, whatever GitHub shows, and those of its earlier attempts are revoked', async (context) => {
+  test('a sweep keeps keys of the current attempt, and revokes those of earlier attempts of its run', async (context) => {
     const stage = await setSweep(context);
     stage.runs.set(ownRun, { attempt: 9, isCompleted: true });
     const earlier = [1, 2].map((attempt) => stage.addKey(ownRun, { attempt }));
@@ -103,8 +108,8 @@ describe('the run of a key', () => {
   });
 });
 
-describe('the name of a key', () => {
-  test('keys of other repositories and other servers are not touched, and their runs are not looked up', async (context) => {
+describe('the name of a key:', () => {
+  test('a sweep does not revoke keys of other repositories and servers, or look up their runs', async (context) => {
     const stage = await setSweep(context);
     const others = [
       repositoryFingerprint('https://github.com', '12345678'),
@@ -126,7 +131,7 @@ describe('the name of a key', () => {
   });
 
   // `test/unit/keys/key-name.test.ts` changes names at every place.
-  test('keys whose name differs from those of this action are not touched, however little it differs', async (context) => {
+  test('a sweep does not revoke a key if its name differs even slightly from those of this action', async (context) => {
     const stage = await setSweep(context);
     const revoked = [stage.addKey('11')];
     const name = stage.service.plane.key(revoked[0] ?? '')?.name ?? '';
@@ -146,7 +151,7 @@ describe('the name of a key', () => {
   });
 });
 
-test('a key kept on purpose is kept, named in the summary, and its run is not looked up', async (context) => {
+test('a sweep keeps and lists a key that was created with revoke-in-post: false', async (context) => {
   const stage = await setSweep(context);
   const env = { GITHUB_RUN_ID: '12' };
   const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env });
@@ -168,7 +173,10 @@ test('a key kept on purpose is kept, named in the summary, and its run is not lo
   expect(stage.runs.lookups).not.toContain('12');
 });
 
-test.for([running, failing(403)])('a dry run only shows what a sweep would revoke: %o', async (own, context) => {
+test.for([
+  ['can be read', running],
+  ['cannot be read', failing(403)],
+] as const)('if the current run %s, a dry run shows what a sweep would revoke', async ([, own], context) => {
   const stage = await setSweep(context);
   stage.runs.set(ownRun, own);
   const [old, young] = addOldAndYoung(stage);
@@ -188,7 +196,7 @@ test.for([running, failing(403)])('a dry run only shows what a sweep would revok
 });
 
 // `keys-revoke.test.ts` shows a sweep in which a revocation fails, or that a cancel or the deadline ends.
-test('a sweep revokes what an incomplete list of keys shows, with a warning', async (context) => {
+test('a sweep revokes the keys on an incomplete list, and warns about it', async (context) => {
   const stage = await setSweep(context, { notShown: { keysPageSize: 2 } });
   const [shown = '', unseen = ''] = stage.addKeys(2);
   const result = await stage.sweep();
@@ -198,15 +206,15 @@ test('a sweep revokes what an incomplete list of keys shows, with a warning', as
   expect(warningsOf(await stage.sweep())).toEqual([]);
 });
 
-test.for([2, -2])('ages are measured on the clock of the service (runner ahead: %i h)', async (hours, context) => {
+test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h ahead)', async (hours, context) => {
   const stage = await setSweep(context, { clockAheadMs: hours * hour });
   const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
   const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
-describe('lookups of runs', () => {
-  test('come after the list and before the first DELETE; those of runs not found are repeated after 1s, unless all keys are young', async (context) => {
+describe('lookups of runs:', () => {
+  test('a sweep looks up runs before the first DELETE, and runs not found again after 1 s', async (context) => {
     const stage = await setSweep(context);
     const revoked = [stage.addKey('11'), stage.addKey('12')];
     const kept = [stage.addKey('13', { ageMs: hour })];
@@ -218,7 +226,7 @@ describe('lookups of runs', () => {
     expect(stage.times()).toEqual([0, 40 + 40 + 1_000 + 40 + 40, 40 + 40 + 1_000 + 40 + 40]);
   });
 
-  test('are one for each run, however many keys it has, at most six at a time', async (context) => {
+  test('a sweep looks up a run once for all of its keys, at most six runs at a time', async (context) => {
     const stage = await setSweep(context);
     for (let n = 0; n < 40; n++) if (n % 2 === 0) stage.runs.set(String(100 + n), completed);
     const revoked = Array.from({ length: 120 }, (_, n) => stage.addKey(String(100 + (n % 40))));
@@ -229,13 +237,13 @@ describe('lookups of runs', () => {
   });
 
   test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined, inputs?: Inputs]>([
-    ['shows the run', '11', running, undefined],
-    ['of the run fails', '11', failing(403), /status 403/],
-    ['of the run gets no response', '11', 'hangs', /did not respond within request-timeout/],
+    ['finds the run', '11', running, undefined],
+    ['fails', '11', failing(403), /status 403/],
+    ['gets no response', '11', 'hangs', /did not respond within request-timeout/],
     ['has no time left', '11', 'gone', /no time was left for a second lookup/, { timeout: '2s' }],
-    ['of the current run finds none', ownRun, 'gone', /cannot read the current run/],
-    ['of the current run fails', ownRun, failing(403), /status 403/],
-  ])('that find no run do not count if the second lookup %s', async ([, id, run, why, inputs], context) => {
+    ['finds no current run', ownRun, 'gone', /cannot read the current run/],
+    ['fails for the current run', ownRun, failing(403), /status 403/],
+  ])('a sweep does not take a run as missing if the second lookup %s', async ([, id, run, why, inputs], context) => {
     const stage = await setSweep(context);
     stage.runs.set('11', 'gone');
     stage.runs.set('12', completed);
@@ -247,7 +255,7 @@ describe('lookups of runs', () => {
     else expectWarned(result, [old, other], [young], why);
   });
 
-  test('that fail do not affect the keys of other runs, and the warning names up to three reasons, each once', async (context) => {
+  test('a sweep warns about failed lookups with at most three different reasons', async (context) => {
     const stage = await setSweep(context);
     const statuses = [403, 410, 403, 422, 451];
     const kept = statuses.map((status, n) => {
@@ -261,7 +269,7 @@ describe('lookups of runs', () => {
     expectWarned(await stage.sweep(), [], kept, why);
   });
 
-  test('that fail with markup show it as text', async (context) => {
+  test('a sweep shows markup in a failed lookup as text', async (context) => {
     const stage = await setSweep(context);
     stage.runs.set('11', { ...failing(403), message: '##[error]</code><img src=x>' });
     const kept = [stage.addKey('11')];
@@ -274,7 +282,7 @@ describe('lookups of runs', () => {
   test.for([
     ['one permanent failure', 403, 7],
     ['three transient failures', 503, 9],
-  ] as const)('end after %s', async ([, status, runs], context) => {
+  ] as const)('a sweep stops looking up runs after %s', async ([, status, runs], context) => {
     const stage = await setSweep(context);
     const ids = Array.from({ length: 50 }, (_, n) => String(100 + n));
     for (const id of ids) stage.runs.set(id, failing(status));
@@ -287,7 +295,7 @@ describe('lookups of runs', () => {
   test.for([
     ['a cancel', '11', 'hangs'],
     ['an unexpected error', ownRun, new TypeError('undefined is not a function')],
-  ] as const)('end with %s about the run %s, and nothing is revoked', async ([, id, run], context) => {
+  ] as const)('a sweep revokes nothing after %s during the lookups of runs', async ([, id, run], context) => {
     const stage = await setSweep(context);
     stage.runs.set(id, run);
     stage.addKey('11', { ageMs: 300 * day });
@@ -300,7 +308,7 @@ describe('lookups of runs', () => {
   });
 });
 
-describe('while the current run cannot be read', () => {
+describe('while the current run cannot be read,', () => {
   const half = /: GitHub did not respond within half of the step's timeout\. Keys/;
   const slow = { timeout: '2m', 'request-timeout': '5m' };
   test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number, inputs?: Inputs]>([
@@ -312,7 +320,7 @@ describe('while the current run cannot be read', () => {
     ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
     ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
     ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
-  ])('only keys older than older-than are revoked: %s', async ([, run, why, n, from, to, inputs], context) => {
+  ])('a sweep revokes only keys older than older-than (%s)', async ([, run, why, n, from, to, inputs], context) => {
     const stage = await setSweep(context);
     stage.runs.set(ownRun, run);
     stage.runs.set('12', completed);
@@ -326,7 +334,7 @@ describe('while the current run cannot be read', () => {
     expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
   });
 
-  test('a key without a valid time of creation is kept, whatever older-than is', async (context) => {
+  test('a sweep keeps keys without a valid creation time', async (context) => {
     const name = makeKeyName('shop', { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
     const longAgo = ['2023-11-20T00:00:00Z', '2023-11-20T02:00:00+02:00'];
     const times = [...longAgo, '', 'yesterday', 'about 5', 0, 1700, {}, [], null, undefined];
@@ -338,7 +346,7 @@ describe('while the current run cannot be read', () => {
     expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 2), ids.slice(2), /401/);
   });
 
-  test('the sweep goes on as usual once a retry reads it', async (context) => {
+  test('a sweep retries, and continues as usual if a retry succeeds', async (context) => {
     const stage = await setSweep(context);
     stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failing(429, { retryAfterMs: 4 * minute }) : running));
     const revoked = [stage.addKey('11')];

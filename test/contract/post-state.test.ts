@@ -42,12 +42,12 @@ async function setForgery(context: TestContext) {
 type Forgery = Awaited<ReturnType<typeof setForgery>>;
 
 describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
-  ['as usual', {}, []],
-  ['because the service rejects it', {}, [{ fault: status(403) }]],
-  ['because of invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }, []],
-  ['because the api-key is missing', { 'api-key': '' }, []],
-])('a step that ends %s', ([how, inputs, faults]) => {
-  test.for([...modes, 'no-such-mode', ''])('saves a state: post ignores a forged one (“%s”)', async (mode, context) => {
+  ['with usual inputs', {}, []],
+  ['that the service rejects', {}, [{ fault: status(403) }]],
+  ['with invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }, []],
+  ['without an api-key', { 'api-key': '' }, []],
+])('after a main step %s,', ([how, inputs, faults]) => {
+  test.for([...modes, 'no-such-mode', ''])('post ignores a forged state (mode: “%s”)', async (mode, context) => {
     const stage = await setStage(context);
     const { service, projectId, runMode, runPost } = stage;
     const { state } = await runMode('create-key');
@@ -58,7 +58,7 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
     main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
     const post = await runPost(main);
 
-    const hasKey = mode === 'create-key' && how === 'as usual';
+    const hasKey = mode === 'create-key' && how === 'with usual inputs';
     expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
     expect(service.requests.length - sent).toBe(hasKey ? 1 : 0);
     expect(stage.elsewhere).toEqual([]);
@@ -67,16 +67,16 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
   });
 });
 
-describe('a state with an invalid seal lets post use the minted key alone', () => {
+describe('a copied or changed state:', () => {
   test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
-    ['of another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
-    ['of another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
-    ['sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
-    ['with the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
-    ['without a seal', ({ object }) => JSON.stringify(object)],
-    ['with half a seal', ({ saved }) => saved.slice(32)],
-    ['with an endless seal', ({ saved }) => '0'.repeat(100_000) + saved],
-  ])('%s', async ([, forge, env], context) => {
+    ['is from another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
+    ['is from another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
+    ['is sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
+    ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
+    ['has no seal', ({ object }) => JSON.stringify(object)],
+    ['has half a seal', ({ saved }) => saved.slice(32)],
+    ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
+  ])('post sends only the minted key if the state %s', async ([, forge, env], context) => {
     const stage = await setForgery(context);
     const { minted, service } = stage;
     stage.reject();
@@ -88,7 +88,7 @@ describe('a state with an invalid seal lets post use the minted key alone', () =
     expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
   });
 
-  test('a whole state of the same run, copied by another step, is used as main would', async (context) => {
+  test('post uses the parent key for an unchanged copy within the same run', async (context) => {
     const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
     service.faults.add(onDelete(status(403)));
     const other = await runMode('list-projects');
@@ -99,7 +99,7 @@ describe('a state with an invalid seal lets post use the minted key alone', () =
   });
 });
 
-test('post does not send the parent key once any byte of the state is another', async (context) => {
+test('post does not send the parent key if any byte of the state is changed', async (context) => {
   const stage = await setForgery(context);
   const { saved, object, service } = stage;
   stage.reject();
@@ -121,7 +121,7 @@ test('post does not send the parent key once any byte of the state is another', 
   await fc.assert(property, { numRuns: 120 });
 });
 
-describe('a state that main cannot have saved is not used', () => {
+describe('a state that main cannot have saved:', () => {
   type Change = Readonly<Record<string, unknown>> | ((stage: Forgery) => string);
   type Row = [invalid: string, changes: readonly Change[]];
   const wrong = (part: string, ...values: unknown[]): Row => [part, values.map((value) => ({ [part]: value }))];
@@ -141,7 +141,7 @@ describe('a state that main cannot have saved is not used', () => {
     ['mayHaveStrayKey, minted, revoke', [{ minted: undefined }, { revoke: false }]],
     ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
     ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
-  ])('because of an invalid %s', async ([invalid, changes], context) => {
+  ])('post warns and sends no request (invalid: %s)', async ([invalid, changes], context) => {
     const stage = await setForgery(context);
     for (const change of changes) {
       const post = await stage.post(typeof change === 'function' ? change(stage) : forged(stage.saved, change));
@@ -161,9 +161,9 @@ describe('a state that main cannot have saved is not used', () => {
 });
 
 test.for<[end: string, rule: FaultRule, named: RegExp]>([
-  ['revoked', { nth: 1, fault: status(503) }, /; and 56 more/],
-  ['not revoked', { endpoint: 'revoke-key', fault: status(403) }, /, and 41 more/],
-])('sixty keys with the name of the step fill neither log nor summary: %s', async ([, rule, named], context) => {
+  ['keys that it revoked', { nth: 1, fault: status(503) }, /; and 56 more/],
+  ['keys that it could not revoke', { endpoint: 'revoke-key', fault: status(403) }, /, and 41 more/],
+])('post names only some of sixty %s', async ([, rule, named], context) => {
   const stage = await setForgery(context);
   for (let n = 0; n < 60; n++) stage.service.plane.addKey(stage.object.name);
   stage.service.faults.add(rule);

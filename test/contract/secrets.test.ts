@@ -29,23 +29,23 @@ const echoes: Readonly<Record<string, Fault>> = {
   'as the code of an error': rejected(`{"error":{"code":"${json}"}}`),
   'with \\u escapes where a message is shortened': rejected(`{"message":"${far} ${escaped}"}`),
   'with escaped slashes': rejected(`{"message":"no: ${slashed}"}`),
-  'in a text that is not JSON': rejected(`no: ${key}`),
+  'in an error that is not JSON': rejected(`no: ${key}`),
   'with escapes in truncated JSON': rejected(`{"message":"no: ${escaped}`),
   'in the request id': status(403, { headers: { 'x-request-id': `${key}-1` } }),
   'in Retry-After': status(403, { headers: { 'retry-after': key } }),
   'in the title of a page': { ...html, status: 403, body: `<html><title>${'x'.repeat(40)}${key}</title>` },
   'in the path of a redirect': { kind: 'redirect', location: `https://login.example/${key}` },
   'in the query of a redirect': { kind: 'redirect', location: `https://x.test/?key=${encodeURIComponent(key)}` },
-  'as a body that is not JSON': accepted(key),
+  'as a 200 body that is not JSON': accepted(key),
   'as a field of the wrong type': accepted(`{"operation":["${json}"],"operations":["${json}"],"key":["${json}"]}`),
-  'as another id': accepted(`{"operation":{"id":"${json}","status":"finished"},"id":"${json}"}`),
-  'as another project': accepted(`{"operation":{"id":"${id}","project_id":"${slashed}","status":"x"}}`),
+  'in place of an id': accepted(`{"operation":{"id":"${json}","status":"finished"},"id":"${json}"}`),
+  'in place of a project id': accepted(`{"operation":{"id":"${id}","project_id":"${slashed}","status":"x"}}`),
 };
 
 // These modes word their errors differently. The others have those of list-keys.
 for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const)
   test.for(Object.entries(echoes))(
-    `a key that the service echoes %s is printed nowhere (${mode})`,
+    `${mode} never prints a key that the service echoes %s`,
     async ([, fault], context) => {
       const { service, runMode } = await setStage(context, { apiKey: key, faults: [{ fault }] });
       const result = await runMode(mode, { ...requiredInputs[mode], timeout: '20s' }, { debug: true });
@@ -55,16 +55,19 @@ for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] a
     },
   );
 
-describe('a key in the fields of a record is printed nowhere', () => {
+describe('the api-key in a record:', () => {
   const fields = `"action":"${slashed}","branch_id":"br-${escaped}","failures_count":"${json}","note":["${slashed}"],"${json}":1`;
   const operation = (status: string) => `{"id":"${id}","status":${JSON.stringify(status)},${fields}}`;
-  const waited = (status: string) => ['wait-operation', 'operations', `{"operation":${operation(status)}}`] as const;
-  test.for<readonly [mode: Mode, output: string, body: string]>([
-    ...['finished', 'failed', key].map(waited),
-    ['list-operations', 'operations', `{"operations":[${operation('finished')}]}`],
-    ['list-projects', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
-    ['list-keys', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
-  ])('%s', async ([mode, output, body], context) => {
+  const waited = (what: string, status: string) =>
+    ['wait-operation', what, 'operations', `{"operation":${operation(status)}}`] as const;
+  test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
+    waited('an operation that finished', 'finished'),
+    waited('an operation that failed', 'failed'),
+    waited('an operation with the key as its status', key),
+    ['list-operations', 'an operation', 'operations', `{"operations":[${operation('finished')}]}`],
+    ['list-projects', 'a project', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
+    ['list-keys', 'a listed key', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
+  ])('%s never prints it from the fields of %s', async ([mode, , output, body], context) => {
     const { runMode } = await setStage(context, { apiKey: key, respond: () => body });
     const result = await runMode(mode, { ...requiredInputs[mode], timeout: '1s' }, { debug: true });
     expect(result.outputs[output]).toMatch(/"id":/);
@@ -74,20 +77,20 @@ describe('a key in the fields of a record is printed nowhere', () => {
 
 // The inputs are searched for the key before the mode reads them.
 test.for<readonly [place: string, mode: string, inputs: Inputs]>([
-  ['mode', key, {}],
-  ...modes.map((mode) => ['timeout', mode, { timeout: key }] as const),
+  ['the input mode', key, {}],
+  ...modes.map((mode) => [`the timeout of ${mode}`, mode, { timeout: key }] as const),
   ['the path of base-url', 'list-keys', { 'base-url': `ftp://host.example/${key}` }],
-  ['operation-id, as the second id', 'wait-operation', { 'operation-id': `${id},${key}` }],
-  ['operation-id, as JSON', 'wait-operation', { 'operation-id': JSON.stringify([key]) }],
+  ['the second id in operation-id', 'wait-operation', { 'operation-id': `${id},${key}` }],
+  ['operation-id as JSON', 'wait-operation', { 'operation-id': JSON.stringify([key]) }],
   ['response-file', 'wait-operation', { 'operation-id': '', 'response-file': key }],
-  ['filter, as a field far to the right', 'list-keys', { filter: `  ${'x'.repeat(30)}${key}!=` }],
+  ['a field far to the right in filter', 'list-keys', { filter: `  ${'x'.repeat(30)}${key}!=` }],
   ['key-label', 'create-key', { 'key-label': key }],
   ['key-id', 'revoke-key', { 'key-id': key }],
-])('a key that is also in an input is not shown in the error: %s (%s)', async ([, mode, inputs], context) => {
+])('if %s contains the api-key, the error does not show it', async ([, mode, inputs], context) => {
   expectHidden(await rejectInputs(await setStage(context, { apiKey: key }), mode, inputs, { debug: true }));
 });
 
-test('a key that is also a project id is masked whole wherever the log names the project', async (context) => {
+test('if the api-key is also the project id, wait-operation does not show it', async (context) => {
   const long = `ctl_${'Zq7Wm4Lk9Xs2Vb'.repeat(8)}`;
   const { service, run } = await setStage(context, { apiKey: long });
   service.plane.addProject({ id: long });
