@@ -83,6 +83,7 @@ describe('text of the service:', () => {
     };
   }
 
+  // `test/processes/text.test.ts` shows the same for what a process prints with the real toolkit.
   test.for(Object.entries(attacks))('every mode shows %s in a record field as text', async ([, attack], { run }) => {
     for (const mode of modes) await run(mode, everywhere(attack));
     await run('wait-operation', everywhere(attack), { ...all, since: '1h' });

@@ -99,6 +99,7 @@ test.for<Row>([
   ['list-operations', 'project-id', [''], 'is empty; expected a project id. Check the expression'],
   ['list-operations', 'project-id', ['[]'], 'is an empty list; expected at least one project id'],
   ['list-operations', 'project-id', ['a,b'], severalProjects],
+  ['wait-operation', 'project-id', ['a b', '["a","b"]'], severalProjects],
   ['list-operations', 'project-id', ['[null]'], `item 1 ${onlyIds} .projects[].id)`],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
@@ -156,6 +157,7 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
+  ['wait-operation', { 'operation-id': '', 'response-file': 'a', 'project-id': 'a,b' }, /project-id: .*expected one/],
   [
     'wait-operation',
     { 'operation-id': 'all', filter: 'id=x\nstatus=x', since: 'x' },

@@ -395,6 +395,7 @@ describe('`list-projects`', () => {
     }
   });
 
+  // `test/unit/modes/list/projects.test.ts` shows how ids are split into batches.
   test('applies filter, limit, max-batches and fail-on within the shard', async (context) => {
     const text = projects.body(numbered(projects, 40));
     const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;
