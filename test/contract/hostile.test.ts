@@ -60,7 +60,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-describe('text of the service:', () => {
+describe('untrusted text from the API:', () => {
   /** What a service responds that has the text in every field. */
   function everywhere(written: string): Respond {
     const times = { created_at: written, updated_at: written, last_used_at: written };
@@ -84,15 +84,18 @@ describe('text of the service:', () => {
   }
 
   // `test/processes/text.test.ts` shows the same for what a process prints with the real toolkit.
-  test.for(Object.entries(attacks))('every mode shows %s in a record field as text', async ([, attack], { run }) => {
-    for (const mode of modes) await run(mode, everywhere(attack));
-    await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
-    const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
-    const { summary } = await run('wait-operation', everywhere(attack), pair);
-    expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
-  });
+  test.for(Object.entries(attacks))(
+    'every mode shows %s in a record field as plain text',
+    async ([, attack], { run }) => {
+      for (const mode of modes) await run(mode, everywhere(attack));
+      await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
+      const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
+      const { summary } = await run('wait-operation', everywhere(attack), pair);
+      expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
+    },
+  );
 
-  test('every mode shows any text in a record field as text', async ({ run }) => {
+  test('every mode shows any text in a record field as plain text', async ({ run }) => {
     const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
       await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
     });
@@ -106,14 +109,17 @@ describe('text of the service:', () => {
   });
 
   const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
-  test.for(Object.entries(attacks))('a step shows %s in an error response as text', async ([, attack], { run }) => {
-    for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
-      const body = JSON.stringify({ message: attack, code: attack });
-      const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
-      expect(result.outputs['status']).toBe('error');
-      expect(errorOf(result)).toContain('status 422');
-    }
-  });
+  test.for(Object.entries(attacks))(
+    'a step shows %s in an error response as plain text',
+    async ([, attack], { run }) => {
+      for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
+        const body = JSON.stringify({ message: attack, code: attack });
+        const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
+        expect(result.outputs['status']).toBe('error');
+        expect(errorOf(result)).toContain('status 422');
+      }
+    },
+  );
 
   const every = Object.values(attacks).join('\n');
   const html = { 'content-type': 'text/html' };

@@ -74,8 +74,8 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   ['a 206', status(206), 1, /status 206 \(partial content\)/, baseUrlAdvice],
   ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
   ['an HTML page with 401', { kind: 'html', status: 401 }, 1, /status 401 with an HTML page “Sign in”/, /api-key/],
-  ['an untyped HTML page', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
-  ['a text typed as HTML', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
+  ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
+  ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
   // `test/processes/connections.test.ts` shows that nothing is sent to its target.
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
   ['a redirect with 307', redirect('/in', 307), 1, /307: the redirect to https:\/\/control\.test\/in /, baseUrlAdvice],
@@ -107,7 +107,7 @@ describe.for(named(calls))('%s', ([, one]) => {
   const cases = problems
     .filter(([name]) => method !== 'DELETE' || !ambiguousDelete.includes(name))
     .map((row) => [row[2] === 1 ? 'does not retry' : retries, ...row] as const);
-  test.for(cases)('%s after %s, and its error says what to do', async (row, context) => {
+  test.for(cases)('%s after %s, and the final error says what to do', async (row, context) => {
     const [, , fault, attempts, says, advises] = row;
     const { result, service } = await send(context, one, { faults: [{ fault }] });
     expectError(result, says, advises, new RegExp(`${method} /v2/`));

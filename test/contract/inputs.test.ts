@@ -134,7 +134,7 @@ test.for<Row>([
   ['create-key', 'key-label', ['Shop', 'my_shop', 'my shop', 'shöp', 'l'.repeat(21), 'a/b', 'a$b', '🔑'], badLabel],
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
-])('`%s` rejects these values of %s: %j', async (row, context) => {
+])('`%s` rejects %s: %j', async (row, context) => {
   const [mode, name, values, message] = row;
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
@@ -171,7 +171,7 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   for (const message of messages) expect(error).toMatch(message);
 });
 
-test('the step accepts a timeout of 24 days and an age of 366 days', async (context) => {
+test('the step accepts a timeout of 24 days and older-than: 366d', async (context) => {
   const stage = await setStage(context);
   const durations = { timeout: '24d', 'request-timeout': '24d' };
   const listed = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '366d', ...durations });

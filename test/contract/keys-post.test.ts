@@ -73,7 +73,7 @@ describe('the minted key:', () => {
   });
 });
 
-describe('the parent key:', () => {
+describe('the parent key in post:', () => {
   test.for([400, 403, 422])('post uses the parent key if the minted key gets a %i', async (code, context) => {
     const job = await runJob(context, { inPost: [onDelete(status(code))] });
     expectRevoked(job);
@@ -90,7 +90,7 @@ describe('the parent key:', () => {
     ['an empty api-key', ''],
     ['the api-key of another step', 'a-key-of-another-step'],
     ['half of the parent key', parentKey.slice(0, 20)],
-  ])('post does not use %s in place of the parent key', async ([, key], context) => {
+  ])('post never authenticates with %s', async ([, key], context) => {
     const plan = { inputs: { 'on-revoke-failure': 'fail' }, post: { inputs: { 'api-key': key } } };
     const job = await runJob(context, { ...plan, inPost: [onDelete(status(403), always)] });
     expectFailed(job, new RegExp(`The service says 403.*key-id: ${job.main.outputs['key-id']}`, 's'), 'error');

@@ -257,7 +257,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     JSON.stringify(one),
     one,
   ]);
-  test.for(odd)('rejects the pagination %s', async ([, pagination], context) => {
+  test.for(odd)('rejects a response whose pagination is %s', async ([, pagination], context) => {
     const { result } = await read(context, list, JSON.stringify({ [`${noun}s`]: [record(1)], pagination }));
     expectError(result, list, '`pagination.cursor`');
   });
@@ -334,19 +334,22 @@ describe('`list-operations`', () => {
     ['0', '366d', 260, 4, 0],
     ['120', '3h', 120, 2, 1],
     ['', '3h', 100, 1, 0],
-  ] as const)('with limit “%s” and since “%s” lists %i of 260 (requests: %i, warnings: %i)', async (row, context) => {
-    const [limit, since, count, requests, warnings] = row;
-    // The clock of the service measures `since`, whatever that of the runner says.
-    for (const ahead of since === '' ? [0] : [-120, 120]) {
-      const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
-      const ids = past(stage, 260);
-      const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit, since });
-      expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
-      expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
-      expect(stage.paths()).toHaveLength(requests);
-      expect(warningsOf(result)).toHaveLength(warnings);
-    }
-  });
+  ] as const)(
+    'with limit “%s” and since “%s” lists %i of 260 operations, with %i requests and %i warnings',
+    async (row, context) => {
+      const [limit, since, count, requests, warnings] = row;
+      // The clock of the service measures `since`, whatever that of the runner says.
+      for (const ahead of since === '' ? [0] : [-120, 120]) {
+        const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
+        const ids = past(stage, 260);
+        const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit, since });
+        expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
+        expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
+        expect(stage.paths()).toHaveLength(requests);
+        expect(warningsOf(result)).toHaveLength(warnings);
+      }
+    },
+  );
 
   test('with a filter reads pages until it has as many matches as limit', async (context) => {
     const stage = await setStage(context, { operations: 0 });

@@ -156,7 +156,7 @@ describe('text that a runner takes as a command:', () => {
   });
 
   test.for(['se##[cret-key', '##[secret-key', 'secret-key##[', 'secret-key##', '#[secret-key', '[secret-key'])(
-    'the parent key %s between ## and [ is redacted as a whole',
+    'the step redacts the whole parent key “%s”, even between ## and [',
     async (key, context) => {
       const name = `##${key}[`;
       const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name }]), { 'api-key': key });

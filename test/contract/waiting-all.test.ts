@@ -122,7 +122,7 @@ describe('an empty list:', () => {
     expect(errorOf(result)).toMatch(/an empty list is trusted only if it is still empty 5s later/);
   });
 
-  test.for(['all', '[]'])('fail-on: empty makes the step fail (operation-id: %s)', async (ids, context) => {
+  test.for(['all', '[]'])('with fail-on: empty and operation-id: %s, the step fails', async (ids, context) => {
     const { result, took } = await waitFor(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
     expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });
     expect(errorOf(result)).toMatch(/fail-on: empty/);
@@ -197,7 +197,7 @@ describe('reading the list:', () => {
     expect(['timeout', 'error']).toContain(result.outputs['status']);
   });
 
-  test('a poll that fails at its second page does not end the wait, even after a complete poll', async (context) => {
+  test('if page 2 of a poll fails, the wait goes on, although an earlier poll read all pages', async (context) => {
     const faults = [{ endpoint: 'list-operations', nth: 5, fault: status(404) } as const];
     const plans = [...many(150, ended), { lengthMs: second }];
     const { result, times } = await waitFor(context, plans, { ...all, 'poll-interval': '2s' }, { faults });

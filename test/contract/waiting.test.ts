@@ -263,7 +263,7 @@ describe('several operations:', () => {
     if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(requested).toHaveLength(2);
   });
 
-  test('of 100 operations beyond the newest 200, the step requests 12 at a time, and one that hangs delays no other', async (context) => {
+  test('the step requests operations beyond the newest 200 singly, 12 at a time, and a hanging request delays no other', async (context) => {
     const delay: Fault = { kind: 'delay', ms: 150 };
     const faults = (id: string) => [{ path: id, count: 1, fault: hang }, { fault: delay }];
     const options = { buried: 100, faults };

@@ -110,7 +110,7 @@ const cases = Object.entries(outcomes).flatMap(([kind, variants]) =>
 for (const network of ['virtual time', 'sockets'] as const) {
   describe(`with ${network}:`, () => {
     test.for(cases)(
-      'the fault %j has its expected effect, and the next request succeeds',
+      'one request meets the fault %j, and the next request succeeds',
       async ([fault, outcome, after], context) => {
         const faults = [{ nth: 1, fault }];
         const { listProjects, requests, allEnded, elapsed } = await connect(context, network, { faults });

@@ -2,16 +2,17 @@ import fc from 'fast-check';
 
 /** Each could be taken for more than text in a way of its own. */
 export const attacks: Readonly<Record<string, string>> = {
-  'a command': '::error::HACKED',
-  'a command on a line of its own':
+  'a workflow command': '::error::HACKED',
+  'a workflow command on a line of its own':
     'x\n::set-output name=status::HACKED\r::add-mask::running\r\n::stop-commands::HACKED',
-  'a command after blanks': ' \t\u00a0\u2028\u0085::warning::HACKED',
-  'an old command': '##[error]HACKED ##[set-env name=PATH]HACKED ###[debug]HACKED',
-  'an escaped command': '%0A::error::HACKED%0D%25',
-  'terminal escapes': '\u001b[31mred\u001b[2J\u009b1;1H\u001b]8;;https://evil.example\u0007here\u001b]8;;\u0007',
-  'bidirectional controls': 'safe\u202Egnp.exe\u2066\u2069\u200F\u061C',
+  'a workflow command after blanks': ' \t\u00a0\u2028\u0085::warning::HACKED',
+  'a workflow command of the old form': '##[error]HACKED ##[set-env name=PATH]HACKED ###[debug]HACKED',
+  'an escaped workflow command': '%0A::error::HACKED%0D%25',
+  'terminal escape sequences':
+    '\u001b[31mred\u001b[2J\u009b1;1H\u001b]8;;https://evil.example\u0007here\u001b]8;;\u0007',
+  'bidirectional control characters': 'safe\u202Egnp.exe\u2066\u2069\u200F\u061C',
   'characters without width': '\uFEFFa\u200Bb\u200Dc\u2060',
-  'uncommon line ends': 'a\u2028::error::HACKED\u2029b\u0085c\vd\fe',
+  'unusual line separators': 'a\u2028::error::HACKED\u2029b\u0085c\vd\fe',
   'a null character': 'a\u0000b',
   'lone surrogates': 'a\uD800b\uDC00',
   HTML: '<img src=x onerror=alert(1)></code></td></table><script>alert(1)</script><!-- <details>',
@@ -22,8 +23,8 @@ export const attacks: Readonly<Record<string, string>> = {
   'a code fence': '```\n```mermaid\ngraph TD\nHACKED-->B\n```\n',
   'Mermaid syntax': 'end :crit, 0, 1\nclick 1 href "https://evil.example"\n%%{init: {"theme":"dark"}}%% section x; x:y',
   'the end of a file command': 'x\nEOF\nghadelimiter_x\nstatus=HACKED\nstatus<<EOF\nHACKED\nEOF',
-  'the name of a prototype': '__proto__',
-  'the name of a constructor': 'constructor',
+  'the word __proto__': '__proto__',
+  'the word constructor': 'constructor',
   'a long text': 'HACKED '.repeat(2_000),
 };
 

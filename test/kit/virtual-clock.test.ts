@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual/clock.js';
 
-test('the virtual clock runs scheduled calls in order of time, and no cancelled calls', async () => {
+test('the virtual clock runs scheduled calls in the order of their times, and skips cancelled calls', async () => {
   const clock = new VirtualClock(1_000_000);
   const called: string[] = [];
   const note = (name: string) => () => called.push(`${name}@${clock.now()}`);

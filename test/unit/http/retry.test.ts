@@ -11,7 +11,7 @@ test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are t
   expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
 });
 
-test('a 429 without Retry-After that is parsed after the deadline is reported as DeadlineExceeded', async () => {
+test('if the deadline passes before a 429 without Retry-After is parsed, the error is DeadlineExceeded', async () => {
   let now = 0;
   const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
   const attempt = async () => {

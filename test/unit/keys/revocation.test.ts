@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
 const claims = {
   revoked: 'proves that the key is revoked',
   'already-gone': 'proves that the key was already gone',
-  nothing: 'proves nothing',
+  nothing: 'does not prove that the key is gone',
 };
 const cases = rows.map(([evidence, ...row]) => [`${evidence} ${claims[row[2]]}`, ...row] as const);
 

@@ -26,7 +26,7 @@ test.each([
   ['action=create_branch\r\nbranch_id=*', 'admits'],
   ['action=create_*\nbranch_id=br-2*', 'rejects'],
   ['branch_id=br=1', 'rejects'],
-])('the filter %j %s the action create_branch of the branch br-1', (text, verdict) => {
+])('the filter %j %s an operation create_branch on br-1', (text, verdict) => {
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
 });
 

@@ -7,7 +7,7 @@ import { ProgressLog } from '../../../../src/modes/wait-operation/progress-log.j
 import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
 import { VirtualClock } from '../../../virtual/clock.js';
 
-test('an operation is not polled before its Retry-After is over, even after a failure that ends the wait', () => {
+test('no poll of an operation precedes the end of its Retry-After, even if another failure ended the wait', () => {
   const clock = new VirtualClock();
   const deadline = new Deadline(clock, 60_000, new Cancellation());
   const random = () => 0.5;
