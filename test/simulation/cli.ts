@@ -12,8 +12,8 @@ import { runMany } from './run-many.js';
 import { simulate } from './simulate.js';
 import { showRun } from './trace.js';
 
-/** Fewer runs say nothing about the count of a cell. */
-const enoughRuns = 200_000;
+/** Fewer runs say nothing about the count of a cell: the rarest is reached about 20 times in 200,000. */
+const enoughRuns = 500_000;
 const minInCell = 20;
 const maxShown = 20;
 const progressEvery = 10_000;

@@ -70,7 +70,9 @@ function* delayed(step: StepRecord, { stage }: Run): Generator<string> {
     const { at, phase } = endOf(operation);
     if (isRemoved || phase !== 'bad' || at > step.deadline) continue;
     const from = Math.max(at, main.startedAt);
-    const latest = from + step.lag(from) + silenceMs + 8 * stage.tripMs + 10 + stage.slackMs;
+    // The pause may begin after that silence, and grows with the time waited.
+    const pauseFrom = from + silenceMs;
+    const latest = pauseFrom + step.lag(pauseFrom) + 8 * stage.tripMs + 10 + stage.slackMs;
     if (main.endedAt > latest) yield `saw a failure ${Math.round(main.endedAt - from)} ms late`;
   }
 }
