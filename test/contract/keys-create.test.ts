@@ -77,7 +77,7 @@ describe('create-key', () => {
 });
 
 // `inputs.test.ts` shows which names are rejected.
-test('create-key exports the key as any variable that does not control later steps', async (context) => {
+test('create-key exports the key to every variable that does not control later steps', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const name of ['DB_API_KEY', 'PGPASSWORD', 'KEY', '_key', 'db_key2', 'MY_PATH', 'XGITHUB_TOKEN']) {
     const main = await stage.runMode('create-key', { 'export-env': name });
