@@ -139,7 +139,7 @@ function runScript({ args, env, onData }: ChildOptions): StepProcess {
   const fake = { env, stdout: open('stdout'), exitCode: 0 };
   script(createRequire(import.meta.url), fake, { log: print('stdout'), error: print('stderr') });
   return {
-    ended: Promise.resolve({ exitCode: fake.exitCode, signal: null, ms: 0 }),
+    ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }),
     hasExited: true,
     kill: () => {},
   };

@@ -42,3 +42,12 @@ async function seen(context: TestContext, play: Play, options: StageOptions): Pr
       .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
   );
 }
+
+test('a step in virtual time dates its lines, its signals and its end by that time', async (context) => {
+  const stage = await setStage(context);
+  const step = stage.start({ 'operation-id': stage.operation({ lengthMs: Number.POSITIVE_INFINITY }).id });
+  stage.after(12_345, () => step.kill('SIGTERM'));
+  const { lines, signals, ms } = await step.done;
+  expect(lines[0]?.ms).toBe(0);
+  expect([lines.at(-1)?.ms, signals, ms]).toEqual([12_345, [{ signal: 'SIGTERM', ms: 12_345 }], 12_345]);
+});

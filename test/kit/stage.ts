@@ -132,6 +132,7 @@ export async function setStage(
     limitMs: overSockets ? 35_000 : 30_000,
     node: process.env['NODE_OF_BUNDLE'],
     spawn,
+    now: virtual && (() => clock.now()),
     job,
   };
   const startMode: Stage['startMode'] = (mode, inputs, more) => {

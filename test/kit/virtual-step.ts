@@ -28,7 +28,6 @@ export function spawnVirtual(
   part: 'main' | 'post',
   { clock, exchange, runs, random, clockAheadMs }: VirtualHost,
 ): StepProcess {
-  const startedAt = clock.now();
   const running = new VirtualProcess({
     work: part === 'main' ? mainWork(runs) : postWork(env),
     clock,
@@ -41,8 +40,7 @@ export function spawnVirtual(
   });
   const ended = clock.run(running.ended).then((exit): ChildEnd => {
     if (exit === 'hung') throw new Error('The step does not end.');
-    const end = exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' as const } : { exitCode: exit, signal: null };
-    return { ...end, ms: clock.now() - startedAt };
+    return exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' } : { exitCode: exit, signal: null };
   });
   return {
     ended,

@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { performance } from 'node:perf_hooks';
 
 export type Stream = 'stdout' | 'stderr';
 
@@ -16,7 +15,6 @@ export interface ChildOptions {
 export interface ChildEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly ms: number;
 }
 
 /** The process of a step. */
@@ -33,14 +31,13 @@ process.on('exit', () => {
 });
 
 export function startChild({ file, args, cwd, env, onData }: ChildOptions): StepProcess {
-  const startedAt = performance.now();
   const child = spawn(file, args, { cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
   running.add(child);
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].on('data', (chunk: Buffer) => onData(stream, chunk));
   const ended = once(child, 'close').then(([exitCode, signal]): ChildEnd => {
     running.delete(child);
-    return { exitCode, signal, ms: performance.now() - startedAt };
+    return { exitCode, signal };
   });
   return {
     ended,

@@ -32,6 +32,8 @@ export interface StepOptions {
   readonly job?: Job | undefined;
   /** Starts the process of the step. Default: a real one. */
   readonly spawn?: ((options: ChildOptions, part: 'main' | 'post') => StepProcess) | undefined;
+  /** The clock of that process, in milliseconds. */
+  readonly now?: (() => number) | undefined;
 }
 
 export interface Line {
@@ -44,6 +46,8 @@ export interface Line {
 
 export interface StepResult extends ChildEnd, FileEffects {
   readonly conclusion: 'success' | 'failure' | 'cancelled';
+  /** How long the process ran. */
+  readonly ms: number;
   /** The step ran over its limit. In a test, that is a failure in any case. */
   readonly overran: boolean;
   readonly stdout: string;
@@ -119,8 +123,9 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     log.annotate('warning', `Unexpected input(s) ${given}, valid inputs are [${valid}]`, 'runner');
   }
 
-  const startedAt = performance.now();
-  const elapsed = () => performance.now() - startedAt;
+  const { now = () => performance.now() } = given;
+  const startedAt = now();
+  const elapsed = () => now() - startedAt;
   const lines: Line[] = [];
   const open = (stream: Stream) =>
     new LineSplitter((text) => {
@@ -150,6 +155,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       clearTimeout(limit);
       isOver = true;
     });
+    const ms = elapsed();
     const [stdout, stderr] = [streams.stdout.end(), streams.stderr.end()];
     const { annotations, commands, masks } = log;
     const effects = takeFiles(files, log, job, stage);
@@ -158,6 +164,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       ...end,
       ...effects,
       conclusion: cancelling ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
+      ms,
       overran,
       stdout,
       stderr,
