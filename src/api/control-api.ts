@@ -48,39 +48,36 @@ export class ControlApi {
     });
   }
 
-  /** Pages of operations, newest first. The pages together have at most `max` operations. */
-  operations(projectId: string, max: number, policy: RequestPolicy): AsyncGenerator<Operation[]> {
+  /** Pages of operations, newest first. `from`: the cursor of an earlier page. */
+  operations(projectId: string, policy: RequestPolicy, from?: string): AsyncGenerator<Page<Operation>> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
-    return this.#pages(max, (cursor) => {
+    const fetchPage = (cursor: string | undefined) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, maxListBytes, policy, (body) =>
-        parsePage(body, 'operations', (item, place) => parseOperation(item, place, projectId)),
+      return this.#get(`${path}?${query}`, maxListBytes, policy, (body, { headers }) =>
+        parsePage(body, headers, 'operations', (item, place) => parseOperation(item, place, projectId)),
       );
-    });
+    };
+    return pages(fetchPage, () => this.#warnOfPage(), from);
   }
 
   /** Pages of projects. The first request has no parameters, as documented. A cursor in the response leads to more pages. */
-  projects(policy: RequestPolicy): AsyncGenerator<ApiRecord[]> {
-    return this.#pages(Number.POSITIVE_INFINITY, (cursor) => {
+  projects(policy: RequestPolicy): AsyncGenerator<Page<ApiRecord>> {
+    const fetchPage = (cursor: string | undefined) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
-      return this.#get(`projects${query}`, maxProjectsBytes, policy, (body) =>
-        parsePage(body, 'projects', parseProject),
+      return this.#get(`projects${query}`, maxProjectsBytes, policy, (body, { headers }) =>
+        parsePage(body, headers, 'projects', parseProject),
       );
-    });
+    };
+    return pages(fetchPage, () => this.#warnOfPage());
   }
 
   /** A page without new records causes one warning per step, however many lists the step reads. */
-  #pages<T extends ApiRecord>(
-    max: number,
-    fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
-  ): AsyncGenerator<T[]> {
-    return pages(max, fetchPage, () => {
-      if (this.#warnedOfPages) return;
-      this.#warnedOfPages = true;
-      this.#connection.log.warning(
-        'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.',
-      );
-    });
+  #warnOfPage(): void {
+    if (this.#warnedOfPages) return;
+    this.#warnedOfPages = true;
+    this.#connection.log.warning(
+      'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.',
+    );
   }
 
   /** Sends a single request. Before sending another, the caller must check whether the service created a key. */

@@ -1,6 +1,7 @@
-import type { HttpHeaders, HttpResponse } from '../http/exchange.js';
+import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
+import { findMissing, type Missing } from './missing.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
 /** A key as the service lists it, without its secret. */
@@ -10,8 +11,8 @@ export interface Key extends ApiRecord {
 
 export interface KeyList {
   readonly keys: readonly Key[];
-  /** False if the response says that there are more keys. Only a complete list proves that a key does not exist. */
-  readonly isComplete: boolean;
+  /** What the list leaves out, if anything. Only a whole list proves that a key does not exist. */
+  readonly missing: Missing['missing'];
 }
 
 /** A new key. The service sends the secret only in the response that creates the key. */
@@ -27,7 +28,7 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
   if (status !== 200) throw unexpectedShape('status', '200', status);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
   const keys = new Map(body.map((item, index) => parseKey(item, `[${index}]`)).map((key) => [key.id, key]));
-  return { keys: [...keys.values()], isComplete: !announcesMore(headers) };
+  return { keys: [...keys.values()], missing: findMissing(body, headers).missing };
 }
 
 function parseKey(value: Json, place: string): Key {
@@ -73,23 +74,4 @@ export function parseRevoked(body: Json, id: string): boolean {
 function integerDigits(id: Json | undefined): string | undefined {
   const digits = typeof id === 'number' || typeof id === 'string' ? toText(id) : '';
   return isKeyId(digits) ? digits : undefined;
-}
-
-/** Services send the cursor or the number of the next page in one of these headers. */
-const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
-
-/** True if the headers announce another page. No documented request would return that page, so the list stays incomplete. */
-export function announcesMore(headers: HttpHeaders): boolean {
-  const hasCursor = cursorHeaders.some((name) => !['', 'null'].includes(headers[name]?.trim() ?? ''));
-  return hasCursor || hasNextLink(headers['link'] ?? '');
-}
-
-/** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */
-function hasNextLink(link: string): boolean {
-  // Link targets may contain `;` and `,`, which also separate parameters, so strip the targets first.
-  const parameters = link.replace(/<[^<>]*>/g, '').matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*))/g);
-  return [...parameters].some(([, name = '', quoted, bare = '']) => {
-    const words = (quoted ?? bare).toLowerCase().split(/[\s"']+/);
-    return name.toLowerCase() === 'rel' && words.includes('next');
-  });
 }

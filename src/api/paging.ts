@@ -1,4 +1,5 @@
 import { RequestError } from '../http/errors.js';
+import type { Missing } from './missing.js';
 
 /** Records per page. A smaller `limit` still reads a whole page, which shows whether the limit truncated the list. */
 export const pageSize = 100;
@@ -6,40 +7,39 @@ export const pageSize = 100;
 const maxPagesWithoutNew = 5;
 const noNewRecords = 'The list has more pages, but they contain no new records';
 
-export interface Page<T> {
-  readonly records: T[];
+export interface Page<T> extends Missing {
+  readonly records: readonly T[];
+  /** Where the list goes on. Undefined at the end of the list. */
   readonly cursor: string | undefined;
 }
 
 /**
- * Reads a list page by page. Stops after `max` records, at an empty page, and at a missing or repeated cursor. A record can
- * appear twice if the list changes during the read, so duplicates are dropped. A page of only duplicates is reported: the
- * service may be ignoring the cursor, and then the rest of the list is missing.
+ * Reads a list page by page, from its beginning or a cursor. The list ends at an empty page, and at a missing or repeated
+ * cursor. The last page is always yielded. A record can appear twice if the list changes during the read, so duplicates are
+ * dropped. A page of only duplicates is reported: the service may be ignoring the cursor, and then the rest of the list is
+ * missing. Each page repeats what earlier ones left out, so the latest page tells whether the list is whole.
  */
 export async function* pages<T extends { readonly id: string }>(
-  max: number,
   fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
   onPageWithoutNew: () => void,
-): AsyncGenerator<T[]> {
-  const seenCursors = new Set<string>();
+  from?: string,
+): AsyncGenerator<Page<T>> {
+  const endingCursors = new Set<string | undefined>([undefined, from]);
   const seenIds = new Set<string>();
-  let cursor: string | undefined;
+  let cursor = from;
+  let missing: Missing = { missing: undefined, isUnavailable: false };
   let pagesWithoutNew = 0;
   do {
     const page = await fetchPage(cursor);
-    if (page.records.length === 0) return;
-    const fresh: T[] = [];
-    for (const record of page.records) {
-      if (seenIds.size >= max || seenIds.has(record.id)) continue;
-      seenIds.add(record.id);
-      fresh.push(record);
-    }
-    if (fresh.length > 0) yield fresh;
-    else onPageWithoutNew();
-    cursor = page.cursor;
-    if (cursor === undefined || seenCursors.has(cursor)) return;
-    pagesWithoutNew = fresh.length === 0 ? pagesWithoutNew + 1 : 0;
-    if (pagesWithoutNew > maxPagesWithoutNew) throw new RequestError(noNewRecords, { status: 200, transient: false });
-    seenCursors.add(cursor);
-  } while (seenIds.size < max);
+    const records = page.records.filter(({ id }) => seenIds.size < seenIds.add(id).size);
+    const isOld = records.length === 0 && page.records.length > 0;
+    if (isOld) onPageWithoutNew();
+    pagesWithoutNew = isOld ? pagesWithoutNew + 1 : 0;
+    cursor = page.records.length === 0 || endingCursors.has(page.cursor) ? undefined : page.cursor;
+    if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew)
+      throw new RequestError(noNewRecords, { status: 200, transient: false });
+    endingCursors.add(cursor);
+    if (page.missing !== undefined) missing = page;
+    yield { ...missing, records, cursor };
+  } while (cursor !== undefined);
 }

@@ -1,5 +1,7 @@
+import type { HttpHeaders } from '../http/exchange.js';
 import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
+import { findMissing } from './missing.js';
 import type { Page } from './paging.js';
 
 /** A record as the service sent it. */
@@ -68,14 +70,21 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
 }
 
 /** Parses a page of a list. `name`: the field of the body that holds the list. */
-export function parsePage<T>(body: Json, name: string, parse: (item: Json, place: string) => T): Page<T> {
+export function parsePage<T>(
+  body: Json,
+  headers: HttpHeaders,
+  name: string,
+  parse: (item: Json, place: string) => T,
+): Page<T> {
   if (!isObject(body)) {
     const type = Array.isArray(body) ? 'an array' : 'not an object';
     throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
   }
   const list = body[name];
   if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
-  return { records: list.map((item, index) => parse(item, `${name}[${index}]`)), cursor: parseCursor(body) };
+  const cursor = parseCursor(body);
+  const records = list.map((item, index) => parse(item, `${name}[${index}]`));
+  return { records, cursor, ...findMissing(body, headers, cursor) };
 }
 
 function parseCursor({ pagination }: JsonObject): string | undefined {

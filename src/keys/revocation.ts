@@ -73,9 +73,9 @@ function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): b
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
 
-export function includesKey({ keys, isComplete }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
+export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
   const listed = keys.find((key) => key.id === id);
-  if (listed === undefined) return isComplete ? false : 'unknown';
+  if (listed === undefined) return missing === undefined ? false : 'unknown';
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
@@ -90,8 +90,8 @@ export function incompleteKeyList(): RequestError {
 }
 
 export async function listKeysNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<KeyList> {
-  const { keys, isComplete } = await api.keys(policy);
-  return { keys: keys.filter((key) => key.name === name), isComplete };
+  const { keys, missing } = await api.keys(policy);
+  return { keys: keys.filter((key) => key.name === name), missing };
 }
 
 export type RevocationResult = { readonly id: string } & (

@@ -10,7 +10,7 @@ import {
 } from '../../src/action/inputs/input-values.js';
 import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
-import { announcesMore } from '../../src/api/keys.js';
+import { findMissing } from '../../src/api/missing.js';
 import { parseResponse } from '../../src/api/parse-response.js';
 import { createRequest } from '../../src/api/request.js';
 import { RequestError } from '../../src/http/errors.js';
@@ -67,7 +67,7 @@ const cases: readonly (readonly [what: string, parse: (text: string) => unknown,
   ['a key name', parseKeyName, [of('-'), of('a-run1-1-')]],
   ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
   ['a text full of secrets', redact('aaaaaaaa'), [of('a')]],
-  ['a Link header', (link) => announcesMore({ link }), [of('<'), of(';a="b'), of('; rel')]],
+  ['a Link header', (link) => findMissing([], { link }), [of('<'), of(';a="b'), of('; rel')]],
 ];
 
 test.for(cases)('a huge text is read in linear time as %s', ([, parse, texts]) => {

@@ -77,9 +77,9 @@ async function revokeStrayKeys(
   try {
     checkRetryAfter(createError, deadline);
     await deadline.sleep(createError.retryAfterMs ?? 0);
-    const { keys, isComplete } = await listKeysNamed(name, api, policy);
+    const { keys, missing } = await listKeysNamed(name, api, policy);
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
-    if (!isComplete) throw incompleteKeyList();
+    if (missing !== undefined) throw incompleteKeyList();
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;

@@ -1,4 +1,5 @@
 import type { Key } from '../../api/keys.js';
+import type { Page } from '../../api/paging.js';
 import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
 import { UserError } from '../../keys/revocation.js';
 import { defaultPolicy } from '../default-policy.js';
@@ -34,9 +35,9 @@ export interface ListResult<T extends ApiRecord = ApiRecord> {
 }
 
 export async function listKeys(settings: ListSettings, collaborators: Collaborators): Promise<ListResult<Key>> {
-  const { keys, isComplete } = await collaborators.api.keys(defaultPolicy(collaborators));
+  const { keys, missing } = await collaborators.api.keys(defaultPolicy(collaborators));
   const result = await collect([keys], settings, collaborators);
-  if (isComplete) return result;
+  if (missing === undefined) return result;
   const what = 'The list of keys is incomplete: the response reports more keys than it contains.';
   if (settings.failOn !== undefined && result.records.length === 0)
     throw new UserError(`${what} A matching key may be missing. Check the keys in the console.`);
@@ -49,13 +50,16 @@ export async function listOperations(
   collaborators: Collaborators,
 ): Promise<ListResult<Operation>> {
   const { api, deadline } = collaborators;
-  const pages = api.operations(projectId, Number.POSITIVE_INFINITY, defaultPolicy(collaborators));
+  const pages = recordsOf(api.operations(projectId, defaultPolicy(collaborators)));
   const recent = since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);
   return collect(recent, settings, collaborators);
 }
 
 /** The service lists the newest operations first, so the first operation created before `sinceMs` ends the list. */
-async function* takeSince(pages: AsyncIterable<Operation[]>, sinceMs: () => number): AsyncGenerator<Operation[]> {
+async function* takeSince(
+  pages: AsyncIterable<readonly Operation[]>,
+  sinceMs: () => number,
+): AsyncGenerator<readonly Operation[]> {
   let known: number | undefined;
   for await (const page of pages) {
     // Only a response shows the service's clock, so the time is read after the first page.
@@ -71,12 +75,19 @@ export async function listProjects(
   { shard, ...settings }: ListProjectsSettings,
   collaborators: Collaborators,
 ): Promise<ListResult> {
-  const pages = collaborators.api.projects(defaultPolicy(collaborators));
+  const pages = recordsOf(collaborators.api.projects(defaultPolicy(collaborators)));
   return collect(shard === undefined ? pages : takeShard(pages, shard), settings, collaborators);
 }
 
-async function* takeShard(pages: AsyncIterable<ApiRecord[]>, { number, total }: Shard): AsyncGenerator<ApiRecord[]> {
+async function* takeShard(
+  pages: AsyncIterable<readonly ApiRecord[]>,
+  { number, total }: Shard,
+): AsyncGenerator<ApiRecord[]> {
   for await (const page of pages) yield page.filter(({ id }) => shardNumber(id, total) === number);
+}
+
+async function* recordsOf<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<readonly T[]> {
+  for await (const { records } of pages) yield records;
 }
 
 const progressIntervalMs = 10_000;

@@ -48,8 +48,8 @@ export class KeyRegister {
   }
 
   /** `except`: the id of a key to skip. */
-  update({ keys, isComplete }: KeyList, except: string | undefined): void {
-    this.isComplete = isComplete;
+  update({ keys, missing }: KeyList, except: string | undefined): void {
+    this.isComplete = missing === undefined;
     for (const key of keys) {
       if (key.id === except || key.name === undefined) continue;
       const pending = this.#pending.get(key.id);

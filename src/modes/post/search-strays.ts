@@ -38,7 +38,7 @@ export function searchStrays(
   async function readList(): Promise<void> {
     const list = await api.keys({ deadline: phase, retry: noRetry });
     register.update(list, except);
-    if (!list.isComplete) throw incompleteKeyList();
+    if (list.missing !== undefined) throw incompleteKeyList();
   }
 
   async function revoke(key: CreatedKey): Promise<Round['failure']> {

@@ -21,7 +21,7 @@ export async function revokeKeys(
 
 /** Returns at most one key. Throws if several keys have the name. */
 async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<readonly Key[]> {
-  const { keys, isComplete } = await listKeysNamed(name, api, policy);
+  const { keys, missing } = await listKeysNamed(name, api, policy);
   const shown = sanitizeLine(name, 80);
   if (keys.length > 1) {
     const ids = joinFirst(keys.map(({ id }) => id));
@@ -29,7 +29,7 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
       `${keys.length} keys are named ${shown}: ${ids}. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   }
-  if (!isComplete) {
+  if (missing !== undefined) {
     throw new UserError(
       `The list of keys is incomplete: the response reports more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );

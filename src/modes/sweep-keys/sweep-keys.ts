@@ -66,7 +66,7 @@ export async function sweepKeys(
     revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
     others: { ofOtherRepositories: made.length - ours.length, notOurs: list.keys.length - made.length },
     failures: lookups.failures,
-    listIsComplete: list.isComplete,
+    listIsComplete: list.missing === undefined,
   };
 }
 

@@ -98,12 +98,13 @@ export class ListReader {
     const since = forAll?.since;
     const isFirstForAll = forAll !== undefined && this.#firstReadAt === undefined;
     const maxRecords = isFirstForAll ? maxRecordsAtFirst : maxRecordsLater;
-    // The first poll must read back to `since`, so it has no maximum. The loop below ends the read.
-    const max = isFirstForAll ? Number.POSITIVE_INFINITY : maxRecords;
     let read = 0;
     this.excludedCount = 0;
     this.automaticCount = 0;
-    for await (const page of api.operations(projectId, max, policy)) {
+    for await (const { records } of api.operations(projectId, policy)) {
+      // The first poll must read back to `since`, so it has no maximum. The end of this loop ends the read.
+      const page = records.slice(0, isFirstForAll ? undefined : maxRecords - read);
+      if (page.length === 0) continue;
       failures.recordSuccess(projectId, projectId);
       read += page.length;
       // `since` is measured on the service's clock, and only a response tells its time.
@@ -115,7 +116,8 @@ export class ListReader {
         if (unseen.delete(operation.id) || shouldTrack) update(operation);
       }
       const isBeforeSince = creationTime(page.at(-1), 0) < (this.#countedFrom ?? Number.POSITIVE_INFINITY);
-      if (forAll === undefined ? unseen.size === 0 : read >= maxRecords && isBeforeSince) break;
+      const isEnough = read >= maxRecords && (isBeforeSince || !isFirstForAll);
+      if (isEnough || (forAll === undefined && unseen.size === 0)) break;
     }
     failures.recordSuccess(projectId, projectId);
     // If the first read covered the whole list, every operation that appears later is new, whatever its creation time is.

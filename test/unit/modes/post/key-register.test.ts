@@ -5,13 +5,13 @@ import { KeyRegister } from '../../../../src/modes/post/key-register.js';
 test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', silent);
   register.add('7', 0);
-  register.update({ keys: [{ id: '7', name: undefined, record: {} }], isComplete: true }, undefined);
+  register.update({ keys: [{ id: '7', name: undefined, record: {} }], missing: undefined }, undefined);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', silent);
   register.setGone(register.add('7', 0));
-  register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], isComplete: true }, undefined);
+  register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], missing: undefined }, undefined);
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });

@@ -1,0 +1,51 @@
+import type { HttpHeaders } from '../http/exchange.js';
+import { isAbsent, isObject, type Json, toText } from '../text/json.js';
+import { sanitizeId } from '../text/sanitize-line.js';
+import { joinFirst } from '../text/sentences.js';
+
+/** What a response says that its list leaves out. */
+export interface Missing {
+  /** For a message: says what is missing, or why. Undefined if nothing is. */
+  readonly missing: string | undefined;
+  /** True if the service could not read some of the records. Another response may contain them. */
+  readonly isUnavailable: boolean;
+}
+
+/** `cursor`: the documented cursor. Paging follows it, so whatever else the response announces is not lost. */
+export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): Missing {
+  const unavailable = isObject(body) ? (body['unavailable_project_ids'] ?? []) : [];
+  const ids = Array.isArray(unavailable) ? unavailable : [unavailable];
+  if (ids.length > 0) {
+    const named = joinFirst(ids.map((id) => sanitizeId(toText(id))));
+    return { missing: `the service could not read projects ${named}`, isUnavailable: true };
+  }
+  const place = cursor === undefined ? nextPagePlace(body, headers) : undefined;
+  const missing = place && `the response announces another page (${place})`;
+  return { missing, isUnavailable: false };
+}
+
+/** Services send the cursor or the number of the next page in one of these headers. */
+const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
+/** The same in the body or in its field `pagination`. */
+const cursorFields = ['cursor', 'next_cursor', 'nextCursor', 'next', 'next_page', 'next_page_token', 'has_more'];
+
+/** Names the place that announces another page. No documented request would return that page. */
+function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
+  const isSet = (value: Json | undefined) => !isAbsent(value) && !['', 'null', 'false'].includes(toText(value).trim());
+  const header =
+    cursorHeaders.find((name) => isSet(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
+  if (header !== undefined) return `header ${header}`;
+  const places = [body, isObject(body) ? body['pagination'] : undefined].filter(isObject);
+  const field = cursorFields.find((name) => places.some((place) => isSet(place[name])));
+  return field && `field ${field}`;
+}
+
+/** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */
+function hasNextLink(link = ''): boolean {
+  // Link targets may contain `;` and `,`, which also separate parameters, so strip the targets first.
+  const parameters = link.replace(/<[^<>]*>/g, '').matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*))/g);
+  return [...parameters].some(([, name = '', quoted, bare = '']) => {
+    const words = (quoted ?? bare).toLowerCase().split(/[\s"']+/);
+    return name.toLowerCase() === 'rel' && words.includes('next');
+  });
+}
