@@ -99,12 +99,13 @@ export class ControlApi {
 
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, maxBytes: number, policy: RequestPolicy, decode: Decode<T>): Promise<T> {
-    return withRetries(() => this.#attempt({ method: 'GET', path, maxBytes }, policy.deadline, decode), policy);
+    const call: Call = { method: 'GET', path, maxBytes };
+    return withRetries(() => this.#attempt(call, policy.deadline, decode, policy.resendAfter), policy);
   }
 
-  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>): Promise<T> {
+  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, resendAfter?: number): Promise<T> {
     const request = createRequest(call, this.#connection.access);
-    const response = await sendRequest(request, deadline, this.#connection);
+    const response = await sendRequest(request, deadline, this.#connection, resendAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;

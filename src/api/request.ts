@@ -39,11 +39,15 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
   };
 }
 
-/** Sends a single request and logs its outcome. Removes the API key from the response. */
+/**
+ * Sends a request and logs its outcome. Removes the API key from the response. After `resendAfter` milliseconds without a
+ * response, sends the request once more, on a new connection.
+ */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
   { exchange, access, log }: Connection,
+  resendAfter = Number.POSITIVE_INFINITY,
 ): Promise<HttpResponse> {
   const { method } = request;
   const { pathname, search } = request.url;
@@ -52,16 +56,31 @@ export async function sendRequest(
   const logOutcome = (outcome: string) =>
     log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
 
-  const requestDeadline = deadline.within(access.requestTimeout);
-  let response: HttpResponse;
+  /** Returns undefined if no response arrives within `ms` milliseconds. */
+  const send = async (sent: HttpRequest, ms: number): Promise<HttpResponse | undefined> => {
+    const requestDeadline = deadline.within(ms);
+    try {
+      return await requestDeadline.race((onCancel) => exchange(sent, onCancel));
+    } catch (error) {
+      if (!(error instanceof DeadlineExceeded) || requestDeadline.expiresAt >= deadline.expiresAt) throw error;
+      return undefined;
+    }
+  };
+  let response: HttpResponse | undefined;
   try {
-    response = redactResponse(await requestDeadline.race((onCancel) => exchange(request, onCancel)), access.apiKey);
+    if (resendAfter < access.requestTimeout) {
+      response = await send(request, resendAfter);
+      if (response === undefined) logOutcome('had no response and was sent once more');
+      response ??= await send({ ...request, onNewConnection: true }, access.requestTimeout);
+    } else {
+      response = await send(request, access.requestTimeout);
+    }
+    if (response === undefined) throw requestTimedOut(access);
+    response = redactResponse(response, access.apiKey);
   } catch (error) {
-    const isRequestTimeout = error instanceof DeadlineExceeded && requestDeadline.expiresAt < deadline.expiresAt;
-    const failure = isRequestTimeout ? requestTimedOut(access) : error;
-    logOutcome(failure instanceof Error ? failure.message : String(failure));
-    if (!(failure instanceof TransportError)) throw failure;
-    throw new RequestError(`${method} ${sanitizeLine(pathname)}: ${failure.message}`, failure, { cause: error });
+    logOutcome(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof TransportError)) throw error;
+    throw new RequestError(`${method} ${sanitizeLine(pathname)}: ${error.message}`, error, { cause: error });
   }
   if (response.wasResent) logOutcome('hit a closed connection and was retried on a new one');
   logOutcome(`status ${response.status}, request id ${sanitizeId(requestId(response) ?? 'unknown')}`);

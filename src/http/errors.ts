@@ -11,6 +11,8 @@ export class RequestError extends Error {
   readonly mayHaveTakenEffect: boolean;
   /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
   readonly isPage: boolean;
+  /** True if the host name does not exist. */
+  readonly isUnknownHost: boolean;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
     super(message, options);
@@ -19,6 +21,7 @@ export class RequestError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.mayHaveTakenEffect = details.mayHaveTakenEffect ?? false;
     this.isPage = details.isPage ?? false;
+    this.isUnknownHost = details.isUnknownHost ?? false;
   }
 
   /** True if the service asks the client to retry later. The contract does not treat 423 and 429 as failures. */
@@ -38,7 +41,7 @@ export class RequestError extends Error {
 }
 
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
-  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage'>>;
+  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isUnknownHost'>>;
 
 /** The `Retry-After` of a 423 or 429 ends after the deadline. */
 export class RetryAfterExceedsDeadline extends RequestError {

@@ -30,6 +30,9 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
 
+  const sendOnNewConnection = (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> =>
+    sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
+
   /** Uses an idle keep-alive connection. If the service has just closed that connection, retries once on a new one. */
   const sendOnKeptConnection: typeof sendDirectly = async (request, signal, agent) => {
     try {
@@ -37,7 +40,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     } catch (error) {
       if (!closedConnectionCodes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
       try {
-        const response = await sendDirectly(request, signal, agentFor(request.url.protocol, names, false));
+        const response = await sendOnNewConnection(request, signal);
         return { ...response, wasResent: true };
       } catch (secondError) {
         // A system error may mean that the second request was never sent. The first request may have taken effect, so its
@@ -86,6 +89,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
       try {
         if (proxy !== undefined) return await sendThroughProxy(request, signal, proxy);
+        if (request.onNewConnection) return await sendOnNewConnection(request, signal);
         const agent = keptAgentFor(url.protocol);
         const isUsed = Object.keys(agent.freeSockets).length > 0;
         const mayBeSentTwice = method !== 'POST';

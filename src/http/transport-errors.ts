@@ -21,7 +21,11 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
     (code.startsWith('HPE_') ? 'The response is not HTTP' : undefined);
   const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
   const text = reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`;
-  return new TransportError(text, { cause: error, mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)) });
+  return new TransportError(text, {
+    cause: error,
+    mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
+    isUnknownHost: code === 'ENOTFOUND',
+  });
 }
 
 /** True if the name lookup, the connection or the TLS handshake failed. Node sends the request only after these steps. */

@@ -64,7 +64,12 @@ export class Deadline {
 
   /** Returns a deadline that expires after `ms` milliseconds, but never later than the current deadline. */
   within(ms: number): Deadline {
-    return new Deadline(this.clock, Math.min(this.expiresAt, this.clock.now() + ms), this.cancellation);
+    return this.until(this.clock.now() + ms);
+  }
+
+  /** Like `within`, but with a time on the step's clock. */
+  until(time: number): Deadline {
+    return new Deadline(this.clock, Math.min(this.expiresAt, time), this.cancellation);
   }
 
   /**
@@ -95,8 +100,11 @@ export class Deadline {
 
   /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */
   sleep(ms: number): Promise<void> {
-    return this.race(
-      (onCancel) => new Promise((resolve) => onCancel(this.clock.schedule(this.clock.now() + ms, resolve))),
-    );
+    return this.sleepUntil(this.clock.now() + ms);
+  }
+
+  /** Like `sleep`, but until a time on the step's clock. */
+  sleepUntil(time: number): Promise<void> {
+    return this.race((onCancel) => new Promise((resolve) => onCancel(this.clock.schedule(time, resolve))));
   }
 }

@@ -102,7 +102,7 @@ export async function setStage(
       const toService: Exchange = async (request, onCancel) => {
         if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
         elsewhere.push(request);
-        throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
+        throw new TransportError('Unknown host', { mayHaveTakenEffect: false, isUnknownHost: true });
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);

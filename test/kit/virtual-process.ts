@@ -82,7 +82,7 @@ export class VirtualProcess {
         now: () => clock.now() - startedAt,
         // As Date.now(), without fractions.
         epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
-        schedule: (time, call) => clock.schedule(time + startedAt, () => this.#guard(call)),
+        schedule: (time, call) => clock.schedule(notBefore(time, startedAt), () => this.#guard(call)),
       },
       exchange: async (request, onCancel) => {
         const never = new Promise<never>(() => undefined);
@@ -132,4 +132,11 @@ export class VirtualProcess {
     this.#isReported = true;
     this.kill(succeeded ? 0 : 1);
   }
+}
+
+/** The sum, rounded up: like the real clock, this one must not call back before `now()` has reached the time. */
+function notBefore(time: number, startedAt: number): number {
+  let sum = startedAt + time;
+  while (sum - startedAt < time) sum *= 1 + Number.EPSILON;
+  return sum;
 }

@@ -24,8 +24,9 @@ export function many(count: number, plan: WaitPlan): WaitPlan[] {
 export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOptions, 'debug'> {
   /** Faults, also of the operations with these ids. */
   readonly faults?: readonly FaultRule[] | ((...ids: string[]) => readonly FaultRule[]);
-  /** After so many of the operations, more ended ones begin than one read of the newest 200 shows. */
+  /** After so many of the operations, others begin and end: more than a page shows, or as many as `buriedUnder` says. */
   readonly buried?: number;
+  readonly buriedUnder?: number;
   /** The runner cancels the step after so long. */
   readonly cancelAfterMs?: number;
   /** Acts before the step starts. */
@@ -45,7 +46,7 @@ export async function waitFor(
   context: TestContext,
   plans: readonly WaitPlan[],
   inputs: StepOptions['inputs'] = {},
-  { faults = [], buried = 0, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
+  { faults = [], buried = 0, buriedUnder = 150, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
 ): Promise<Wait> {
   const stage = await setStage(context, { operations: 0, ...options });
   const { projectIds, faults: faultPlan } = stage.service;
@@ -56,7 +57,7 @@ export async function waitFor(
     else begin();
   };
   for (const plan of plans.slice(0, buried)) start(plan);
-  if (buried > 0) for (const plan of many(250, ended)) stage.operation(plan);
+  if (buried > 0) for (const plan of many(buriedUnder, ended)) stage.operation(plan);
   for (const plan of plans.slice(buried)) start(plan);
   const idsOf = () => operations.map(({ id }) => id);
   for (const rule of typeof faults === 'function' ? faults(...idsOf()) : faults) faultPlan.add(rule);

@@ -33,12 +33,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'Node emits `error` and `close` after `aborted`, and each of them fails the read, too.',
   },
   {
-    file: 'src/modes/wait-operation/pace.ts',
-    source: 'if (this.#throttledInterval === 0 || this.deadline.clock.now() < this.#slowedUntil) return;',
-    change: 'this.#throttledInterval === 0 → false',
-    why: 'An interval of 0 stays 0, and the next pause sets the count of successes back.',
-  },
-  {
     file: 'src/action/inputs/inputs.ts',
     source: 'if (id === undefined || attempt === undefined || repository === undefined) return undefined;',
     change: 'id === undefined || attempt === undefined → id === undefined && attempt === undefined',
@@ -57,18 +51,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'Base64 has `=` only at its end.',
   },
   {
-    file: 'src/modes/wait-operation/list-reader.ts',
-    source: '#isRead = false;',
-    change: 'false → true',
-    why: 'Before the first list no operation is tracked, and an empty list is not trusted yet.',
-  },
-  {
-    file: 'src/modes/wait-operation/waiter.ts',
-    source: 'return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#pace.heldFor, 0);',
-    change: '0 → 1',
-    why: 'A timer of Node takes 1 ms at least.',
-  },
-  {
     file: 'src/modes/sweep-keys/sweep-keys.ts',
     source: 'if (attempt !== undefined && attempt > run.attempt)',
     change: 'attempt !== undefined → true',
@@ -79,12 +61,6 @@ export const equivalents: readonly Equivalent[] = [
     source: 'status: message.statusCode ?? 0,',
     change: '0 → 1',
     why: 'Node sets the status of every response.',
-  },
-  {
-    file: 'src/modes/wait-operation/pace.ts',
-    source: 'const easing = 200;',
-    change: '200 → 201',
-    why: 'The number is a choice, and half a percent of it changes no pause that a user could tell from the jitter.',
   },
   {
     file: 'src/http/connect.ts',

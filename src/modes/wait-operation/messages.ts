@@ -7,10 +7,10 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
-import { graceForUnlisted, recentFailureAge } from './list-reader.js';
+import { graceForUnlisted, recentFailureAge } from './limits.js';
+import type { WaitSettings } from './target.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
-import type { WaitSettings } from './waiter.js';
 
 type WaitContext = WaitSettings & ReportFacts;
 
@@ -77,14 +77,14 @@ export function waitMessages(
   }
 }
 
-function nothingToWaitFor({ failedBefore, excludedCount, automaticCount }: WaitResult, context: WaitContext): string {
+function nothingToWaitFor({ failedBefore, ignored }: WaitResult, context: WaitContext): string {
   if ('ids' in context.target) return 'The list of operation ids is empty, so there was nothing to wait for.';
   const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
   return sentences(
     `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
-    excludedCount > 0 && `The filter excluded ${plural(excludedCount, 'unfinished operation')}`,
-    automaticCount > 0 &&
-      `Ignored ${plural(automaticCount, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
+    ignored.excluded > 0 && `The filter excluded ${plural(ignored.excluded, 'unfinished operation')}`,
+    ignored.automatic > 0 &&
+      `Ignored ${plural(ignored.automatic, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
     failed.length > 0 &&
       `Operations that failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
   );
@@ -103,7 +103,7 @@ function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext
   if (!operations.some(isPending)) {
     const grace = formatDuration(graceForUnlisted);
     return [
-      `A new operation may be missing from the list at first, so an empty list is trusted only if it is still empty ${grace} later. Set timeout to more than ${grace}`,
+      `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending. Set timeout to more than ${grace}`,
     ];
   }
   return ['Operations may still finish: check them in the console, or raise timeout'];

@@ -30,15 +30,22 @@ const jitter = 0.15;
  */
 const easing = 200;
 
+/**
+ * - `usual`: the service answers
+ * - `throttled`: the last poll got a 423 or 429; the interval is already random, and must not become shorter
+ * - `easing`: polls succeed again, and the interval returns to the usual one; `successes` counts them
+ */
+type State =
+  | { readonly name: 'usual' }
+  | { readonly name: 'throttled'; readonly interval: number }
+  | { readonly name: 'easing'; readonly interval: number; readonly successes: number };
+
 /** Decides when the next poll and the next request may start. */
 export class Pace {
   readonly #fixed: number | undefined;
   readonly #began: number;
-  #last = 0;
-  /** 0 unless the service throttles. */
-  #throttledInterval = 0;
-  #successesSince = 0;
-  #wasThrottled = false;
+  #state: State = { name: 'usual' };
+  #lastPause: number;
   /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
   #slowedUntil = 0;
   /** After a 429, no request starts before this time on the step's clock. */
@@ -51,10 +58,11 @@ export class Pace {
   ) {
     this.#fixed = interval === 'auto' ? undefined : interval;
     this.#began = deadline.clock.now();
+    this.#lastPause = this.#fixed ?? minInterval;
   }
 
   get isSlowed(): boolean {
-    return this.#throttledInterval > 0;
+    return this.#state.name !== 'usual';
   }
 
   /** Time until a request may start. Negative if a request may start at once. */
@@ -64,25 +72,19 @@ export class Pace {
 
   /** Time until the next poll. */
   next(): number {
-    const waited = this.deadline.clock.now() - this.#began;
-    const usual = this.#fixed ?? Math.min(maxInterval, Math.max(minInterval, waited / 4));
-    if (this.#successesSince > 0 && this.#throttledInterval <= usual) {
-      this.#throttledInterval = 0;
-      this.#successesSince = 0;
-      this.#wasThrottled = false;
-    }
-    // A pause right after a 423 or 429 is already random. Jitter could make the pause shorter than `Retry-After`.
-    const drawn = this.#throttledInterval > 0 && this.#successesSince === 0;
-    const interval = Math.max(usual, this.#throttledInterval) * (drawn ? 1 : 1 - jitter * this.random());
-    this.#last = Math.max(this.#fixed ?? 0, interval);
-    return this.#last;
+    const usual = this.#usualInterval;
+    if (this.#state.name === 'easing' && this.#state.interval <= usual) this.#state = { name: 'usual' };
+    this.#lastPause = Math.max(this.#fixed ?? 0, this.#interval * this.#jitter());
+    return this.#lastPause;
   }
 
   /** Runs at the end of each poll. The poll is a success only if no parallel request was throttled. */
   recordPoll(): void {
-    if (this.#throttledInterval === 0 || this.deadline.clock.now() < this.#slowedUntil) return;
-    this.#successesSince += 1;
-    this.#throttledInterval = Math.min(this.#throttledInterval, crowdInterval) * (1 - this.#successesSince / easing);
+    const state = this.#state;
+    if (state.name === 'usual' || this.deadline.clock.now() < this.#slowedUntil) return;
+    const successes = state.name === 'easing' ? state.successes + 1 : 1;
+    const interval = Math.min(state.interval, crowdInterval) * (1 - successes / easing);
+    this.#state = { name: 'easing', interval, successes };
   }
 
   /** Returns the time until a throttled request is repeated. Only a 429 delays others: a 423 is about one resource. */
@@ -90,35 +92,42 @@ export class Pace {
     const now = this.deadline.clock.now();
     // The parallel requests were sent before the first 423 or 429 arrived, so only that response slows polling down.
     if (now >= this.#slowedUntil) {
-      this.#raiseInterval(status === 423 ? 0 : retryAfterMs);
-      this.#slowedUntil = now + this.next();
+      this.#state = { name: 'throttled', interval: this.#raisedInterval(status === 423 ? 0 : retryAfterMs) };
+      this.#lastPause = this.#interval;
+      this.#slowedUntil = now + this.#lastPause;
     }
     const until = Math.max(this.#slowedUntil, now + retryAfterMs);
     if (status === 429) this.#heldUntil = Math.max(this.#heldUntil, until);
     return until - now;
   }
 
-  #raiseInterval(retryAfter: number): void {
-    const previous = this.#last || (this.#fixed ?? minInterval);
-    const min = Math.max(Math.min(maxThrottledInterval, 2 * previous), retryAfter);
-    const max = Math.max(
-      this.#wasThrottled ? crowdInterval : maxLagAfterOne429 - previous,
-      retryAfterSpread * retryAfter,
-    );
-    const drawn = min + Math.max(0, max - min) * this.random();
-    this.#throttledInterval = retryAfter < maxThrottledInterval ? Math.min(maxThrottledInterval, drawn) : drawn;
-    this.#wasThrottled = true;
-    this.#successesSince = 0;
-  }
-
   /** Waits until the pace allows another request, then runs `attempt`. */
   async start<T>(attempt: () => Promise<T>): Promise<T> {
-    let waitedUntil = 0;
     // During the sleep, another 429 may extend the pause.
-    while (this.#heldUntil > Math.max(waitedUntil, this.deadline.clock.now())) {
-      waitedUntil = this.#heldUntil;
-      await this.deadline.sleep(this.heldFor);
-    }
+    while (this.heldFor > 0) await this.deadline.sleepUntil(this.#heldUntil);
     return attempt();
+  }
+
+  get #usualInterval(): number {
+    const waited = this.deadline.clock.now() - this.#began;
+    return this.#fixed ?? Math.min(maxInterval, Math.max(minInterval, waited / 4));
+  }
+
+  get #interval(): number {
+    return Math.max(this.#usualInterval, this.#state.name === 'usual' ? 0 : this.#state.interval);
+  }
+
+  /** An interval right after a 423 or 429 is already random. Jitter could make it shorter than `Retry-After`. */
+  #jitter(): number {
+    return this.#state.name === 'throttled' ? 1 : 1 - jitter * this.random();
+  }
+
+  #raisedInterval(retryAfter: number): number {
+    const previous = this.#lastPause;
+    const min = Math.max(Math.min(maxThrottledInterval, 2 * previous), retryAfter);
+    const maxOnce = this.isSlowed ? crowdInterval : maxLagAfterOne429 - previous;
+    const max = Math.max(maxOnce, retryAfterSpread * retryAfter);
+    const drawn = min + Math.max(0, max - min) * this.random();
+    return retryAfter < maxThrottledInterval ? Math.min(maxThrottledInterval, drawn) : drawn;
   }
 }

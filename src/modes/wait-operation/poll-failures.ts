@@ -1,8 +1,10 @@
 import { RequestError } from '../../http/errors.js';
-import { exponentialBackoff, type RequestPolicy, type RetryRule } from '../../http/retry.js';
+import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
+import { IncompleteList } from './incomplete-list.js';
 import type { Pace } from './pace.js';
+import type { PollFailure, PollKind, PollTarget } from './poll.js';
 import type { ProgressLog } from './progress-log.js';
 
 /** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. The contract promises this. */
@@ -11,28 +13,24 @@ const graceForNew = 5_000;
 const graceForSeen = 30_000;
 /** Maximum pause for the `Retry-After` of a failed poll, in milliseconds. The contract promises this. */
 const maxRetryAfter = 60_000;
+/**
+ * Until the first response, a request is given up after this many attempts, but not before `minPatience`. After
+ * `maxPatience`, no new attempt begins. The contract promises these three values.
+ */
+const minAttempts = 5;
+const minPatience = 30_000;
+const maxPatience = 60_000;
+/** The pauses between these attempts. */
+const firstPauses = { firstMs: 1_000, maxMs: 8_000 };
+
+/** A request without a response for this long is sent once more, on a new connection. The contract promises this. */
+const resendAfter = 5_000;
 
 /** Failures of requests that are being retried share this id. Ids of operations and projects are never empty. */
 const retried = '';
 
-/** The target of a request: one operation or, without `operationId`, the list of operations of a project. */
-export interface PollTarget {
-  readonly projectId: string;
-  readonly operationId?: string;
-  /** True if an earlier request found this operation or project. */
-  readonly wasSeen: boolean;
-}
-
-/** A failure that ends the wait. */
-export interface PollFailure {
-  readonly error: Error;
-  /** If false, the wait ends after the other requests of the same poll. */
-  readonly endsAtOnce: boolean;
-}
-
 /** Decides which failed requests are retried, and which failures end the wait. */
 export class PollFailures {
-  readonly #retryUntilResponded: RetryRule;
   readonly #responded = new Set<string>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
@@ -45,10 +43,8 @@ export class PollFailures {
     private readonly deadline: Deadline,
     private readonly progress: ProgressLog,
     private readonly pace: Pace,
-    random: () => number,
-  ) {
-    this.#retryUntilResponded = exponentialBackoff(random);
-  }
+    private readonly random: () => number,
+  ) {}
 
   hasResponded(projectId: string): boolean {
     return this.#responded.has(projectId);
@@ -77,14 +73,31 @@ export class PollFailures {
   }
 
   /**
-   * A throttled request is retried until the deadline. Other failed requests are retried only until the first response for
-   * their project. After that, the next poll repeats them.
+   * The policy of one request. A throttled request is retried until the deadline. Other failed requests are retried only
+   * until the first response for their project. After that, the next poll repeats them.
    */
-  retryPolicy(projectId: string): Pick<RequestPolicy, 'retry' | 'onRetry'> {
+  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resendAfter'> {
+    if (kind === 'final' || kind === 'only') return { retry: noRetry };
+    let began = this.deadline.clock.now();
+    let failedSince: number | undefined;
     return {
+      resendAfter,
       retry: (error, errorCount) => {
-        if (error.isThrottled) return this.pace.slowDown(error);
-        return this.hasResponded(projectId) ? undefined : this.#retryUntilResponded(error, errorCount);
+        const now = this.deadline.clock.now();
+        if (error.isThrottled) {
+          checkRetryAfter(error, this.deadline);
+          const pause = this.pace.slowDown(error);
+          // The contract does not count a throttled response as a failure.
+          began = now + pause;
+          if (failedSince !== undefined) failedSince += pause;
+          return pause;
+        }
+        if (this.hasResponded(projectId) || !error.transient) return undefined;
+        // A lost response counts from the time when the request is sent once more.
+        failedSince ??= Math.min(now, began + resendAfter);
+        if (errorCount >= minAttempts && (now - failedSince >= minPatience || error.isUnknownHost)) return undefined;
+        const pause = Math.max(backoff(errorCount, firstPauses, this.random()), cappedRetryAfter(error));
+        return now + pause > failedSince + maxPatience ? undefined : pause;
       },
       onRetry: (error) => {
         this.#failures.set(retried, error);
@@ -93,26 +106,38 @@ export class PollFailures {
     };
   }
 
+  noteRetryAfter(id: string, error: unknown): void {
+    if (error instanceof RequestError) this.#notBefore.set(id, this.deadline.clock.now() + cappedRetryAfter(error));
+  }
+
   /** Returns undefined if the next poll repeats the request. */
-  handleFailure(target: PollTarget, error: RequestError, isLastPoll: boolean): PollFailure | undefined {
+  handleFailure(target: PollTarget, error: RequestError, kind: PollKind): PollFailure | undefined {
     const id = target.operationId ?? target.projectId;
     this.#failures.set(id, error);
-    const now = this.deadline.clock.now();
-    if (error.status === 404) {
+    if (error.isServiceStatus(404)) {
+      const now = this.deadline.clock.now();
       const since = this.#notFoundSince.get(id) ?? now;
       this.#notFoundSince.set(id, since);
-      if (this.deadline.isUnbounded || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
+      if (kind === 'only' || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
         return { error: notFoundError(target, error), endsAtOnce: false };
-      if (!isLastPoll) this.progress.requestFailed(error);
+      if (kind !== 'final') this.progress.requestFailed(error);
       return undefined;
     }
-    if (error.isThrottled || error.isPermanent) return { error, endsAtOnce: true };
+    if (error.isPermanent || error instanceof IncompleteList || (error.isThrottled && kind !== 'final'))
+      return { error, endsAtOnce: true };
     // Set even if the failure ends the wait: one more request may follow before the end, and must respect `Retry-After`.
-    this.#notBefore.set(id, now + Math.min(error.retryAfterMs ?? 0, maxRetryAfter));
-    if (isLastPoll || !this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
+    this.noteRetryAfter(id, error);
+    if (kind === 'only') return { error, endsAtOnce: false };
+    if (kind === 'final') return undefined;
+    // An error that no retry can change, before the first response: the base URL is probably wrong.
+    if (!this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
     this.progress.requestFailed(error);
     return undefined;
   }
+}
+
+function cappedRetryAfter({ retryAfterMs = 0 }: RequestError): number {
+  return Math.min(retryAfterMs, maxRetryAfter);
 }
 
 function notFoundError({ projectId, operationId, wasSeen }: PollTarget, error: RequestError): RequestError {

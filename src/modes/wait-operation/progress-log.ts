@@ -6,7 +6,7 @@ import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
-import { graceForUnlisted } from './list-reader.js';
+import { graceForUnlisted } from './limits.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 const heartbeatIntervalMs = 60_000;
@@ -15,7 +15,8 @@ const maxNamed = 3;
 /** Logs a line for each change, and a line after each minute without a change. */
 export class ProgressLog {
   #warnedOfStatus = false;
-  #hasReportedEmptyList = false;
+  #hasReportedQuiet = false;
+  #hasReportedCut = false;
   #lastFailure: string | undefined;
   #cancelHeartbeat = (): void => undefined;
 
@@ -27,6 +28,11 @@ export class ProgressLog {
   ) {}
 
   start(): void {
+    const isTooShort = this.deadline.expiresAt <= graceForUnlisted;
+    if (isTooShort && this.pending().length === 0)
+      this.log.warning(
+        `timeout: With “operation-id: all”, the step waits at least ${formatDuration(graceForUnlisted)}, because a list may lack a new operation at first. Set a longer timeout, or 0 to check once.`,
+      );
     const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const [id = ''] = this.projectIds;
@@ -44,14 +50,23 @@ export class ProgressLog {
     this.log.warning(`${name} has the unknown status “${status}”. This action treats the operation as still running.`);
   }
 
-  /** Logs only once, even if the lists of several projects are empty. */
-  listIsEmpty(): void {
-    if (this.#hasReportedEmptyList) return;
-    this.#hasReportedEmptyList = true;
+  /** Logs only once, even if nothing is pending in several projects. */
+  nothingPending(): void {
+    if (this.#hasReportedQuiet) return;
+    this.#hasReportedQuiet = true;
     const project = this.projectIds.length === 1 ? 'The project' : 'At least one project';
+    const grace = formatDuration(graceForUnlisted);
     this.#write(
-      `${project} has no unfinished operation yet. Polling for ${formatDuration(graceForUnlisted)} more, because a new operation may not be listed immediately.`,
+      `${project} has no unfinished operation. Reading the list again in ${grace}, because it may lack a new operation at first.`,
     );
+  }
+
+  /** Logs only once, because the lists of several projects can be long. */
+  listIsCut(projectId: string, count: number): void {
+    if (this.#hasReportedCut) return;
+    this.#hasReportedCut = true;
+    const project = `project ${sanitizeId(projectId)}${this.projectIds.length === 1 ? '' : ', perhaps of others too'}`;
+    this.#write(`Read only the newest ${count.toLocaleString('en')} operations of ${project}: the list goes on.`);
   }
 
   requestFailed(error: RequestError): void {

@@ -1,110 +1,148 @@
-import type { ControlApi } from '../../api/control-api.js';
 import type { Operation } from '../../api/records.js';
-import { RequestError } from '../../http/errors.js';
-import type { RequestPolicy, RetryRule } from '../../http/retry.js';
-import { CancelledError, type Deadline, DeadlineExceeded } from '../../time/deadline.js';
-import { ListReader } from './list-reader.js';
-import type { PollFailure, PollFailures, PollTarget } from './poll-failures.js';
-import type { ProgressLog } from './progress-log.js';
-import { type Target, TrackedOperations } from './tracked-operations.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import type { RequestPolicy } from '../../http/retry.js';
+import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
+import { Idleness } from './idleness.js';
+import { ListReader, maxSingle } from './list-reader.js';
+import type { PollFailure, PollKind, PollPolicy, PollTarget } from './poll.js';
+import type { PollContext } from './poll-context.js';
+import type { Target } from './target.js';
+import { TrackedOperations } from './tracked-operations.js';
 
-/** With more pending operations than this, one list request replaces the individual requests. The contract promises this. */
+/** With more pending operations than this, reads of the list replace single requests. The contract promises this. */
 const maxPolledSingly = 2;
-
-export interface PollPolicy extends RequestPolicy {
-  /** True for the final poll at the deadline, and for the only poll with `timeout: 0`. */
-  readonly isLast: boolean;
-}
-
-/** All projects of one wait share these values and callbacks. */
-export interface PollContext {
-  readonly api: ControlApi;
-  readonly deadline: Deadline;
-  /** The start of the wait on the step's clock. */
-  readonly began: number;
-  readonly progress: ProgressLog;
-  readonly failures: PollFailures;
-  /** Runs after each response and each failure. */
-  readonly onChange: () => void;
-  /** Receives each failure that ends the wait. */
-  readonly onFailure: (failure: PollFailure) => void;
-}
 
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
-  readonly list: ListReader;
-  /** Ids of operations that are being requested individually. */
+  /** Undefined in a wait for given ids. */
+  readonly idleness: Idleness | undefined;
+  /** With `fail-fast: false`: the failure that ended the wait for this project. */
+  failure: RequestError | undefined;
+  readonly #list: ListReader;
+  /** Ids of operations that are being requested singly. */
   readonly #polledIds = new Set<string>();
 
   constructor(
     readonly id: string,
-    private readonly target: Target,
+    target: Target,
     private readonly context: PollContext,
+    private readonly onFailure: (failure: PollFailure, project: ProjectPoller) => void,
   ) {
-    this.tracked = new TrackedOperations(target, id);
-    this.list = new ListReader(id, target, this.tracked, context);
+    this.tracked = new TrackedOperations('ids' in target ? target.ids : [], id);
+    this.idleness = 'all' in target ? new Idleness(id, target, this.tracked.pending, context) : undefined;
+    this.#list = new ListReader(id, this.idleness, context);
   }
 
   /** True if no operation is pending, and no later response can change this. */
   get isSettled(): boolean {
-    return this.tracked.pending.size === 0 && ('ids' in this.target || this.list.isConclusive);
+    return this.tracked.pending.size === 0 && (this.idleness?.isProven ?? true);
   }
 
+  /** True if the wait for this project has failed, and no request for it is open. */
+  get hasGivenUp(): boolean {
+    return this.failure !== undefined && !this.#list.isReading && this.#polledIds.size === 0;
+  }
+
+  /** True if later steps may go on with the project. `isLate`: the deadline came first, so the last read counts. */
+  isIdle(isLate: boolean): boolean {
+    const { idleness, tracked } = this;
+    const isRead = isLate ? idleness?.wasIdle : idleness?.isProven;
+    return isRead === true && tracked.pending.size === 0 && !tracked.hasFailed && this.failure === undefined;
+  }
+
+  /** True if each regular poll reads something of this project. */
+  get isBusy(): boolean {
+    return this.failure === undefined && (this.tracked.pending.size > 0 || this.idleness?.isOverdue === true);
+  }
+
+  /** When an early poll reads the list, on the step's clock. */
+  get dueAt(): number {
+    if (this.failure !== undefined || this.tracked.pending.size > 0) return Number.POSITIVE_INFINITY;
+    return this.idleness?.dueAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** True if a poll would send a request now. */
   get hasWork(): boolean {
-    return this.#listIsDue || this.#dueIds.length > 0;
+    return this.#listIsDue('regular') || this.#dueIds('regular').length > 0;
   }
 
   /** Starts all requests that are due. The promises never reject, because failures go to `onFailure`. */
   poll(policy: PollPolicy): Promise<void>[] {
-    if (this.#listIsDue) return [this.#pollList(policy)];
-    return this.#dueIds.map((id) => this.#pollOperation(id, policy));
+    if (this.#listIsDue(policy.kind)) return [this.#pollList(policy)];
+    return this.#dueIds(policy.kind).map((id) => this.#pollOperation(id, policy));
   }
 
-  get #usesList(): boolean {
-    return 'all' in this.target || this.tracked.pending.size > maxPolledSingly;
+  #listIsDue(kind: PollKind): boolean {
+    if (this.#list.isReading || this.failure !== undefined || !this.context.failures.isDue(this.id)) return false;
+    if (this.idleness === undefined) return this.tracked.pending.size > maxPolledSingly;
+    const readsAll = kind === 'final' || kind === 'only' || (kind === 'regular' && this.isBusy);
+    return readsAll || this.dueAt <= this.context.deadline.clock.now();
   }
 
-  get #listIsDue(): boolean {
-    return this.#usesList && !this.list.isReading && this.context.failures.isDue(this.id);
+  /** The ids to request singly, although the list is not read now. */
+  #dueIds(kind: PollKind): string[] {
+    if (kind === 'early' || this.failure !== undefined) return [];
+    const isGiven = this.idleness === undefined;
+    const isFew = isGiven && this.tracked.pending.size <= maxPolledSingly;
+    // Single requests also replace a list that hangs, or that may not be read before its `Retry-After` ends.
+    const isReplaced = this.#list.isHanging || (isGiven && !this.context.failures.isDue(this.id));
+    return isFew || isReplaced ? this.#singleIds(this.tracked.pending, kind) : [];
   }
 
-  get #dueIds(): string[] {
-    return this.#usesList && !this.list.isHanging ? [] : this.#notBeingPolled(this.tracked.pending);
-  }
-
-  #notBeingPolled(ids: Iterable<string>): string[] {
-    return [...ids].filter((id) => !this.#polledIds.has(id) && this.context.failures.isDue(id));
+  #singleIds(ids: Iterable<string>, kind: PollKind): string[] {
+    const due = [...ids].filter((id) => !this.#polledIds.has(id) && this.context.failures.isDue(id));
+    // No later poll could request the others.
+    if (kind === 'final' || kind === 'only') return due;
+    return due.slice(0, Math.max(0, maxSingle - this.#polledIds.size));
   }
 
   async #pollList(policy: PollPolicy): Promise<void> {
     const { failures, onChange } = this.context;
-    const givenIds = 'ids' in this.target;
     const unseen = new Set(this.tracked.pending);
     const wasSeen = failures.hasResponded(this.id);
-    const retry: RetryRule = (error, count) => (isUnusable(error) ? undefined : policy.retry(error, count));
-    const listPolicy = givenIds ? { ...policy, retry } : policy;
     try {
-      await this.list.read(unseen, listPolicy, (operation) => this.#update(operation));
+      await this.#list.read(unseen, this.#listPolicy(policy), (operation) => this.#update(operation));
     } catch (error) {
-      // Individual requests replace an unusable list. After other failures, individual requests would fail too.
-      if (!givenIds || !isUnusable(error)) {
+      if (this.#isReplaceable(error, policy)) {
+        failures.noteRetryAfter(this.id, error);
+      } else {
         unseen.clear();
-        this.#handleFailure({ projectId: this.id, wasSeen }, error, policy);
+        this.#handleFailure({ projectId: this.id, wasSeen }, error, policy.kind);
       }
     } finally {
       onChange();
     }
-    await Promise.all(this.#notBeingPolled(unseen).map((id) => this.#pollOperation(id, policy)));
+    await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
+  }
+
+  /** Single requests replace a list that fails, so the list of given ids is not retried. Only a throttled request is. */
+  #listPolicy(policy: PollPolicy): RequestPolicy {
+    const usual = this.#requestPolicy(policy);
+    if (this.idleness !== undefined) return usual;
+    const deadline = policy.kind === 'final' ? policy.deadline.within(policy.deadline.remaining / 2) : policy.deadline;
+    return { ...usual, deadline, retry: (error, count) => (error.isThrottled ? usual.retry(error, count) : undefined) };
+  }
+
+  #requestPolicy(policy: PollPolicy): RequestPolicy {
+    return { ...policy, ...this.context.failures.retryPolicy(this.id, policy.kind) };
+  }
+
+  /** True if single requests can replace the list. With a rejected API key, they would fail too. */
+  #isReplaceable(error: unknown, { deadline }: PollPolicy): error is RequestError | DeadlineExceeded {
+    if (this.idleness !== undefined || error instanceof RetryAfterExceedsDeadline) return false;
+    if (error instanceof DeadlineExceeded) return !deadline.isExpired;
+    return error instanceof RequestError && !error.isServiceStatus(401) && !error.isServiceStatus(403);
   }
 
   async #pollOperation(id: string, policy: PollPolicy): Promise<void> {
     const { api, onChange } = this.context;
     this.#polledIds.add(id);
+    this.tracked.moveToEnd(id);
     try {
-      this.#update(await api.operation(this.id, id, policy));
+      this.#update(await api.operation(this.id, id, this.#requestPolicy(policy)));
     } catch (error) {
       const wasSeen = this.tracked.get(id) !== undefined;
-      this.#handleFailure({ projectId: this.id, operationId: id, wasSeen }, error, policy);
+      this.#handleFailure({ projectId: this.id, operationId: id, wasSeen }, error, policy.kind);
     } finally {
       this.#polledIds.delete(id);
       onChange();
@@ -119,19 +157,13 @@ export class ProjectPoller {
     onChange();
   }
 
-  #handleFailure(target: PollTarget, error: unknown, { isLast }: PollPolicy): void {
-    const { failures, onFailure } = this.context;
+  #handleFailure(target: PollTarget, error: unknown, kind: PollKind): void {
     // The waiter itself handles a deadline and a cancellation.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     const failure =
       error instanceof RequestError
-        ? failures.handleFailure(target, error, isLast)
+        ? this.context.failures.handleFailure(target, error, kind)
         : { error: error as Error, endsAtOnce: true };
-    if (failure !== undefined) onFailure(failure);
+    if (failure !== undefined) this.onFailure(failure, this);
   }
-}
-
-/** True if the list arrived, but has unusable content. */
-function isUnusable(error: unknown): boolean {
-  return error instanceof RequestError && error.status !== undefined && error.status < 300;
 }

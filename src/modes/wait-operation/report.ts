@@ -7,10 +7,11 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
+import { maxFirstRead } from './limits.js';
 import { waitMessages } from './messages.js';
+import type { WaitSettings } from './target.js';
 import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
-import type { WaitSettings } from './waiter.js';
 
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { projectIds } = settings;
@@ -28,6 +29,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       { name: 'operation-id', value: decidingId(result) ?? '' },
       { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
       { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
+      ...('all' in settings.target
+        ? [{ name: 'idle-project-ids', value: JSON.stringify(result.idleProjects), rank: 2 }]
+        : []),
     ],
     result: [
       printJson({
@@ -36,15 +40,23 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
         project_ids: projectIds,
         operation_ids: ids,
         operations: records,
+        idle_project_ids: 'all' in settings.target ? result.idleProjects : undefined,
       }),
     ],
-    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.</p>\n${table}\n${timeline(rows)}`,
+    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.${cutHtml(result, projectIds.length)}</p>\n${table}\n${timeline(rows)}`,
   };
 }
 
 function projectsHtml(ids: readonly string[]): string {
   const shown = joinFirst(ids.map((id) => codeHtml(sanitizeId(id))));
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
+}
+
+function cutHtml({ cutProjects }: WaitResult, projects: number): string {
+  if (cutProjects.length === 0) return '';
+  const some = joinFirst(cutProjects.map((id) => codeHtml(sanitizeId(id))));
+  const max = maxFirstRead(projects).toLocaleString('en');
+  return ` Only the newest ${max} operations${projects === 1 ? '' : ` of ${some}`} were read, because the list goes on.`;
 }
 
 /** The order of the rows: operations that need attention come first. */

@@ -12,8 +12,7 @@ import { readOperationIds } from '../../action/inputs/response-file.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { filterParser } from '../list/settings.js';
-import type { Target } from './tracked-operations.js';
-import type { WaitSettings } from './waiter.js';
+import type { Target, WaitSettings } from './target.js';
 
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };

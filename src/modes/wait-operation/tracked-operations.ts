@@ -1,15 +1,5 @@
 import { fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
-import type { Filter } from '../list/filter.js';
-
-/** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
-export type Target =
-  | { readonly ids: readonly string[] }
-  | {
-      readonly all: Filter;
-      /** Operations created up to this long before the wait are included even if they have ended. In milliseconds. */
-      readonly since?: number | undefined;
-    };
 
 export interface TrackedOperation {
   readonly id: string;
@@ -35,10 +25,10 @@ export class TrackedOperations {
   readonly #all = new Map<string, TrackedOperation>();
 
   constructor(
-    target: Target,
+    givenIds: readonly string[],
     private readonly projectId: string,
   ) {
-    for (const id of 'ids' in target ? target.ids : []) {
+    for (const id of givenIds) {
       this.#all.set(id, { id, projectId, operation: undefined });
       this.pending.add(id);
     }
@@ -54,6 +44,11 @@ export class TrackedOperations {
 
   get(id: string): Operation | undefined {
     return this.#all.get(id)?.operation;
+  }
+
+  /** If a poll cannot request all pending operations, those that were requested last wait longest. */
+  moveToEnd(id: string): void {
+    if (this.pending.delete(id)) this.pending.add(id);
   }
 
   /** Stores the operation. Returns true if its status changed. */

@@ -1,18 +1,20 @@
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
+import type { WaitSettings } from './target.js';
 import type { TrackedOperation } from './tracked-operations.js';
-import type { WaitSettings } from './waiter.js';
 
 export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
 
 export interface WaitResult {
   readonly verdict: Verdict;
   readonly operations: readonly TrackedOperation[];
-  // `ListReader` describes the following three fields.
+  // `Idleness` describes the following three fields.
   readonly failedBefore: readonly Operation[];
-  readonly excludedCount: number;
-  readonly automaticCount: number;
+  readonly ignored: { readonly excluded: number; readonly automatic: number };
+  readonly cutProjects: readonly string[];
+  /** The projects that later steps may go on with. */
+  readonly idleProjects: readonly string[];
   /** Ids of the projects without a usable response. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait. After a timeout: the last failure before the deadline. */
@@ -25,11 +27,12 @@ export interface WaitResult {
 export function settledVerdict(
   projects: readonly ProjectPoller[],
   { failFast, failOnEmpty }: WaitSettings,
-): 'finished' | 'empty' | 'failed' | undefined {
-  const hasFailed = hasFailedOperation(projects);
+): Verdict | undefined {
+  const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
   if (hasFailed && failFast) return 'failed';
-  if (!projects.every(({ isSettled }) => isSettled)) return undefined;
+  if (!projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp)) return undefined;
   if (hasFailed) return 'failed';
+  if (projects.some(({ hasGivenUp }) => hasGivenUp)) return 'error';
   return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
 }
 
@@ -38,17 +41,20 @@ export function createWaitResult(
   projects: readonly ProjectPoller[],
   others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
 ): WaitResult {
+  const lists = projects.flatMap(({ idleness }) => idleness ?? []);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
   return {
     // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
-    verdict: verdict !== 'cancelled' && hasFailedOperation(projects) ? 'failed' : verdict,
+    verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
-    failedBefore: projects.flatMap(({ list }) => [...list.failedBefore.values()]),
-    excludedCount: projects.reduce((sum, { list }) => sum + list.excludedCount, 0),
-    automaticCount: projects.reduce((sum, { list }) => sum + list.automaticCount, 0),
+    failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
+    ignored: {
+      excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
+      automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
+    },
+    cutProjects: projects.filter(({ idleness }) => idleness?.isCut).map(({ id }) => id),
+    idleProjects: projects.filter((project) => project.isIdle(verdict === 'timeout')).map(({ id }) => id),
     ...others,
   };
-}
-
-function hasFailedOperation(projects: readonly ProjectPoller[]): boolean {
-  return projects.some(({ tracked }) => tracked.hasFailed);
 }

@@ -1,198 +1,251 @@
 import pLimit from 'p-limit';
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { noRetry } from '../../http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
+import { maxAgeOfIdleness, maxConcurrentRequests, maxFirstRead } from './limits.js';
 import { Pace } from './pace.js';
-import { type PollFailure, PollFailures } from './poll-failures.js';
+import type { PollFailure, PollKind } from './poll.js';
+import { PollFailures } from './poll-failures.js';
 import { ProgressLog } from './progress-log.js';
-import { type PollPolicy, ProjectPoller } from './project-poller.js';
-import { isPending, type Target } from './tracked-operations.js';
+import { ProjectPoller } from './project-poller.js';
+import type { WaitSettings } from './target.js';
+import { isPending } from './tracked-operations.js';
 import { createWaitResult, settledVerdict, type Verdict, type WaitResult } from './wait-result.js';
 
-/** The contract promises at most this many open requests. */
-const maxConcurrentRequests = 12;
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
+/** The final poll of many projects begins this much earlier for each further group of parallel requests. In milliseconds. */
+const leadPerGroup = 300;
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const hangsAfter = 500;
 
-export interface WaitSettings {
-  /** Exactly one project if `target` names operations by their ids. */
-  readonly projectIds: readonly string[];
-  readonly target: Target;
-  readonly failOnEmpty: boolean;
-  /** In milliseconds. With `auto`, the interval grows with the length of the wait. */
-  readonly pollInterval: number | 'auto';
-  readonly failFast: boolean;
-}
-
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
-export function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
-  return new Waiter(settings, collaborators).run(collaborators.deadline.cancellation);
+export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
+  const waiter = new Waiter(settings, collaborators);
+  const removeListener = collaborators.deadline.cancellation.onCancel(() => waiter.stop());
+  try {
+    return waiter.result(await waiter.end());
+  } catch (error) {
+    if (error instanceof CancelledError) return waiter.result('cancelled');
+    throw error;
+  } finally {
+    removeListener();
+    waiter.stop();
+  }
 }
 
 class Waiter {
+  /** The deadline of all polls but the final one. */
   readonly #deadline: Deadline;
   readonly #progress: ProgressLog;
   readonly #pace: Pace;
-  readonly #began: number;
   readonly #failures: PollFailures;
   readonly #projects: readonly ProjectPoller[];
+  readonly #began: number;
   readonly #queue = pLimit(maxConcurrentRequests);
   /** Cancels the requests that are still open when the wait ends. */
   readonly #requestCancellation = new Cancellation();
   #openRequests: Promise<unknown> = Promise.resolve();
-  /** Resolves as soon as a response decides the result. */
-  readonly #decision: Promise<Verdict | Error>;
-  #decide: (end: Verdict | Error) => void = () => undefined;
+  /** Set as soon as a response decides the result. */
+  #decision: Verdict | Error | undefined;
+  readonly #decided: Promise<'decided'>;
+  #resolveDecided = (): void => undefined;
   /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
   #failure: Error | undefined;
   /** The number of responses and failures. */
   #changes = 0;
-  #polledAt = 0;
+  #regularPollAt = 0;
+  /** True once all projects were idle, and the lists of those that were idle for long were read again. */
+  #hasReadAgain = false;
 
   constructor(
     private readonly settings: WaitSettings,
-    { api, deadline, log, random }: Collaborators,
+    private readonly collaborators: Collaborators,
   ) {
-    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt, this.#requestCancellation);
-    this.#progress = new ProgressLog(log, this.#deadline, settings.projectIds, () =>
+    const { api, deadline, log, random } = collaborators;
+    const { projectIds, target, pollInterval } = settings;
+    const groups = Math.ceil(projectIds.length / maxConcurrentRequests);
+    const lead = Math.min((groups - 1) * leadPerGroup, deadline.expiresAt / 2);
+    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#requestCancellation);
+    this.#began = deadline.clock.now();
+    this.#progress = new ProgressLog(log, deadline, projectIds, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
-    this.#pace = new Pace(this.#deadline, random, settings.pollInterval);
+    this.#pace = new Pace(this.#deadline, random, pollInterval);
     this.#failures = new PollFailures(this.#deadline, this.#progress, this.#pace, random);
-    this.#began = deadline.clock.now();
-    this.#decision = new Promise((resolve) => {
-      this.#decide = resolve;
+    this.#decided = new Promise((resolve) => {
+      this.#resolveDecided = () => resolve('decided');
     });
     const context = {
       api,
       deadline: this.#deadline,
       began: this.#began,
+      maxFirstRead: maxFirstRead(projectIds.length),
       progress: this.#progress,
       failures: this.#failures,
       onChange: () => this.#check(),
-      onFailure: ({ error, endsAtOnce }: PollFailure) => {
-        if (endsAtOnce) this.#decide(error);
-        else this.#failure ??= error;
-      },
     };
-    this.#projects = settings.projectIds.map((id) => new ProjectPoller(id, settings.target, context));
+    this.#projects = projectIds.map(
+      (id) => new ProjectPoller(id, target, context, (failure, project) => this.#handleFailure(failure, project)),
+    );
   }
 
-  async run(stepCancellation: Cancellation): Promise<WaitResult> {
-    const removeListener = stepCancellation.onCancel(() => this.#requestCancellation.cancel());
+  async end(): Promise<Verdict | Error> {
+    // With an empty list of ids, the result is known without a request.
+    this.#check();
+    if (this.#decision === undefined) this.#progress.start();
+    if (this.#deadline.isUnbounded) return this.#pollOnce('only', this.#deadline);
     try {
-      // With an empty list of ids, the result is known without a request.
-      this.#check();
-      if (this.#settledVerdict === undefined) this.#progress.start();
-      const polling = this.#deadline.isUnbounded ? this.#pollOnce(this.#deadline) : this.#pollUntilDecided();
-      const end = await Promise.race([this.#decision, polling]);
-      if (!(end instanceof Error)) return this.#result(end);
-      if (!(end instanceof RequestError)) throw end;
-      return this.#result(end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error', end);
+      return await this.#pollRepeatedly();
     } catch (error) {
-      if (error instanceof CancelledError) return this.#result('cancelled');
-      if (error instanceof DeadlineExceeded) return await this.#pollFinally();
+      if (error instanceof DeadlineExceeded) return this.#pollFinally();
       throw error;
-    } finally {
-      removeListener();
-      this.#requestCancellation.cancel();
-      this.#progress.stop();
     }
   }
 
-  async #pollOnce(deadline: Deadline): Promise<Verdict | Error> {
-    const requests = this.#start(() => ({ deadline, isLast: true, retry: noRetry, queue: this.#queue }));
-    await deadline.race(() => requests);
-    return this.#failure ?? this.#settledVerdict ?? 'timeout';
+  stop(): void {
+    this.#requestCancellation.cancel();
+    this.#progress.stop();
   }
 
-  async #pollUntilDecided(): Promise<Error> {
+  result(end: Verdict | Error): WaitResult {
+    const isError = end instanceof Error;
+    if (isError && !(end instanceof RequestError)) throw end;
+    const verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
+    const givenUp = this.#projects.find(({ failure }) => failure !== undefined)?.failure;
+    return createWaitResult(verdict, this.#projects, {
+      unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
+      cause: isError
+        ? end
+        : verdict === 'error'
+          ? givenUp
+          : verdict === 'timeout'
+            ? this.#failures.lastFailure
+            : undefined,
+      elapsed: this.#deadline.clock.now() - this.#began,
+    });
+  }
+
+  async #pollRepeatedly(): Promise<Verdict | Error> {
     for (;;) {
-      await this.#poll();
+      await this.#poll(this.#isTimeForRegularPoll ? 'regular' : 'early');
       if (this.#failure === undefined) {
         this.#pace.recordPoll();
-        await this.#deadline.sleep(this.#pause());
+        if (this.#isTimeForRegularPoll)
+          this.#regularPollAt = this.#now + Math.max(this.#pace.next(), this.#pace.heldFor);
+        await this.#firstOf(this.#deadline.until(this.#nextPollAt));
       }
       // A request from an earlier poll can fail during the pause.
-      if (this.#failure !== undefined) return this.#failure;
+      const end = this.#decision ?? this.#failure;
+      if (end !== undefined) return end;
     }
   }
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
-  async #poll(): Promise<void> {
-    this.#polledAt = this.#deadline.clock.now();
-    const requests = this.#start((projectId) => ({
-      deadline: this.#deadline,
-      isLast: false,
-      ...this.#failures.retryPolicy(projectId),
-      queue: (attempt) => this.#queue(() => this.#pace.start(attempt)),
-    }));
+  async #poll(kind: PollKind): Promise<void> {
+    const requests = this.#start(kind);
     for (;;) {
       const before = this.#changes;
-      if (await this.#settlesWithin(hangsAfter, requests)) return;
+      if ((await this.#firstOf(this.#deadline.within(hangsAfter), requests)) !== 'late') return;
       const isSilent = this.#changes === before && this.#pace.heldFor <= 0;
       if (isSilent && this.#projects.some(({ hasWork }) => hasWork)) return;
     }
   }
 
-  /** Polls once more at the deadline, because an operation may have just finished. */
-  async #pollFinally(): Promise<WaitResult> {
-    // Open requests end no later than the deadline of the wait, so they do not delay the final poll.
-    await this.#openRequests;
-    this.#failures.clearRetryAfter();
-    const { clock } = this.#deadline;
-    const deadline = new Deadline(clock, clock.now() + finalPollTimeout, this.#requestCancellation);
+  /** Waits for the decision, for the work, or until the pause is over. */
+  async #firstOf(pause: Deadline, ...work: Promise<unknown>[]): Promise<'decided' | 'done' | 'late'> {
+    const done = work.map((one) => one.then(() => 'done' as const));
     try {
-      await Promise.race([this.#decision, this.#pollOnce(deadline)]);
+      return await pause.race(() => Promise.race([this.#decided, ...done]));
     } catch (error) {
-      if (error instanceof CancelledError) return this.#result('cancelled');
-    }
-    return this.#result(this.#settledVerdict ?? 'timeout', this.#failures.lastFailure);
-  }
-
-  #start(policyFor: (projectId: string) => PollPolicy): Promise<unknown> {
-    const started = Promise.all(this.#projects.flatMap((project) => project.poll(policyFor(project.id))));
-    this.#openRequests = Promise.all([this.#openRequests, started]);
-    return started;
-  }
-
-  async #settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-    try {
-      await this.#deadline.within(ms).race(() => work);
-      return true;
-    } catch (error) {
-      if (error instanceof DeadlineExceeded && !this.#deadline.isExpired) return false;
+      if (error instanceof DeadlineExceeded && !this.#deadline.isExpired) return 'late';
       throw error;
     }
   }
 
-  /** Milliseconds until the next poll. Unless requests are throttled, the poll that confirms an empty list is not late. */
-  #pause(): number {
-    const now = this.#deadline.clock.now();
-    const pause = this.#pace.next();
-    const trustedAt = Math.max(...this.#projects.map(({ list }) => list.emptyListTrustedAt));
-    const isAhead = trustedAt > this.#polledAt && !this.#pace.isSlowed;
-    return Math.max(isAhead ? Math.min(pause, trustedAt - now) : pause, this.#pace.heldFor, 0);
+  /** A project that becomes idle is read once more, apart from the regular polls, unless the service throttles. */
+  get #nextPollAt(): number {
+    const dueAt = Math.min(...this.#projects.map((project) => project.dueAt));
+    const earlyPollAt = this.#pace.isSlowed ? Math.max(dueAt, this.#regularPollAt) : dueAt;
+    const hasOnlyEarly = dueAt < Number.POSITIVE_INFINITY && !this.#projects.some(({ isBusy }) => isBusy);
+    return hasOnlyEarly ? earlyPollAt : Math.min(earlyPollAt, this.#regularPollAt);
+  }
+
+  /** Polls once more at the deadline, because an operation may have just finished. */
+  async #pollFinally(): Promise<Verdict | Error> {
+    // Open requests end no later than the deadline of the wait, so they do not delay the final poll.
+    await this.#openRequests;
+    this.#failures.clearRetryAfter();
+    this.#expireOldReads();
+    const { clock, expiresAt } = this.collaborators.deadline;
+    try {
+      return await this.#pollOnce(
+        'final',
+        new Deadline(clock, expiresAt + finalPollTimeout, this.#requestCancellation),
+      );
+    } catch (error) {
+      if (error instanceof DeadlineExceeded) return this.#endNow;
+      throw error;
+    }
+  }
+
+  async #pollOnce(kind: 'final' | 'only', deadline: Deadline): Promise<Verdict | Error> {
+    const requests = this.#start(kind, deadline);
+    await deadline.race(() => Promise.race([this.#decided, requests]));
+    return this.#endNow;
+  }
+
+  get #endNow(): Verdict | Error {
+    const verdict = settledVerdict(this.#projects, this.settings);
+    const hasError = this.#projects.some(({ failure }) => failure !== undefined);
+    return this.#decision ?? this.#failure ?? verdict ?? (hasError ? 'error' : 'timeout');
+  }
+
+  #start(kind: PollKind, deadline = this.#deadline): Promise<unknown> {
+    const isPaced = kind === 'regular' || kind === 'early';
+    const queue = <T>(attempt: () => Promise<T>) =>
+      this.#queue(() => (isPaced ? this.#pace.start(attempt) : attempt()));
+    const started = Promise.all(this.#projects.flatMap((project) => project.poll({ kind, deadline, queue })));
+    this.#openRequests = Promise.all([this.#openRequests, started]);
+    return started;
+  }
+
+  #handleFailure({ error, endsAtOnce }: PollFailure, project: ProjectPoller): void {
+    const endsOneProject = error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline);
+    if (endsOneProject && !this.settings.failFast) project.failure ??= error;
+    else if (endsAtOnce) this.#decide(error);
+    else this.#failure ??= error;
   }
 
   #check(): void {
     this.#changes++;
-    const verdict = this.#settledVerdict;
-    if (verdict !== undefined) this.#decide(verdict);
+    const verdict = settledVerdict(this.#projects, this.settings);
+    if (verdict === undefined) return;
+    const isSettled = verdict !== 'failed' || !this.settings.failFast;
+    // A project that has been idle for long may have become busy.
+    if (isSettled && this.#expireOldReads()) void this.#start('early');
+    else this.#decide(verdict);
   }
 
-  #result(verdict: Verdict, cause?: RequestError): WaitResult {
-    return createWaitResult(verdict, this.#projects, {
-      unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
-      cause,
-      elapsed: this.#deadline.clock.now() - this.#began,
-    });
+  /** Returns true if lists must be read again. That happens once in a wait, so that it ends. */
+  #expireOldReads(): boolean {
+    if (this.#hasReadAgain || this.#deadline.isUnbounded) return false;
+    this.#hasReadAgain = true;
+    const old = this.#projects.flatMap(({ idleness }) => (idleness?.isOlderThan(maxAgeOfIdleness) ? [idleness] : []));
+    for (const idleness of old) idleness.expire();
+    return old.length > 0;
   }
 
-  get #settledVerdict(): Verdict | undefined {
-    return settledVerdict(this.#projects, this.settings);
+  #decide(end: Verdict | Error): void {
+    this.#decision ??= end;
+    this.#resolveDecided();
+  }
+
+  get #isTimeForRegularPoll(): boolean {
+    return this.#now >= this.#regularPollAt;
+  }
+
+  get #now(): number {
+    return this.#deadline.clock.now();
   }
 }

@@ -15,6 +15,6 @@ test('no poll of an operation precedes the end of its Retry-After, even if anoth
   const failures = new PollFailures(deadline, progress, new Pace(deadline, random, 'auto'), random);
   const error = new RequestError('status 520', { status: 520, transient: true, retryAfterMs: 2_000 });
   const target = { projectId: 'p', operationId: 'o', wasSeen: false };
-  expect(failures.handleFailure(target, error, false)).toEqual({ error, endsAtOnce: false });
+  expect(failures.handleFailure(target, error, 'regular')).toEqual({ error, endsAtOnce: false });
   expect(failures.isDue('o')).toBe(false);
 });

@@ -1,0 +1,164 @@
+import type { Page } from '../../api/paging.js';
+import type { Operation } from '../../api/records.js';
+import { IncompleteList } from './incomplete-list.js';
+import { graceForUnlisted, overlap } from './limits.js';
+import { placeOf } from './place-of.js';
+import type { PollContext } from './poll-context.js';
+import type { AllOperations } from './target.js';
+import { creationTime } from './tracked-operations.js';
+
+const never = Number.NEGATIVE_INFINITY;
+
+/** A poll may end before its read is complete. The next poll goes on from the cursor. */
+interface Read {
+  /** On the step's clock. */
+  readonly began: number;
+  readonly cursor: string | undefined;
+  /** The number of operations read so far. */
+  readonly count: number;
+  /** True if an operation on these pages is pending. */
+  readonly showsPending: boolean;
+}
+
+/**
+ * Follows the reads of one list in a wait for `all`: which operations are part of the wait, and whether the project is idle.
+ * A read is complete if it overlaps with the read before it, so that no operation can hide between the two.
+ */
+export class Idleness {
+  /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
+  readonly failedBefore = new Map<string, Operation>();
+  /** The number of unfinished operations in the latest read that are not part of the wait. */
+  readonly ignored = { excluded: 0, automatic: 0 };
+  /** True if the first read left out older operations. */
+  isCut = false;
+  readonly #listedIds = new Set<string>();
+  #read: Read | undefined;
+  // The following times are on the step's clock.
+  #attemptedAt = never;
+  /** The start of the latest complete read. */
+  #completeFrom = never;
+  /** The same, but only if that read showed nothing pending. */
+  #idleFrom = never;
+  /** Only a complete read that began at this time or later proves that the project is idle. */
+  #provenFrom = 0;
+  /** The start of the latest complete read, or of the wait, on the service's clock, in milliseconds since 1970. */
+  #lastReadMs = 0;
+
+  constructor(
+    private readonly projectId: string,
+    private readonly target: AllOperations,
+    private readonly pendingIds: ReadonlySet<string>,
+    private readonly context: PollContext,
+  ) {}
+
+  get isFirstRead(): boolean {
+    return this.#completeFrom === never;
+  }
+
+  /** True if the latest complete read showed nothing pending. */
+  get wasIdle(): boolean {
+    return this.#idleFrom !== never;
+  }
+
+  /** True if a read proves that the list has nothing that the wait should still wait for. */
+  get isProven(): boolean {
+    return this.#idleFrom >= this.#provenFrom;
+  }
+
+  /** True if the latest read could have proved it, but did not. Then each regular poll reads the list again. */
+  get isOverdue(): boolean {
+    return !this.isProven && this.#attemptedAt >= this.#provenFrom;
+  }
+
+  /** When an early poll reads the list of a project without pending operations. */
+  get dueAt(): number {
+    return this.isProven || this.isOverdue ? Number.POSITIVE_INFINITY : this.#provenFrom;
+  }
+
+  isOlderThan(ms: number): boolean {
+    return this.#now - this.#completeFrom > ms;
+  }
+
+  /** After this call, only a new read proves that the project is idle. */
+  expire(): void {
+    this.#provenFrom = this.#now;
+  }
+
+  /** Starts a read, or goes on with one. Returns the cursor to start from. */
+  startRead(): string | undefined {
+    this.#attemptedAt = this.#now;
+    // A read that began too early would prove nothing. A new read covers all of it.
+    const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom;
+    if (isTooOld && !this.isFirstRead) this.#read = undefined;
+    if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
+    return this.#read?.cursor;
+  }
+
+  /** Returns true if the operation is part of the wait. */
+  admits(operation: Operation): boolean {
+    const place = placeOf(operation, {
+      filter: this.target.all,
+      beganMs: this.#beganMs,
+      sinceMs: this.#sinceMs,
+      nowMs: this.#serviceTimeAt(this.#now),
+      hasAppeared: !this.isFirstRead && !this.#listedIds.has(operation.id),
+    });
+    this.#listedIds.add(operation.id);
+    if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
+    if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
+    return place === 'awaited';
+  }
+
+  /** Call this after `admits` has seen all operations of the page. Returns true if the page completes the read. */
+  endPage({ records, cursor, missing }: Page<Operation>): boolean {
+    if (missing !== undefined) throw new IncompleteList(this.projectId, missing);
+    const before = this.#read ?? { began: this.#attemptedAt, count: 0, showsPending: false };
+    const count = before.count + records.length;
+    const showsPending = before.showsPending || records.some(({ id }) => this.pendingIds.has(id));
+    // An earlier read no longer proves anything.
+    if (showsPending) this.#idleFrom = never;
+    const isComplete = cursor === undefined || this.#isFarEnough(records, count);
+    this.#read = isComplete ? undefined : { began: before.began, cursor, count, showsPending };
+    if (!isComplete) return false;
+    if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
+    else this.#lastReadMs = this.#serviceTimeAt(before.began);
+    this.#completeFrom = before.began;
+    if (!showsPending) this.#idleFrom = before.began;
+    return true;
+  }
+
+  #endFirstRead(goesOn: boolean): void {
+    const { deadline, progress, maxFirstRead } = this.context;
+    if (!deadline.isUnbounded) this.#provenFrom = this.#now + graceForUnlisted;
+    if (!deadline.isUnbounded && this.pendingIds.size === 0) progress.nothingPending();
+    this.#lastReadMs = this.#beganMs;
+    this.isCut = goesOn;
+    if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
+  }
+
+  /** True if the records reach back far enough. Their order is not relied on. */
+  #isFarEnough(records: readonly Operation[], count: number): boolean {
+    const reachBackTo = (timeMs: number) => records.some((operation) => creationTime(operation) < timeMs);
+    if (!this.isFirstRead) return reachBackTo(this.#lastReadMs - overlap);
+    return count >= this.context.maxFirstRead && (this.#sinceMs === undefined || reachBackTo(this.#sinceMs));
+  }
+
+  /** The start of the wait on the service's clock. Only a response tells that clock. */
+  get #beganMs(): number {
+    return this.#serviceTimeAt(this.context.began);
+  }
+
+  get #sinceMs(): number | undefined {
+    return this.target.since === undefined ? undefined : this.#beganMs - this.target.since;
+  }
+
+  get #now(): number {
+    return this.context.deadline.clock.now();
+  }
+
+  /** Converts a time on the step's clock into milliseconds since 1970 on the service's clock. */
+  #serviceTimeAt(time: number): number {
+    const { api, deadline } = this.context;
+    return api.serviceEpochMs(deadline.clock) - (this.#now - time);
+  }
+}

@@ -1,0 +1,51 @@
+import { fieldText, fieldTime, type Operation } from '../../api/records.js';
+import { phaseForStatus } from '../../operations/description.js';
+import type { Filter } from '../list/filter.js';
+import { overlap, recentFailureAge } from './limits.js';
+
+/** The service itself starts these operations. They are part of a wait only if `filter` names `action`. */
+const automaticActions = ['suspend_compute', 'check_availability'];
+
+/** What a wait for `all` knows when it decides about an operation. Times are on the service's clock, since 1970. */
+export interface Scope {
+  readonly filter: Filter;
+  /** The start of the wait. */
+  readonly beganMs: number;
+  /** With `since`: operations created from this time on count even if they have ended. */
+  readonly sinceMs: number | undefined;
+  readonly nowMs: number;
+  /** True if the first complete read of the list is over, and no earlier page showed this operation. */
+  readonly hasAppeared: boolean;
+}
+
+/**
+ * - `awaited`: part of the wait
+ * - `automatic`: unfinished, but the service itself started it
+ * - `excluded`: unfinished, but the filter does not admit it
+ * - `failed-before`: failed shortly before the wait; only a notice names it
+ * - `history`: ended before the wait
+ */
+export type Place = 'awaited' | 'automatic' | 'excluded' | 'failed-before' | 'history';
+
+/** Decides whether an operation is part of a wait for `all`. */
+export function placeOf(operation: Operation, scope: Scope): Place {
+  const { filter, nowMs } = scope;
+  const phase = phaseForStatus(operation.status);
+  const isPending = phase === 'pending';
+  if (!filter.names('action') && automaticActions.includes(fieldText(operation, 'action') ?? ''))
+    return isPending ? 'automatic' : 'history';
+  if (!filter.admits(operation.record)) return isPending ? 'excluded' : 'history';
+  if (isPending || isRecent(operation, scope)) return 'awaited';
+  const isRecentFailure = phase === 'failed' && nowMs - (fieldTime(operation, 'updated_at') ?? 0) < recentFailureAge;
+  return isRecentFailure ? 'failed-before' : 'history';
+}
+
+/** True for an operation that has ended, but counts, because it is new or because of `since`. */
+function isRecent(operation: Operation, { beganMs, sinceMs, hasAppeared }: Scope): boolean {
+  const createdAt = fieldTime(operation, 'created_at');
+  if (sinceMs !== undefined && (createdAt ?? sinceMs) >= sinceMs) return true;
+  if (!hasAppeared) return false;
+  const endedAt = fieldTime(operation, 'updated_at');
+  if (createdAt === undefined && endedAt === undefined) return true;
+  return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;
+}

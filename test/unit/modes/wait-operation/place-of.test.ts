@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { parseFilter } from '../../../../src/modes/list/filter.js';
+import { placeOf, type Scope } from '../../../../src/modes/wait-operation/place-of.js';
+import type { JsonObject } from '../../../../src/text/json.js';
+
+const fields = ['action', 'branch_id'];
+const minute = 60_000;
+const began = Date.parse('2026-01-31T09:00:00Z');
+/** A time so many milliseconds after the wait began. */
+const at = (ms: number) => new Date(began + ms).toISOString();
+const created = (ms: number, ...updated: number[]): JsonObject => ({
+  created_at: at(ms),
+  ...(updated[0] === undefined ? {} : { updated_at: at(updated[0]) }),
+});
+const since: Partial<Scope> = { sinceMs: began - 10 * minute };
+const later: Partial<Scope> = { hasAppeared: true, nowMs: began + 8 * minute };
+
+test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: string]>([
+  // Unfinished operations, whenever they were created.
+  ['running', created(-60 * minute), {}, 'awaited'],
+  ['running', created(-60 * minute), later, 'awaited'],
+  ['a new word', {}, {}, 'awaited'],
+  ['running', { action: 'suspend_compute' }, {}, 'automatic'],
+  ['running', { action: 'check_availability' }, { filter: parseFilter('branch_id=*', fields) }, 'automatic'],
+  ['running', { action: 'suspend_compute' }, { filter: parseFilter('action=*', fields) }, 'awaited'],
+  ['running', { branch_id: 'theirs' }, { filter: parseFilter('branch_id=ours', fields) }, 'excluded'],
+  // Those that the first read shows as ended.
+  ['finished', created(-1, 1), {}, 'history'],
+  ['failed', created(-60 * minute, -6 * minute), {}, 'history'],
+  ['failed', created(-60 * minute, -4 * minute), {}, 'failed-before'],
+  ['failed', { ...created(-1, -1), action: 'suspend_compute' }, {}, 'history'],
+  ['failed', { ...created(-1, -1), branch_id: 'theirs' }, { filter: parseFilter('branch_id=ours', fields) }, 'history'],
+  // With `since`.
+  ['failed', created(-10 * minute, -9 * minute), since, 'awaited'],
+  ['finished', created(-10 * minute), since, 'awaited'],
+  ['finished', {}, since, 'awaited'],
+  ['finished', created(-10 * minute - 1, -9 * minute), since, 'history'],
+  ['failed', { ...created(-minute), action: 'suspend_compute' }, since, 'history'],
+  // Those that appear after the first read, and have ended by then.
+  ['failed', created(-minute, -minute + 1), later, 'awaited'],
+  ['finished', created(1_000, 2_000), later, 'awaited'],
+  ['failed', created(-minute - 1, 1), later, 'awaited'],
+  ['failed', created(-minute - 1, 0), later, 'history'],
+  ['failed', created(-minute - 1, 0), { ...later, nowMs: began + 4 * minute }, 'failed-before'],
+  ['failed', { updated_at: at(1) }, later, 'awaited'],
+  ['failed', { updated_at: at(-6 * minute) }, later, 'history'],
+  ['failed', {}, later, 'awaited'],
+  ['failed', created(-minute - 1), later, 'history'],
+])('an operation that is %s, with %j and the scope %o, has the place %s', ([status, record, scope, place]) => {
+  const all: Scope = {
+    filter: parseFilter('', fields),
+    beganMs: began,
+    sinceMs: undefined,
+    nowMs: began,
+    hasAppeared: false,
+  };
+  expect(placeOf({ id: 'id', status, record }, { ...all, ...scope })).toBe(place);
+});
