@@ -1,5 +1,5 @@
 import type { HttpHeaders } from '../http/exchange.js';
-import { isAbsent, isObject, type Json, toText } from '../text/json.js';
+import { hasContent, isObject, type Json, toText } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import { joinFirst } from '../text/sentences.js';
 
@@ -13,11 +13,10 @@ export interface Missing {
 
 /** `cursor`: the documented cursor. Paging follows it, so whatever else the response announces is not lost. */
 export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): Missing {
-  const unavailable = isObject(body) ? (body['unavailable_project_ids'] ?? []) : [];
-  const ids = Array.isArray(unavailable) ? unavailable : [unavailable];
-  if (ids.length > 0) {
-    const named = joinFirst(ids.map((id) => sanitizeId(toText(id))));
-    return { missing: `the service could not read projects ${named}`, isUnavailable: true };
+  const { unavailable_project_ids: unavailable = null } = isObject(body) ? body : {};
+  if (hasContent(unavailable)) {
+    const ids = [unavailable].flat().map((id) => sanitizeId(toText(id)));
+    return { missing: `the service could not read projects ${joinFirst(ids)}`, isUnavailable: true };
   }
   const place = cursor === undefined ? nextPagePlace(body, headers) : undefined;
   const missing = place && `the response announces another page (${place})`;
@@ -31,12 +30,11 @@ const cursorFields = ['cursor', 'next_cursor', 'nextCursor', 'next', 'next_page'
 
 /** Names the place that announces another page. No documented request would return that page. */
 function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
-  const isSet = (value: Json | undefined) => !isAbsent(value) && !['', 'null', 'false'].includes(toText(value).trim());
   const header =
-    cursorHeaders.find((name) => isSet(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
+    cursorHeaders.find((name) => hasContent(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
   if (header !== undefined) return `header ${header}`;
   const places = [body, isObject(body) ? body['pagination'] : undefined].filter(isObject);
-  const field = cursorFields.find((name) => places.some((place) => isSet(place[name])));
+  const field = cursorFields.find((name) => places.some((place) => hasContent(place[name])));
   return field && `field ${field}`;
 }
 

@@ -1,5 +1,5 @@
 import type { HttpHeaders } from '../http/exchange.js';
-import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import { hasContent, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { findMissing } from './missing.js';
 import type { Page } from './paging.js';
@@ -82,6 +82,8 @@ export function parsePage<T>(
   }
   const list = body[name];
   if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
+  if (list.length === 0 && hasContent(body['error']))
+    throw new UnexpectedShapeError(`\`${name}\` is empty beside an \`error\``);
   const cursor = parseCursor(body);
   const records = list.map((item, index) => parse(item, `${name}[${index}]`));
   return { records, cursor, ...findMissing(body, headers, cursor) };

@@ -87,6 +87,11 @@ export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
+/** False if a field such as `error` says nothing: it is absent, null, false or empty. */
+export function hasContent(value: Json | undefined): boolean {
+  return !isAbsent(value) && !['', 'null', 'false', '{}', '[]'].includes(toText(value).trim());
+}
+
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

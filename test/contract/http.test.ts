@@ -254,6 +254,23 @@ describe('responses:', () => {
     expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
   });
 
+  test.for([
+    ['list-operations', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":null}'],
+    ['list-projects', '{"projects":[],"error":{"message":"shard is down"}}', '{"projects":[],"error":""}'],
+    ['list-projects', '{"error":"shard is down"}', '{"projects":[{"id":"p"}],"error":"of another kind"}'],
+    ['list-keys', '{"error":"shard is down","code":"E1"}', '[]'],
+    ['wait-operation', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":{}}'],
+  ] as const)('%s retries a 200 that has an error in place of records: %s', async ([mode, bad, good], context) => {
+    const inputs = mode.includes('operation') ? { 'project-id': 'p' } : {};
+    const waits = mode === 'wait-operation' ? all : {};
+    const fails = await setStage(context, { respond: () => bad });
+    const failed = await fails.runMode(mode, { ...inputs, ...waits });
+    expectError(failed, /status 200 with an unusable response: .*: shard is down/, baseUrlAdvice);
+    const recovers = await setStage(context, { respond: (_, n) => (n === 1 ? bad : good) });
+    expect((await recovers.runMode(mode, { ...inputs, ...waits })).conclusion).toBe('success');
+    expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
+  });
+
   test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
     const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
     const stage = await setStage(context, { respond });
