@@ -4,16 +4,18 @@ import type { RequestError } from '../http/errors.js';
 export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const { status } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
+  if (status === 407)
+    return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
+  if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
+  if (status >= 500) return 'The service has a problem: check its status page, then re-run the job.';
+  // A page does not mean what its status says.
+  if (error.isPage || status < 400)
+    return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';
   if (status === 401)
     return 'The API key was rejected: it may be mistyped, revoked, or from another account. Set api-key to a valid key.';
   if (status === 403)
     return 'The API key has no permission for this request. Use an API key of the account that owns the requested project or key.';
   if (status === 404)
     return `Check ${hasProjectId ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
-  if (status === 407)
-    return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
-  if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
-  if (status >= 500) return 'The service has a problem: check its status page, then re-run the job.';
-  if (status >= 400) return 'The service rejected the request: check the inputs of this step.';
-  return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';
+  return 'The service rejected the request: check the inputs of this step.';
 }

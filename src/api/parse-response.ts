@@ -24,7 +24,9 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const page = describePage(response);
   const isPage = page !== undefined;
   const isEmpty = response.body.trim() === '';
-  const toError = (message: string, transient = isTransientStatus(status)) =>
+  // A proxy may have sent the page in place of the service, as with a 502. Its demand for a login (407) is final.
+  const isProxyFailure = isPage && status >= 400 && status !== 407;
+  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) =>
     new RequestError(
       `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(response)}`,
       {

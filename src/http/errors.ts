@@ -34,9 +34,9 @@ export class RequestError extends Error {
     return this.status === status && !this.isPage;
   }
 
-  /** True if the service itself sent a 4xx that a retry cannot change. */
+  /** True for a 4xx that a retry cannot change. A page is not one, except for the 407 of a proxy. */
   get isPermanent(): boolean {
-    return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;
+    return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;
   }
 }
 

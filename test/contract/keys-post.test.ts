@@ -134,7 +134,10 @@ describe('proof that a key is gone:', () => {
   const incomplete = onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } }));
   test.for<[what: string, plan: JobPlan]>([
     ['a 404 that the list contradicts', { inPost: [notFound] }],
-    ['an HTML page with 401', { inPost: [onDelete({ kind: 'html', status: 401 }, always)] }],
+    ...[401, 403, 404].map((code): [string, JobPlan] => [
+      `an HTML page with ${code}, with or without a parent key`,
+      { inPost: [onDelete({ kind: 'html', status: code }, always)], ...(code === 403 ? {} : { post: noParent }) },
+    ]),
     ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
     ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
     ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],

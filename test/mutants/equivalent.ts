@@ -15,8 +15,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'src/http/errors.ts',
-    source:
-      'return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient && !this.isPage;',
+    source: 'return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;',
     change: 'this.status < 500 → this.status <= 500',
     why: 'A 500 is always transient, and a transient status is never permanent.',
   },

@@ -84,7 +84,7 @@ async function revokeStrayKeys(
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
     // A retry could create a second key. Post searches for the first key.
-    throw new RequestError(message, { status: error.status, transient: false }, { cause: error });
+    throw new RequestError(message, { status: error.status, isPage: error.isPage, transient: false }, { cause: error });
   }
 }
 
