@@ -43,7 +43,7 @@ export class RequestError extends Error {
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
   Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isUnknownHost'>>;
 
-/** The `Retry-After` of a 423 or 429 ends after the deadline. */
+/** A `Retry-After` ends after the deadline. */
 export class RetryAfterExceedsDeadline extends RequestError {
   constructor(error: RequestError, remaining: number) {
     const asked = formatDuration(error.retryAfterMs ?? 0);

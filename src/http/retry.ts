@@ -3,7 +3,8 @@ import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
 /**
  * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: how many errors of this kind the
- * request has had so far. Throttled responses (423, 429) and other errors are counted separately.
+ * request has had so far. Throttled responses (423, 429) and other errors are counted separately. Throws
+ * `RetryAfterExceedsDeadline` to end the step at once.
  */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
@@ -85,9 +86,6 @@ export async function withRetries<T>(
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
-      // The contract promises to end the step at once if the `Retry-After` of a 423 or 429 ends after the deadline. After
-      // other failures, the request sleeps until the deadline, because a wait polls once more at the deadline.
-      if (error.isThrottled) checkRetryAfter(error, deadline);
       onRetry?.(error, nextPause);
       pause = nextPause;
     }
@@ -110,7 +108,7 @@ export class Cooldown {
     for (;;) {
       const pause = this.#until - deadline.clock.now();
       if (pause <= 0) return;
-      if (this.#cause?.isThrottled) checkRetryAfter(this.#cause, deadline, pause);
+      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, pause);
       await deadline.sleep(pause);
     }
   }
