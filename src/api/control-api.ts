@@ -5,6 +5,7 @@ import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import type { Log } from './log.js';
 import { type Page, pageSize, pages } from './paging.js';
@@ -17,12 +18,15 @@ const maxRecordBytes = 2 ** 20;
 const maxListBytes = 64 * 2 ** 20;
 const maxProjectsBytes = 256 * 2 ** 20;
 
+/** The contract promises a warning if the clocks differ by more. In milliseconds. */
+const maxClockSkew = 300_000;
+
 /** The client of the control API, with one method for each endpoint. */
 export class ControlApi {
   readonly #connection: Connection;
   /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
   #clockSkew = 0;
-  #warnedOfPages = false;
+  readonly #warned = new Set<'pages' | 'clock'>();
 
   constructor(exchange: Exchange, access: Access, log: Log) {
     this.#connection = { exchange, access, log };
@@ -36,6 +40,17 @@ export class ControlApi {
   /** Time on the service's clock in milliseconds since 1970. Until the first response, time on the runner's clock. */
   serviceEpochMs(clock: Clock): number {
     return clock.epochMs() + this.#clockSkew;
+  }
+
+  /** The same, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
+  epochMsForAges(clock: Clock): number {
+    const direction = this.#clockSkew > 0 ? 'behind' : 'ahead of';
+    if (Math.abs(this.#clockSkew) > maxClockSkew)
+      this.#warnOnce(
+        'clock',
+        `The clock of the runner is ${formatDuration(Math.abs(this.#clockSkew))} ${direction} that of the service. Ages (since, older-than) are measured on the clock of the service: if that one is wrong, compare the result with the console.`,
+      );
+    return this.serviceEpochMs(clock);
   }
 
   async operation(projectId: string, id: string, policy: RequestPolicy): Promise<Operation> {
@@ -71,13 +86,17 @@ export class ControlApi {
     return pages(fetchPage, () => this.#warnOfPage());
   }
 
-  /** A page without new records causes one warning per step, however many lists the step reads. */
   #warnOfPage(): void {
-    if (this.#warnedOfPages) return;
-    this.#warnedOfPages = true;
-    this.#connection.log.warning(
+    this.#warnOnce(
+      'pages',
       'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.',
     );
+  }
+
+  /** Each warning appears once per step, however many lists the step reads. */
+  #warnOnce(subject: 'pages' | 'clock', message: string): void {
+    if (!this.#warned.has(subject)) this.#connection.log.warning(message);
+    this.#warned.add(subject);
   }
 
   /** Sends a single request. Before sending another, the caller must check whether the service created a key. */

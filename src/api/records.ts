@@ -62,7 +62,8 @@ export function fieldText({ record }: ApiRecord, name: string): string | undefin
 
 /** Returns a timestamp in milliseconds since 1970, or undefined if the field is absent or not a timestamp. */
 export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
-  const text = fieldText(recorded, name) ?? '';
+  // Some services write a space in place of the `T`.
+  const text = (fieldText(recorded, name) ?? '').replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
   // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
   const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)/.exec(text) ?? [];
   const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
@@ -111,5 +112,5 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
 
 /** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
 export function displayTime(recorded: ApiRecord, name: string): string {
-  return displayText(recorded, name, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
+  return displayText(recorded, name, 40).replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
 }

@@ -4,7 +4,7 @@ import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
 import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
+import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { all, ended, gaps, minute, second, tookOf } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -240,6 +240,40 @@ describe('pauses between attempts:', () => {
   });
 });
 
+describe('clocks:', () => {
+  const since = { since: '1h' };
+  test.for([
+    ['list-operations', { 'project-id': 'p', ...since }, 301, 'behind'],
+    ['list-operations', { 'project-id': 'p', ...since }, -301, 'ahead of'],
+    ['list-operations', { 'project-id': 'p', ...since }, 300, undefined],
+    ['list-operations', { 'project-id': 'p', ...since }, -300, undefined],
+    ['list-operations', { 'project-id': 'p' }, 301, undefined],
+    ['wait-operation', { 'project-id': 'p', ...all, ...since }, -301, 'ahead of'],
+    ['wait-operation', { 'project-id': 'p', ...all }, -301, undefined],
+    ['sweep-keys', {}, 301, 'behind'],
+    ['list-keys', {}, 301, undefined],
+  ] as const)('%s with %o and a Date %i s ahead of the runner: the clock is %s', async (row, context) => {
+    const [mode, inputs, aheadSeconds, expected] = row;
+    const respond = () => {
+      const date = new Date(stage.service.plane.clock.now() + aheadSeconds * second).toUTCString();
+      return { headers: { date }, body: mode.endsWith('keys') ? '[]' : '{"operations":[]}' };
+    };
+    const stage = await setStage(context, { respond });
+    const warnings = warningsOf(await stage.runMode(mode, inputs)).filter((text) => text.includes('clock'));
+    const says = `The clock of the runner is 5m 01s ${expected} that of the service. `;
+    expect(warnings).toEqual(expected === undefined ? [] : [expect.stringContaining(says)]);
+  });
+
+  test.for([undefined, 'soon', '2001'])(
+    'without a real Date, the clock gets no warning (%s)',
+    async (date, context) => {
+      const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
+      const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
+      expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
+    },
+  );
+});
+
 describe('responses:', () => {
   const finished = { id: anyId, status: 'finished' };
   const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
@@ -286,7 +320,7 @@ describe('responses:', () => {
   test('a step fails in time after any unsuccessful status with any headers', async (context) => {
     const code = fc.oneof(
       fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
-      fc.constantFrom(206, 302, 304, 408, 423, 429, 503),
+      fc.constantFrom(206, 301, 304, 408, 423, 429, 503),
     );
     const dates = ['Fri, 31 Dec 9999 23:59:59 GMT', '275760-09-13T00:00:00Z', 'never GMT', '-1', '1e300', '60'];
     const names = ['retry-after', 'date', 'x-request-id', 'location', 'content-type', 'content-length', '__proto__'];

@@ -51,7 +51,7 @@ export async function listOperations(
 ): Promise<ListResult<Operation>> {
   const { api, deadline } = collaborators;
   const pages = recordsOf(api.operations(projectId, defaultPolicy(collaborators)));
-  const recent = since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);
+  const recent = since === undefined ? pages : takeSince(pages, () => api.epochMsForAges(deadline.clock) - since);
   return collect(recent, settings, collaborators);
 }
 

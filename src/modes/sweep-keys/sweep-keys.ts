@@ -47,7 +47,7 @@ export async function sweepKeys(
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const list = await api.keys(policy);
-  const now = api.serviceEpochMs(deadline.clock);
+  const now = api.epochMsForAges(deadline.clock);
   const made = list.keys.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
     return origin === undefined ? [] : [{ key, ...origin, age: now - (fieldTime(key, 'created_at') ?? now) }];

@@ -117,7 +117,7 @@ export class Idleness {
     const showsPending = before.showsPending || records.some(({ id }) => this.pendingIds.has(id));
     // An earlier read no longer proves anything.
     if (showsPending) this.#idleFrom = never;
-    const isComplete = cursor === undefined || this.#isFarEnough(records, count);
+    const isComplete = this.#isFarEnough(records, count) || cursor === undefined;
     this.#read = isComplete ? undefined : { began: before.began, cursor, count, showsPending };
     if (!isComplete) return false;
     if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
@@ -140,7 +140,8 @@ export class Idleness {
   #isFarEnough(records: readonly Operation[], count: number): boolean {
     const reachBackTo = (timeMs: number) => records.some((operation) => creationTime(operation) < timeMs);
     if (!this.isFirstRead) return reachBackTo(this.#lastReadMs - overlap);
-    return count >= this.context.maxFirstRead && (this.#sinceMs === undefined || reachBackTo(this.#sinceMs));
+    const sinceMs = this.#sinceMs;
+    return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(sinceMs));
   }
 
   /** The start of the wait on the service's clock. Only a response tells that clock. */
@@ -149,7 +150,9 @@ export class Idleness {
   }
 
   get #sinceMs(): number | undefined {
-    return this.target.since === undefined ? undefined : this.#beganMs - this.target.since;
+    const { api, deadline, began } = this.context;
+    const { since } = this.target;
+    return since === undefined ? undefined : api.epochMsForAges(deadline.clock) - (this.#now - began) - since;
   }
 
   get #now(): number {
