@@ -13,10 +13,11 @@ import { type Decode, parseResponse } from './parse-response.js';
 import { type ApiRecord, type Operation, parseOperation, parsePage, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
-/** Maximum sizes of a response body, far above any real need: 256 MiB hold 670,000 projects of 400 bytes. */
-const maxRecordBytes = 2 ** 20;
-const maxListBytes = 64 * 2 ** 20;
-const maxProjectsBytes = 256 * 2 ** 20;
+/** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
+const maxBytes = 8 * 2 ** 20;
+const maxProjectsBytes = 64 * 2 ** 20;
+/** After reading a body of this length, the step looks at its deadline and cancellation again. */
+const longBody = 2 ** 20;
 
 /** The contract promises a warning if the clocks differ by more. In milliseconds. */
 const maxClockSkew = 300_000;
@@ -26,6 +27,8 @@ export class ControlApi {
   readonly #connection: Connection;
   /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
   #clockSkew = 0;
+  /** When the latest response had been read, on the step's clock. */
+  respondedAt = Number.POSITIVE_INFINITY;
   readonly #warned = new Set<'pages' | 'clock'>();
 
   constructor(exchange: Exchange, access: Access, log: Log) {
@@ -55,7 +58,7 @@ export class ControlApi {
 
   async operation(projectId: string, id: string, policy: RequestPolicy): Promise<Operation> {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
-    return this.#get(path, maxRecordBytes, policy, (body) => {
+    return this.#get(path, policy, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // The status of another operation proves nothing about the requested one.
       if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.id);
@@ -68,7 +71,7 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     const fetchPage = (cursor: string | undefined) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, maxListBytes, policy, (body, { headers }) =>
+      return this.#get(`${path}?${query}`, policy, (body, { headers }) =>
         parsePage(body, headers, 'operations', (item, place) => parseOperation(item, place, projectId)),
       );
     };
@@ -79,9 +82,8 @@ export class ControlApi {
   projects(policy: RequestPolicy): AsyncGenerator<Page<ApiRecord>> {
     const fetchPage = (cursor: string | undefined) => {
       const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
-      return this.#get(`projects${query}`, maxProjectsBytes, policy, (body, { headers }) =>
-        parsePage(body, headers, 'projects', parseProject),
-      );
+      const decode: Decode<Page<ApiRecord>> = (body, { headers }) => parsePage(body, headers, 'projects', parseProject);
+      return this.#get(`projects${query}`, policy, decode, maxProjectsBytes);
     };
     return pages(fetchPage, () => this.#warnOfPage());
   }
@@ -102,23 +104,23 @@ export class ControlApi {
   /** Sends a single request. Before sending another, the caller must check whether the service created a key. */
   createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
-    const call: Call = { method: 'POST', path: 'api_keys', maxBytes: maxRecordBytes, body };
+    const call: Call = { method: 'POST', path: 'api_keys', maxBytes, body };
     return this.#attempt(call, deadline, parseMintedKey);
   }
 
   keys(policy: RequestPolicy): Promise<KeyList> {
-    return this.#get('api_keys', maxListBytes, policy, parseKeyList);
+    return this.#get('api_keys', policy, parseKeyList);
   }
 
   /** Sends a single request. Returns true if the response says that the key is revoked. */
   revokeKey(id: string, deadline: Deadline): Promise<boolean> {
-    const call: Call = { method: 'DELETE', path: `api_keys/${id}`, maxBytes: maxRecordBytes };
+    const call: Call = { method: 'DELETE', path: `api_keys/${id}`, maxBytes };
     return this.#attempt(call, deadline, (body) => parseRevoked(body, id));
   }
 
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */
-  #get<T>(path: string, maxBytes: number, policy: RequestPolicy, decode: Decode<T>): Promise<T> {
-    const call: Call = { method: 'GET', path, maxBytes };
+  #get<T>(path: string, policy: RequestPolicy, decode: Decode<T>, max = maxBytes): Promise<T> {
+    const call: Call = { method: 'GET', path, maxBytes: max };
     return withRetries(() => this.#attempt(call, policy.deadline, decode, policy.resendAfter), policy);
   }
 
@@ -129,8 +131,10 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
-    // A deadline cannot interrupt the parser, so the deadline is checked after parsing.
+    // Nothing can interrupt the parser.
+    if (response.body.length > longBody) await deadline.turn();
     if (deadline.isExpired) throw new DeadlineExceeded();
+    this.respondedAt = deadline.clock.now();
     return result;
   }
 }

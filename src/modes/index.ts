@@ -22,6 +22,7 @@ export const modes = {
     run: waitOperation,
     report: waitReport,
     acceptsZeroTimeout: true,
+    hasFinalPoll: true,
   }),
   'list-operations': define({
     readSettings: readListOperationsSettings,

@@ -2,7 +2,7 @@ import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
-import type { Deadline } from '../time/deadline.js';
+import { Deadline } from '../time/deadline.js';
 import type { KeyState } from './create-key/create-key.js';
 import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
@@ -40,7 +40,12 @@ export interface Mode<Settings, Result> {
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
   /** True if `timeout: 0` is valid. */
   readonly acceptsZeroTimeout?: boolean;
+  /** True if a result counts although the deadline has passed. */
+  readonly hasFinalPoll?: boolean;
 }
+
+/** In milliseconds. Shorter work leaves a cancellation hardly a chance. */
+const longWork = 50;
 
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>) {
@@ -50,11 +55,13 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
       const settings = mode.readSettings(reader);
       return async (collaborators: Collaborators, services: Services, timeout: number) => {
         const result = await mode.run(settings, collaborators, services);
-        const nowMs = collaborators.api.serviceEpochMs(collaborators.deadline.clock);
-        return {
-          report: mode.report(result, settings, { timeout, nowMs }),
-          stateAfterOutputs: mode.stateAfterOutputs?.(result, settings),
-        };
+        const { api, deadline } = collaborators;
+        const { clock, cancellation } = deadline;
+        const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(clock) });
+        // Nothing can interrupt a long report.
+        const end = mode.hasFinalPoll ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
+        if (report.succeeded && clock.now() - api.respondedAt > longWork) await end.turn();
+        return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },
   };

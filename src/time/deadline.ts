@@ -98,6 +98,14 @@ export class Deadline {
     });
   }
 
+  /**
+   * Lets the handlers of signals run, which needs a turn of the event loop. After long work, a timer that is due at once could
+   * come before them.
+   */
+  turn(): Promise<void> {
+    return this.sleep(20);
+  }
+
   /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */
   sleep(ms: number): Promise<void> {
     return this.sleepUntil(this.clock.now() + ms);

@@ -311,6 +311,21 @@ describe('responses:', () => {
     expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
   });
 
+  test.for(named(calls))(
+    '%s accepts a body of 8 MiB, and a page of projects one of 64 MiB',
+    async ([, one], context) => {
+      const sizes: unknown[] = [];
+      const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
+        sizes.push([path.startsWith('projects?') || path === 'projects', maxBytes]);
+        return path === 'projects' ? '{"projects":[{"id":"p"}],"pagination":{"cursor":"c"}}' : { status: 500 };
+      };
+      const stage = await setStage(context, { respond });
+      await stage.runMode(one.mode, one.inputs(stage));
+      const ofProjects = one.mode === 'list-projects';
+      expect(new Set(sizes.map(String))).toEqual(new Set([`${ofProjects},${(ofProjects ? 64 : 8) * 2 ** 20}`]));
+    },
+  );
+
   test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
     const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
     const stage = await setStage(context, { respond });

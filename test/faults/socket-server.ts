@@ -80,5 +80,5 @@ function wholeResponse(script: readonly WireStep[]): SentRequest['response'] {
 
 /** As the client words it, for the invariants. */
 function errorOf({ fault }: SentRequest): string {
-  return fault === 'endless-body' ? 'The response is larger than the maximum of 256 MiB' : 'The exchange was given up';
+  return fault === 'endless-body' ? 'The response is larger than the maximum' : 'The exchange was given up';
 }

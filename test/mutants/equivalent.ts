@@ -8,12 +8,6 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'src/text/json.ts',
-    source: "if (text.length > maxOpened && countOpening(text, '[') + countOpening(text, '{') > maxOpened)",
-    change: 'text.length > maxOpened → true',
-    why: 'A short text cannot open more than the maximum. The comparison only saves the count.',
-  },
-  {
     file: 'src/http/errors.ts',
     source: 'return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;',
     change: 'this.status < 500 → this.status <= 500',

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
@@ -122,6 +123,31 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
     expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
     expect(Number(result.outputs['duration-ms'])).toBeLessThan(13_000);
   });
+});
+
+test.concurrent.for([
+  ['a signal comes while a long body is parsed', 'cancelled', /^### 🚫 list-projects: Cancelled/],
+  ['a signal comes while the result is printed', 'cancelled', /^### 🚫 list-projects: Cancelled/],
+  ['the deadline of 5 s passes while the result is printed', 'error', /Timed out after 5s/],
+] as const)('the step does not succeed if %s', async ([defect, status, summary], context) => {
+  const { runMode } = await setProcess(context);
+  const server = createHttpServer((_, response) => {
+    response.end(JSON.stringify({ projects: [{ id: 'p', name: 'x'.repeat(2 ** 20) }] }));
+  });
+  const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
+  const result = await runMode('list-projects', { 'base-url': baseUrl, timeout: '5s' }, withDefect(defect));
+
+  expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status } });
+  expect(result.summary).toMatch(summary);
+});
+
+test.concurrent('a final poll that shows success is believed even if the result takes long to print', async (context) => {
+  const { operation, run } = await setProcess(context);
+  const inputs = { 'operation-id': operation({ lengthMs: 1_500 }).id, timeout: '2s', 'poll-interval': '1h' };
+  const result = await run(inputs, withDefect('the result takes long to print'));
+
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
+  expect(Number(result.outputs['duration-ms'])).toBeGreaterThan(2_200);
 });
 
 test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {

@@ -87,7 +87,7 @@ export class SentRequest {
 
   /** Not a retry: the service or its proxy will say the same again. */
   get isPermanent(): boolean {
-    const isTooLarge = this.error?.includes('256 MiB') === true;
+    const isTooLarge = this.error?.includes('larger than the maximum') === true;
     const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
     return isFinal || isTooLarge || this.error?.includes('407') === true;
   }

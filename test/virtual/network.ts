@@ -2,9 +2,8 @@ import type { Exchanges, Reception } from '../../control-plane/index.js';
 import { type Exchange, type HttpResponse, TransportError } from '../../src/http/exchange.js';
 import type { VirtualClock } from './clock.js';
 
-/** Bytes that a virtual connection carries in a millisecond, and how many of a body the client takes. */
+/** Bytes that a virtual connection carries in a millisecond. */
 const bandwidth = 100_000;
-const largestBody = 256 * 1024 * 1024;
 
 export interface NetworkOptions {
   /** Milliseconds that a request or its response travels. Default: none. */
@@ -19,7 +18,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip
   /** The connection is kept alive, until the service gives it up. */
   let isGivenUp = false;
 
-  return ({ method, url, headers, body: requestBody = '' }, onStop) =>
+  return ({ method, url, headers, body: requestBody = '', maxBytes }, onStop) =>
     new Promise((resolve, reject) => {
       const request = { method, target: url.pathname + url.search, headers, body: requestBody, from: '192.0.2.1' };
       let settled = false;
@@ -94,9 +93,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip
             respond({ ...head, body });
             break;
           case 'flood':
-            wait(largestBody / bandwidth, () =>
-              fail('The response is larger than the maximum of 256 MiB', { transient: false }),
-            );
+            wait(maxBytes / bandwidth, () => fail('The response is larger than the maximum', { transient: false }));
             break;
           case 'cut':
             travel(() => fail(`The connection closed after ${body.length} bytes of the body`));

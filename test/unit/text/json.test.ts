@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isText, type Json, type JsonObject, parseJson, printJson, toText } from '../../../src/text/json.js';
+import {
+  isText,
+  type Json,
+  type JsonObject,
+  NestingTooDeep,
+  parseJson,
+  printJson,
+  toText,
+} from '../../../src/text/json.js';
 
 test('fractions, exponents and -0 are printed as JSON.stringify prints them', () => {
   const text = '[1.2345678901234567890,12345678901234567890.5,1e400,0.1,12345678901234567e3,-0]';
@@ -46,4 +54,12 @@ test('parseJson accepts and rejects the same texts as JSON.parse', () => {
   const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((all) => all.join(''));
   const property = fc.property(text, (written) => isAccepted(parseJson, written) === isAccepted(JSON.parse, written));
   fc.assert(property, { numRuns: 20_000, examples: [['{12345678901234567:0}']] });
+});
+
+test('JSON may have 500 levels, and more brackets than the parser may open stand in a string', () => {
+  const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}"\\"["${'}]'.repeat(levels / 2)}`;
+  expect(printJson(parseJson(nested(500)))).toBe(nested(500));
+  expect(() => parseJson(`[${nested(500)}]`)).toThrow(NestingTooDeep);
+  expect(parseJson(`"${'['.repeat(5_000_001)}"`)).toHaveLength(5_000_001);
+  expect(() => parseJson(`[${'[],'.repeat(5_000_000)}1]`)).toThrow(NestingTooDeep);
 });
