@@ -5,7 +5,7 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const { status } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
   if (status === 407)
-    return 'Check the user and password in the proxy variable (https_proxy), or add the host to no_proxy.';
+    return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
   if (status >= 500) return 'The service has a problem: check its status page, then re-run the job.';
   // A page does not mean what its status says.

@@ -9,7 +9,8 @@ import { proxyProblem } from './proxy.js';
 import { readBody } from './read-body.js';
 import { toTransportError } from './transport-errors.js';
 
-const closedConnectionCodes = ['ECONNRESET', 'EPIPE'];
+/** On Windows, a closed connection may have either of the last two. */
+const closedConnectionCodes = ['ECONNRESET', 'EPIPE', 'ECANCELED', 'ECONNABORTED'];
 
 /** http-client's agent for a proxy. Its `request` sends CONNECT to the proxy. */
 interface TunnelAgent {

@@ -4,10 +4,13 @@ import { minSecretLength } from '../text/encodings.js';
 /** Says why the proxy variable for the URL is invalid. http-client would ignore an invalid one and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const name = [lowerCase, lowerCase.toUpperCase()].find((candidate) => process.env[candidate]);
-  if (name === undefined || checkBypass(url)) return undefined;
+  const used = [lowerCase, lowerCase.toUpperCase()].find((candidate) => process.env[candidate]);
+  if (used === undefined || checkBypass(url)) return undefined;
+  // On Windows, `process.env` ignores case.
+  const names = Object.keys(process.env);
+  const name = names.includes(used) ? used : names.find((each) => each.toLowerCase() === lowerCase);
   // The value can contain a password, so no message quotes it.
-  if (!/^https?:\/\//i.test(process.env[name] ?? ''))
+  if (!/^https?:\/\//i.test(process.env[used] ?? ''))
     return `${name} is not a valid URL: it does not begin with http:// or https://. Write it as http://host:port`;
   try {
     if (getProxyUrl(url)?.hostname) return undefined;

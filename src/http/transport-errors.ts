@@ -46,6 +46,8 @@ const reasons: Record<string, string> = {
   EHOSTUNREACH: 'PEER is unreachable',
   ENETUNREACH: 'The network of PEER is unreachable',
   EPIPE: 'Connection closed by PEER',
+  ECANCELED: 'The connection to PEER was closed',
+  ECONNABORTED: 'The connection to PEER was aborted',
   EPROTO: 'The response is not TLS: does the port serve plain http?',
   CERT_HAS_EXPIRED: 'The certificate of the service has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',

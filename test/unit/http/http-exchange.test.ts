@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
+import { ClientRequest, createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
 import type { NameLookup } from '../../../src/http/connect.js';
@@ -99,6 +99,31 @@ test.for([
   });
   expect(methods).toHaveLength(requests);
 });
+
+test.for([
+  ['ECANCELED', 'The connection to 127.0.0.1:PORT was closed (ECANCELED)'],
+  ['ECONNABORTED', 'The connection to 127.0.0.1:PORT was aborted (ECONNABORTED)'],
+] as const)(
+  'a GET that is lost on a reused connection as on Windows (%s) is sent again',
+  async ([code, message], context) => {
+    const { emit } = ClientRequest.prototype;
+    const spy = vi.spyOn(ClientRequest.prototype, 'emit').mockImplementation(function (
+      this: ClientRequest,
+      name,
+      ...rest
+    ) {
+      return emit.call(this, name, ...(name === 'error' ? [Object.assign(new Error('lost'), { code })] : rest));
+    });
+    context.onTestFinished(() => spy.mockRestore());
+    const { send, methods } = await resetting(context, [1, 3]);
+    await send('GET');
+    expect(await send('GET')).toMatchObject({ status: 200, wasResent: true });
+    const error = await send('POST').catch((reason: unknown) => reason);
+    expect(String(error).replace(/:\d+/, ':PORT')).toContain(message);
+    expect(error).toMatchObject({ transient: true, mayHaveTakenEffect: true });
+    expect(methods).toEqual(['GET', 'GET', 'GET', 'POST']);
+  },
+);
 
 test('a cancelled request is not sent again', async (context) => {
   const { send, methods } = await resetting(context, [1]);

@@ -44,6 +44,24 @@ test('an invalid proxy variable is reported only for the URLs that use it', () =
   expect(proxyProblem(url)).toBe(undefined);
 });
 
+test('on Windows, where names ignore case, the message spells the variable as the environment does', (context) => {
+  const { env } = process;
+  context.onTestFinished(() => void Object.assign(process, { env }));
+  for (const spelling of ['HTTPS_PROXY', 'Https_Proxy', 'https_proxy']) {
+    const block: Record<string, string> = { Path: 'C:\\', [spelling]: 'proxy.test:3128' };
+    const nameOf = (name: string) => Object.keys(block).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name;
+    process.env = new Proxy(block, { get: (target, name) => target[nameOf(String(name))] });
+    expect(proxyProblem(url)).toMatch(new RegExp(`^${spelling} is not a valid URL`));
+  }
+});
+
+test('elsewhere, a variable in mixed case is not used, and not named', () => {
+  vi.stubEnv('Https_Proxy', 'proxy.test');
+  expect(proxyProblem(url)).toBe(undefined);
+  vi.stubEnv('HTTPS_PROXY', 'proxy.test');
+  expect(proxyProblem(url)).toMatch(/^HTTPS_PROXY /);
+});
+
 test.for([
   ['an encoded password is found in both forms', 'http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
   ['a plain password is found', 'http://user:password@proxy.test', ['password']],
