@@ -63,8 +63,10 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
   work.run(world).then(end, crash);
 
   async function crash(error: unknown): Promise<void> {
-    if (reported) return;
+    // An error after a success makes it a failure. A failure is final.
+    if (reported && process.exitCode !== 0) return;
     reported = true;
+    process.exitCode = 1;
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
       toolkit.error(`Could not report the step's result: ${reportFailure}`);
       return false;
@@ -85,13 +87,13 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     process.off('beforeExit', emptyLoop);
     close();
     // The callback of an empty write runs once all log lines have been written.
-    setTimeout(() => process.stdout.write('', () => forceExit(succeeded)), 200).unref();
+    setTimeout(() => process.stdout.write('', forceExit), 200).unref();
   }
 }
 
-function forceExit(succeeded: boolean): void {
+function forceExit(): void {
   // process.exit() waits for a thread that is in getaddrinfo, for 10 s or more if the name server does not respond.
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (isHeld && !succeeded) process.kill(process.pid, 'SIGKILL');
+  if (isHeld && process.exitCode !== 0) process.kill(process.pid, 'SIGKILL');
   process.exit();
 }

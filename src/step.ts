@@ -53,6 +53,9 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   const warnings = publishOutputs(report, clock.now(), context);
   if (stateAfterOutputs !== undefined) services.postState.save(stateAfterOutputs);
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
+  if (world.isReported()) return false;
+  // The status of a success is written when nothing else can fail here.
+  toolkit.output('status', report.status);
   return report.succeeded;
 }
 
@@ -63,6 +66,7 @@ export async function reportError(error: unknown, world: World): Promise<false> 
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);
   publishOutputs(report, world.clock.now(), context);
+  world.toolkit.output('status', report.status);
   await publishLogAndSummary(report, context);
   return false;
 }

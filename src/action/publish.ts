@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage } from '../text/sentences.js';
@@ -53,9 +53,9 @@ interface PublishContext {
 
 export class ResultFileError extends Error {}
 
-/** Writes the result file and the outputs. Redacts every output that is not secret on purpose. Returns warnings. */
+/** Writes the result file and all outputs except `status`. Redacts those that are not secret on purpose. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
-  const { toolkit, secrets } = context;
+  const { toolkit, secrets, environment } = context;
   const all: Output[] = [
     { name: 'status', value: report.status },
     { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
@@ -68,12 +68,14 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
     // Redaction comes before escaping, because an escape could split a secret.
     all.push(isSecret ? output : { ...output, value: value && escapeCommandsInJson(secrets.redact(value)) });
   }
-  const { outputs, dropped } = fitOutputs(all);
-  for (const { name, value } of outputs) toolkit.output(name, value);
+  const limit = environment['RUNNER_OS'] === 'Windows' ? recordsLimits.windows : recordsLimits.others;
+  const dropped = outputsToDrop(all, limit.isReached);
+  for (const output of all)
+    if (output.name !== 'status') toolkit.output(output.name, dropped.has(output) ? '' : (output.value ?? ''));
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
-  if (dropped.length > 0)
+  if (dropped.size > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${dropped.join(', ')}. Read the full result from the result file (the output result-file has its path)${report.alternativeToResultFile ?? ''}.`,
+      `Outputs left empty because they are too large: ${[...dropped].map(({ name }) => name).join(', ')}. The limit is ${limit.text} for an array of records, and 400 Ki UTF-16 units for all outputs together. Read the full result from the result file (the output result-file has its path)${report.alternativeToResultFile ?? ''}.`,
     );
   return warnings;
 }
@@ -107,13 +109,14 @@ function writeResultFile(
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
-    const file = openSync(path, 'wx', 0o600);
-    for (const piece of pieces) writeSync(file, escapeCommandsInJson(secrets.redact(piece)));
-    writeSync(file, '\n');
-    closeSync(file);
+    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+    // On a full disk, writeSync() could write a part and not fail.
+    for (const piece of pieces) writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
+    writeFileSync(path, '\n', { flag: 'a' });
     return path;
   } catch (error) {
-    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${(error as NodeJS.ErrnoException).code}`;
+    if (existsSync(path)) rmSync(path);
+    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${(error as NodeJS.ErrnoException).code ?? errorMessage(error)}`;
     if (succeeded) throw new ResultFileError(message);
     warnings.push(`${message}.`);
     return '';
@@ -131,22 +134,22 @@ function renderSummary(report: StepReport, mode: string): string {
 
 /** On Linux an environment variable holds 128 KiB. A script may add 28 KiB of text to the records. */
 export const maxRecordsBytes = 100 * 1024;
+/** On Windows an environment variable holds 32,766 UTF-16 units. */
+const recordsLimits = {
+  windows: { text: '32,000 UTF-16 units', isReached: (value: string) => value.length >= 32_000 },
+  others: { text: '100 KiB', isReached: (value: string) => Buffer.byteLength(value) >= maxRecordsBytes },
+};
 /** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. One step writes less than half of that. */
 const maxStepUnits = 400 * 1024;
 
-/** Empties the outputs that exceed a limit. `dropped`: the names of these outputs. */
-function fitOutputs(outputs: readonly Output[]) {
+/** Returns the outputs to leave empty, because they exceed a limit. */
+function outputsToDrop(outputs: readonly Output[], isTooLarge: (value: string) => boolean): Set<Output> {
   const dropped = new Set(
-    outputs.filter(
-      ({ value, holdsRecords }) => value === undefined || (holdsRecords && Buffer.byteLength(value) >= maxRecordsBytes),
-    ),
+    outputs.filter(({ value, holdsRecords }) => value === undefined || (holdsRecords && isTooLarge(value))),
   );
   const units = () => outputs.reduce((sum, output) => sum + (dropped.has(output) ? 0 : (output.value?.length ?? 0)), 0);
   const ranked = outputs.filter(({ rank }) => rank !== undefined);
   for (const output of ranked.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0)))
     if (units() >= maxStepUnits) dropped.add(output);
-  return {
-    outputs: outputs.map((output) => ({ name: output.name, value: dropped.has(output) ? '' : (output.value ?? '') })),
-    dropped: [...dropped].map(({ name }) => name),
-  };
+  return dropped;
 }

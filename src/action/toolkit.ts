@@ -1,3 +1,4 @@
+import { statSync, truncateSync } from 'node:fs';
 import * as core from '@actions/core';
 
 /** Everything that a step reads from the runner or sends to it. */
@@ -27,7 +28,17 @@ export const toolkit: Toolkit = {
   debug: (line) => {
     if (core.isDebug()) core.debug(escapeCommands(line));
   },
-  output: core.setOutput,
+  output: (name, value) => {
+    const file = process.env['GITHUB_OUTPUT'];
+    const size = file ? statSync(file).size : 0;
+    try {
+      core.setOutput(name, value);
+    } catch (error) {
+      // A full disk may take a part of the output, and the runner would find no later output behind it.
+      if (file) truncateSync(file, size);
+      throw error;
+    }
+  },
   state: core.saveState,
   variable: core.exportVariable,
   summary: async (markdown) => {

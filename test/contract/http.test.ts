@@ -159,7 +159,7 @@ describe.for(named(calls))('%s', ([, one]) => {
     stage.after(1_234, () => void step.cancel());
     const { outputs, annotations, exitCode, summary } = await step.done;
     expect(outputs).toMatchObject({ status: 'cancelled', 'duration-ms': '1234' });
-    if (mode.startsWith('list')) expect(Object.keys(outputs)).toEqual(['status', 'duration-ms']);
+    if (mode.startsWith('list')) expect(Object.keys(outputs)).toEqual(['duration-ms', 'status']);
     expect(annotations.filter(({ source }) => source === 'action')).toEqual([]);
     expect(exitCode).toBe(1);
     expect(summary).toMatch(/cancelled/i);

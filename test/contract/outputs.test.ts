@@ -7,8 +7,11 @@ import { type Mode, requiredInputs } from '../kit/inputs.js';
 import { setStage, warningsOf } from '../kit/stage.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
-/** Bytes of an array of records; one more is too much. */
-const maxRecordBytes = 100 * 1024 - 1;
+/** The size of the largest array of records on each platform; one more is too much. */
+const platforms = [
+  { platform: 'Linux', sizeOf: (text: string) => Buffer.byteLength(text), max: 100 * 1024 - 1, limit: '100 KiB' },
+  { platform: 'Windows', sizeOf: (text: string) => text.length, max: 31_999, limit: '32,000 UTF-16 units' },
+] as const;
 /** UTF-16 units of all outputs. */
 const maxUnits = 400 * 1024 - 1;
 
@@ -20,7 +23,9 @@ function fileOf(result: StepResult): string {
   return result.readFile(result.outputs['result-file'] ?? '');
 }
 
-async function run(context: TestContext, mode: string, body: string, inputs?: StepOptions['inputs']) {
+type Inputs = StepOptions['inputs'];
+
+async function run(context: TestContext, mode: string, body: string, inputs?: Inputs) {
   const stage = await setStage(context, { respond: () => body });
   return stage.runMode(mode, inputs, { debug: true });
 }
@@ -69,38 +74,40 @@ describe('outputs:', () => {
 });
 
 // Lists are printed in pieces of 1,000 records.
-test.for<[mode: Mode, noun: string, count: number, body: (records: string) => string, inputs?: StepOptions['inputs']]>([
+const lists: [mode: Mode, noun: string, count: number, body: (records: string) => string, inputs?: Inputs][] = [
   ['wait-operation', 'operation', 1, (records) => `{"operation":${records.slice(1, -1)}}`, { 'operation-id': uuid(0) }],
   ['list-operations', 'operation', 1, (records) => `{"operations":${records}}`],
   ['list-projects', 'project', 1, (records) => `{"projects":${records}}`],
   ['list-keys', 'key', 1_001, (records) => records, { limit: '0' }],
-])(
-  '`%s` outputs its records if they are under 100 KiB, and otherwise warns',
-  async ([mode, noun, count, body, inputs], context) => {
+];
+
+describe.for(platforms)('on a runner with $platform,', ({ platform, sizeOf, max, limit }) => {
+  test.for(lists)(`\`%s\` outputs its records under ${limit}, and otherwise warns`, async (list, context) => {
+    const [mode, noun, count, body, inputs] = list;
     const given = { ...requiredInputs[mode], ...inputs };
     let response = '';
     const stage = await setStage(context, { oneJob: true, respond: () => response });
     for (const start of ['x', 'ä', '##['])
       for (const isSet of [true, false]) {
-        const id = (n: number) => (mode === 'list-keys' ? n : uuid(n));
-        const record = (name: string, n: number) => ({ id: id(n), status: 'finished', name });
+        const record = (name: string, n: number) =>
+          mode === 'list-keys' ? { id: n, name } : { id: uuid(n), status: 'finished', name };
         const print = (name: string) => JSON.stringify([name, ...Array(count - 1).fill('')].map(record));
         const escaped = (text: string) => text.replaceAll('##[', '#\\u0023[');
-        const room = maxRecordBytes - Buffer.byteLength(escaped(print(start)));
+        const room = max - sizeOf(escaped(print(start)));
         const records = print(start + 'x'.repeat(isSet ? room : room + 1));
         response = body(records);
-        const result = await stage.runMode(mode, given, { debug: true });
+        const result = await stage.runMode(mode, given, { debug: true, env: { RUNNER_OS: platform } });
         expect(result.conclusion).toBe('success');
         expect(result.outputs[`${noun}s`]).toBe(isSet ? escaped(records) : '');
         expect(result.outputs['count']).toBe(String(count));
         expect(JSON.parse(result.outputs[`${noun}-ids`] ?? '')).toHaveLength(count);
         expect(JSON.parse(fileOf(result))[`${noun}s`]).toEqual(JSON.parse(records));
-        const warning = new RegExp(`left empty because they are too large: ${noun}s\\..*result-file`);
+        const warning = new RegExp(`left empty because they are too large: ${noun}s\\..* ${limit}[ ,].*result-file`);
         expect(warningsOf(result)).toEqual(isSet ? [] : [expect.stringMatching(warning)]);
         if (!isSet) expect(result.summary).toMatch(warning);
       }
-  },
-);
+  });
+});
 
 test('all outputs of a step together stay below 400 Ki UTF-16 units', async (context) => {
   const ids = Array.from({ length: 101 }, (_, n) => String(n).padStart(4_000, 'é'));

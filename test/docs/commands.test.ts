@@ -336,7 +336,7 @@ describe.concurrent('the demo', () => {
     expect(named).toHaveLength(13);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
     const [key] = parts.filter((part) => part.startsWith('A key for this job'));
-    expect(key).toMatch(/\n\nOutputs\n {2}status {7}ok\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n/);
+    expect(key).toMatch(/\n\nOutputs\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n(.+\n)+ {2}status {7}ok\n/);
     expect(stdout).toMatch(/ {2}batches {6}\[.{98}… \(\d{3} characters\)\n/);
     const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
     expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*\n\n<pre class="mermaid">gantt\n.*\n<\/body>/s);

@@ -142,6 +142,7 @@ function runScript({ args, env, onData }: ChildOptions): StepProcess {
     ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }),
     hasExited: true,
     kill: () => {},
+    closeStdout: async () => {},
   };
 }
 

@@ -48,6 +48,7 @@ export function spawnVirtual(
       return running.isOver;
     },
     kill: (signal) => (signal === 'SIGKILL' ? running.kill() : running.signal()),
+    closeStdout: () => Promise.reject(new Error('closeStdout needs `overSockets`.')),
   };
 }
 

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import { listen } from '../kit/listen.js';
 import { preload, withDefect } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, warningsOf } from '../kit/stage.js';
+import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { anyId, forever, setProcess } from './process-stage.js';
 
@@ -22,6 +24,7 @@ test.concurrent.for([
   ['two timers throw', /defect in a timer/],
   ['a promise rejects', /defect in a promise/],
   ['the report of the result is interrupted', /defect at the end/],
+  ['a timer throws after the status is written', /defect after the status/],
 ] as const)('the step fails and says why if %s', async ([defect, said], context) => {
   const result = await waitForEnded(context, withDefect(defect));
 
@@ -65,6 +68,70 @@ test.concurrent.for([
   if (variable === 'RUNNER_TEMP') expect(result.outputs).toMatchObject({ status: 'error' });
   expect(errorOf(result)).toMatch(said);
 });
+
+/** A Node that starts after this command of bash. */
+function nodeAfter({ folder }: Stage, command: string) {
+  const node = join(folder, 'node-in-bash');
+  const file = process.env['NODE_OF_BUNDLE'] ?? process.execPath;
+  writeFileSync(node, `#!/bin/bash\n${command}\nexec '${file}' "$@"\n`, { mode: 0o755 });
+  return { node };
+}
+
+test.concurrent('a result file that fits only in part is removed, and the step fails and says why', async (context) => {
+  const stage = await setProcess(context, { projects: 50 });
+
+  const result = await stage.runMode('list-projects', {}, nodeAfter(stage, 'ulimit -f 8'));
+
+  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
+  expect(errorOf(result)).toMatch(/Could not write the result file to .* \(RUNNER_TEMP\): EFBIG\./);
+  expect(readdirSync(result.job.temp).filter((name) => name.startsWith('ctl-'))).toEqual([]);
+});
+
+test.concurrent('if an output fits only in part, the step fails with status error, and the runner can read its outputs', async (context) => {
+  const stage = await setProcess(context, { projects: 50 });
+  for (let n = 0; n < 10; n++) stage.service.plane.addProject({ id: `${n}-${'x'.repeat(200)}` });
+  const whole = await stage.runMode('list-projects');
+  const room = Math.ceil(statSync(whole.outputs['result-file'] ?? '').size / 1024);
+  expect(statSync(whole.files.output).size).toBeGreaterThan(room * 1024);
+
+  const result = await stage.runMode('list-projects', {}, nodeAfter(stage, `ulimit -f ${room}`));
+
+  expect(result).toMatchObject({ exitCode: 1, invalid: [], outputs: { status: 'error', count: '60' } });
+  expect(errorOf(result)).toMatch(/EFBIG/);
+});
+
+test.concurrent.for(['true', 'false'])(
+  'the step fails with status error if its stdout is closed before its last line (summary: %s)',
+  async (summary, context) => {
+    const { service, operation, start } = await setProcess(context);
+    const running = operation(forever);
+    const step = start({ 'operation-id': running.id, 'poll-interval': '100ms', summary });
+    await step.waitForLine('running');
+
+    await step.closeStdout();
+    service.plane.endOperation(running);
+
+    expect(await step.done).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'error' } });
+  },
+);
+
+test.concurrent('the step fails with status error if nothing can be written to stdout', async (context) => {
+  const stage = await setProcess(context);
+
+  const result = await stage.run(anyId, nodeAfter(stage, 'exec > /dev/full'));
+
+  expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'error' } });
+});
+
+test.concurrent.for(['SIGINT before output 1', 'SIGTERM before summary 1', 'SIGINT after summary 1'])(
+  'a signal while the result is published does not change it (%s)',
+  async (SIGNAL_AT, context) => {
+    const result = await waitForEnded(context, { nodeArgs: preload('signal-at'), env: { SIGNAL_AT } });
+
+    expect(result).toMatchObject({ exitCode: 0, outputs: { status: 'finished' } });
+    expect(result.stderr).toBe(`${SIGNAL_AT}\n`);
+  },
+);
 
 /** Starts a step with these inputs, and resolves when its process is held in this way. */
 type Hold = (context: TestContext, inputs?: StepOptions['inputs']) => Promise<StepHandle>;

@@ -5,12 +5,12 @@ import { repositoryId, setSweep } from '../kit/sweep.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { transcriptOf } from './transcript.js';
 
-// Whole runs: secrets are masked before anything can print them, state is saved before a request is sent, and outputs are
-// written before the log ends. Each is written by hand from the promises; users can see every change here.
+// Whole runs: secrets are masked before anything can print them, state is saved before a request is sent, and the status is
+// written last. Each is written by hand from the promises; users can see every change here.
 
 const token = 'the-token-of-this-job';
 
-test.concurrent('wait-operation logs each change of an operation, and writes its outputs before its report', async (context) => {
+test.concurrent('wait-operation logs each change of an operation, and writes its status after its other outputs and its report', async (context) => {
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
@@ -29,7 +29,6 @@ test.concurrent('wait-operation logs each change of an operation, and writes its
     request  GET /v2/projects/shop-db/operations/<uuid>, Bearer <parent key>
     status   200
     log      <time>  create_branch on br-main [<uuid>]: running → finished after <time>
-    output   status = finished
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-wait-operation-<uuid>.json
     output   count = 1
@@ -38,6 +37,7 @@ test.concurrent('wait-operation logs each change of an operation, and writes its
     output   operations = <records>
     log      1 operation finished.
     summary  ### ✅ wait-operation: 1 operation finished
+    output   status = finished
     exit     0
   `;
 });
@@ -55,7 +55,6 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     status   200
     request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
     status   200
-    output   status = match
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-list-operations-<uuid>.json
     output   count = 1
@@ -64,6 +63,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     output   operations = <records>
     error    Found 1 operation. With “fail-on: match”, this fails the step. See the summary, or the result file (the output result-file has its path).
     summary  ### ❌ list-operations: 1 operation
+    output   status = match
     exit     1
   `;
 });
@@ -78,7 +78,6 @@ test.concurrent('list-projects and list-keys send one request each, and output t
     state    key = nothing-to-revoke
     request  GET /v2/projects, Bearer <parent key>
     status   200
-    output   status = ok
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-list-projects-<uuid>.json
     output   count = 2
@@ -87,13 +86,13 @@ test.concurrent('list-projects and list-keys send one request each, and output t
     output   batches = [["blog-db"],["shop-db"]]
     log      2 projects.
     summary  ### ✅ list-projects: 2 projects
+    output   status = ok
     exit     0
 
     mask     <parent key>
     state    key = nothing-to-revoke
     request  GET /v2/api_keys, Bearer <parent key>
     status   200
-    output   status = ok
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-list-keys-<uuid>.json
     output   count = 2
@@ -101,6 +100,7 @@ test.concurrent('list-projects and list-keys send one request each, and output t
     output   keys = <records>
     log      2 keys.
     summary  ### ✅ list-keys: 2 keys
+    output   status = ok
     exit     0
   `;
 });
@@ -123,7 +123,6 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <minted key in hex>
     mask     <minted key in base64url>
     state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
-    output   status = ok
     output   duration-ms = <ms>
     output   key = <minted key>
     output   key-id = 2
@@ -131,6 +130,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     env      DB_API_KEY = <minted key>
     log      Created key 2 (${name}), valid until the end of this job.
     summary  ### ✅ create-key: Created key 2 (${name}), valid until the end of this job
+    output   status = ok
     exit     0
 
     mask     <minted key>
@@ -157,7 +157,6 @@ test.concurrent('revoke-key finds a key by its name in the list of keys, then re
     request  DELETE /v2/api_keys/2, Bearer <parent key>
     status   200
     log      Key 2 was revoked.
-    output   status = revoked
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-revoke-key-<uuid>.json
     output   count = 1
@@ -165,6 +164,7 @@ test.concurrent('revoke-key finds a key by its name in the list of keys, then re
     output   kept-key-ids = []
     log      1 revoked.
     summary  ### ✅ revoke-key: 1 revoked
+    output   status = revoked
     exit     0
   `;
 });
@@ -190,7 +190,6 @@ test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the ke
     request  DELETE /v2/api_keys/2, Bearer <parent key>
     status   200
     log      Key 2 was revoked.
-    output   status = ok
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-sweep-keys-<uuid>.json
     output   count = 1
@@ -198,6 +197,7 @@ test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the ke
     output   kept-key-ids = ["3"]
     log      1 revoked, 1 kept.
     summary  ### ✅ sweep-keys: 1 revoked, 1 kept
+    output   status = ok
     exit     0
   `;
 });

@@ -22,6 +22,8 @@ export interface StepProcess {
   readonly ended: Promise<ChildEnd>;
   readonly hasExited: boolean;
   kill(signal: NodeJS.Signals): void;
+  /** From then on, the process cannot write to its stdout. */
+  closeStdout(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
@@ -45,5 +47,10 @@ export function startChild({ file, args, cwd, env, onData }: ChildOptions): Step
       return child.exitCode !== null || child.signalCode !== null;
     },
     kill: (signal) => void child.kill(signal),
+    closeStdout: async () => {
+      const closed = once(child.stdout, 'close');
+      child.stdout.destroy();
+      await closed;
+    },
   };
 }

@@ -78,6 +78,8 @@ export interface StepHandle {
   readonly job: Job;
   readonly done: Promise<StepResult>;
   kill(signal?: NodeJS.Signals): void;
+  /** Closes the reading end of the step's stdout. */
+  closeStdout(): Promise<void>;
   /** The runner's cancel sequence; its waits are multiplied by `scale`. */
   cancel(scale?: number): Promise<StepResult>;
   /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
@@ -188,6 +190,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     job,
     done,
     kill,
+    closeStdout: () => child.closeStdout(),
     cancel: (scale = 1) => {
       if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
       return done;

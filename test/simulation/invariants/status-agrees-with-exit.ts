@@ -9,6 +9,8 @@ const noWordForUsers = /defect|undefined|\[object|ended without a result/;
 /** Status and exit code agree. Each failure has one error, which says what to do. */
 export function* statusAgreesWithExit(step: StepRecord, { stage }: Run): Generator<string> {
   const { main, post, plan } = step;
+  // Also with a runner that rejects messages.
+  if (main.exit === 1 && good.includes(main.status)) yield `a failed step has the status ${main.status}`;
   if (main.exit === 0 || main.exit === 1) {
     const isRejected = main.runnerFailed && plan.runnerFault?.kind !== 'summary';
     if (!isRejected) yield* mainProblems(step, stage.slackMs);
@@ -27,7 +29,7 @@ function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   const duration = Number(main.output('duration-ms'));
   const isEarly = endedAt < step.deadline - slackMs && !step.isToldToWaitTooLong;
   if (!known.includes(status)) yield `the status is ${status}`;
-  if (good.includes(status) !== (exit === 0)) yield `status ${status} with exit ${exit}`;
+  if (exit === 0 && !good.includes(status)) yield `a successful step has the status ${status}`;
   if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;
   if (exit === 0 && main.resultFile === undefined && plan.mode !== 'create-key') yield 'success without a result file';
   if (errors.length !== (exit === 1 && status !== 'cancelled' ? 1 : 0))
