@@ -94,8 +94,7 @@ function sha256(path) {
 function createTag(version) {
   const { tag, commit, isTagged } = verify(version);
   if (isTagged) return console.log(`${tag} is at ${commit} already.`);
-  // With an empty lease, the push fails if someone else has created the tag in the meantime.
-  git('push', `--force-with-lease=refs/tags/${tag}:`, 'origin', `${commit}:refs/tags/${tag}`);
+  pushTag(tag, '', commit);
   console.log(`${tag} is at ${commit}.`);
 }
 
@@ -108,13 +107,23 @@ function moveMajor(version) {
   // isAncestor is also false for a commit that was not fetched because someone else has just moved the tag.
   if (before !== '' && !isAncestor(before, commit))
     throw new Error(`${major} is at ${before}, which ${tag} does not hold`);
-  git('push', `--force-with-lease=refs/tags/${major}:${before}`, 'origin', `${commit}:refs/tags/${major}`);
+  pushTag(major, before, commit);
   console.log(`${major} is at ${commit}, before ${before === '' ? 'nowhere' : `at ${before}`}.`);
+}
+
+/** Moves the tag on the remote. `before`: where it was, or an empty string. */
+function pushTag(tag, before, commit) {
+  // With a lease, the push fails if someone else has created or moved the tag in the meantime.
+  git('push', `--force-with-lease=refs/tags/${tag}:${before}`, 'origin', `${commit}:refs/tags/${tag}`);
+  const after = tagAtRemote(tag);
+  if (after !== commit) throw new Error(`${tag} is at ${after || 'no commit'} after the push, not at ${commit}`);
 }
 
 /** Returns the object of the tag on the remote, or an empty string. */
 function tagAtRemote(tag) {
-  return git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
+  // git also lists a branch whose name ends with the ref, such as x/refs/tags/v1.
+  const refs = git('ls-remote', 'origin', `refs/tags/${tag}`).split('\n');
+  return refs.find((line) => line.endsWith(`\trefs/tags/${tag}`))?.split('\t')[0] ?? '';
 }
 
 function rehearse() {

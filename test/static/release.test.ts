@@ -82,7 +82,8 @@ function at(folder: string) {
     write(versionTags, JSON.stringify(ruleset));
   };
   const release = (...words: string[]) => runNode([resolve('scripts/release.js'), ...words], { cwd: clone });
-  const atRemote = (tag: string) => git('ls-remote', 'origin', `refs/tags/${tag}`).split('\t')[0];
+  const atRemote = (tag: string) =>
+    git('-C', '../remote', 'for-each-ref', '--format=%(objectname)', `refs/tags/${tag}`);
   return { folder, clone, git, write, commit, merge, setVersion, setApp, release, atRemote };
 }
 
@@ -143,6 +144,40 @@ test.concurrent('release.js create-tag tags a release once, and move-major moves
   await ends(1, 'move-major', '1.0.0', 'v1 is at');
   expect(atRemote('v1')).toBe(second);
 });
+
+test.concurrent('release.js takes no branch whose name ends like a tag for that tag', async (context) => {
+  const { git, merge, setVersion, release, atRemote } = setUp(context);
+  const first = git('rev-parse', 'HEAD');
+  await release('create-tag', '1.0.0');
+  await release('move-major', '1.0.0');
+  git('push', '--quiet', 'origin', `${first}:refs/heads/x/refs/tags/v1.1.0`);
+  setVersion('1.1.0');
+  merge();
+  const second = git('rev-parse', 'HEAD');
+  git('push', '--quiet', 'origin', `${second}:refs/heads/x/refs/tags/v1`);
+
+  const said = expect.stringContaining(second);
+  expect(await release('create-tag', '1.1.0')).toEqual({ status: 0, said });
+  expect(await release('move-major', '1.1.0')).toEqual({ status: 0, said });
+  expect([atRemote('v1.1.0'), atRemote('v1')]).toEqual([second, second]);
+});
+
+test.concurrent.for(['create-tag', 'move-major'])(
+  'release.js %s fails if the tag is not at the commit after the push',
+  async (command, context) => {
+    const { folder, git, merge, setVersion, release } = setUp(context);
+    const first = git('rev-parse', 'HEAD');
+    setVersion('1.1.0');
+    merge();
+    if (command === 'move-major') await release('create-tag', '1.1.0');
+    const hook = `#!/bin/sh\nread -r _ _ ref && git update-ref "$ref" ${first}\n`;
+    writeFileSync(join(folder, 'remote/hooks/post-receive'), hook, { mode: 0o755 });
+
+    const tag = command === 'create-tag' ? 'v1.1.0' : 'v1';
+    const reason = `${tag} is at ${first} after the push, not at ${git('rev-parse', 'HEAD')}`;
+    expect(await release(command, '1.1.0')).toEqual({ status: 1, said: expect.stringContaining(reason) });
+  },
+);
 
 test.concurrent.for<[claim: string, version: string, reason: RegExp, prepare?: (scene: Scene) => void]>([
   ['an incomplete version', '1.0', /“1.0” is no version of a release/],
