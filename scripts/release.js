@@ -20,10 +20,11 @@ const filesOfRunner = ['action.yml', 'node24', 'dist'];
 
 /** The work of the workflow between our own steps. */
 const onGitHub = {
-  verify: 'GitHub then runs all tests, and compares dist with a fresh build.',
-  pack: `GitHub then attests the assets and the files that a runner reads. It waits for the approval of the environment “release”,
-and verifies each attestation.`,
-  'create-tag': `GitHub then publishes the release, compares its assets with those that were attested, and checks that nobody can
+  'test: verify': 'GitHub then runs all tests, and compares dist with a fresh build.',
+  'pack: pack': `GitHub then attests the assets and the files that a runner reads, and waits for the approval of the environment
+“release”.`,
+  'publish: pack': 'GitHub then compares these files with those that were attested, and verifies each attestation.',
+  'publish: create-tag': `GitHub then publishes the release, compares its assets with those that were attested, and checks that nobody can
 change it.`,
 };
 
@@ -66,7 +67,7 @@ function pack(version, folder) {
   const assets = join(folder, 'assets');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(assets, { recursive: true });
-  writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name), null, 2)}\n`);
+  writeFileSync(join(assets, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(name, commit), null, 2)}\n`);
   // The archive has all files that a runner needs, for users whose runners cannot reach the repository.
   const archive = join(assets, `${name}-${version}.tar.gz`);
   const files = [...filesOfRunner, 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
@@ -134,7 +135,8 @@ function rehearse() {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   try {
     const { version } = readJson('package.json');
-    const [remote, clone, fresh, packed] = ['remote.git', 'clone', 'fresh', 'packed'].map((name) => join(folder, name));
+    const names = ['remote.git', 'clone', 'fresh', 'packed', 'again'];
+    const [remote, clone, fresh, packed, again] = names.map((name) => join(folder, name));
     git('init', '--quiet', '--bare', '--initial-branch=main', remote);
     git('push', '--quiet', remote, 'HEAD:refs/heads/main');
     git('clone', '--quiet', remote, clone);
@@ -145,13 +147,17 @@ function rehearse() {
     for (const [cwd, job, step, ...more] of [
       [clone, 'test', 'verify', version],
       [fresh, 'pack', 'pack', version, packed],
+      [clone, 'publish', 'pack', version, again],
       [clone, 'publish', 'create-tag', version],
       [clone, 'publish', 'move-major', version],
     ]) {
       console.log(`\n${job}: ${step}`);
       execFileSync(process.execPath, [fileURLToPath(import.meta.url), step, ...more], { cwd, stdio: 'inherit' });
-      if (step in onGitHub) console.log(onGitHub[step]);
+      const place = `${job}: ${step}`;
+      if (place in onGitHub) console.log(onGitHub[place]);
     }
+    const [first, second] = [packed, again].map((folder) => readFileSync(join(folder, 'checksums.txt'), 'utf8'));
+    if (first !== second) throw new Error(`packing again gave other files:\n${first}\n${second}`);
     git('-C', fresh, 'fetch', '--quiet', 'origin', `refs/tags/v${version}`);
     git('-C', fresh, 'checkout', '--quiet', 'FETCH_HEAD');
     const notes = readFileSync(join(packed, 'notes.md'), 'utf8');
@@ -188,13 +194,16 @@ function notesOf(version) {
   return `${notes}\n`;
 }
 
-function billOfMaterials(name) {
+function billOfMaterials(name, commit) {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const bill = JSON.parse(
     execFileSync(npm, ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'], {
       encoding: 'utf8',
     }),
   );
+  // Packing the same commit again must give the same files, but npm writes a random number and the time.
+  bill.serialNumber = commit.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, 'urn:uuid:$1-$2-8$3-8$4-$5');
+  bill.metadata.timestamp = git('show', '--no-patch', '--format=%cI', commit);
   // npm names the project after its folder.
   bill.metadata.component.name = name;
   // The stand-ins are our own code, not packages.

@@ -110,6 +110,11 @@ test.concurrent('release.js pack writes the notes, the archive, the bill of mate
     expect(readFileSync(join(folder, 'ctl-action-1.0.0', path))).toEqual(readFileSync(path));
 
   const bill = readJson(join(packed, 'assets/sbom.cdx.json'));
+  // actions/attest takes it for a bill of CycloneDX only with these.
+  const serialNumber = expect.stringMatching(
+    /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5', serialNumber });
   expect(bill.metadata.component).toMatchObject({ name: 'ctl-action', version: '1.0.0' });
   const purls = bill.components.map(({ purl = '' }) => purl);
   expect(purls).toContain('pkg:npm/%40actions/core@3.0.1');
@@ -117,6 +122,19 @@ test.concurrent('release.js pack writes the notes, the archive, the bill of mate
   // The stand-ins of vendor are not listed, under no name. @actions/github loads the real undici.
   expect(JSON.stringify(bill)).not.toMatch(/ctl-action-no-|actions\/exec|@0\.0\.0/);
   expect(purls.filter((purl: string) => purl.includes('undici'))).toEqual([expect.stringMatching(/undici@6\./)]);
+});
+
+test.concurrent('release.js pack writes the same files again for the same commit, in another folder', async (context) => {
+  const { folder, clone, release } = setUp(context);
+  cpSync(clone, join(folder, 'other'), { recursive: true });
+  const [first, again] = [join(folder, 'first'), join(folder, 'again')];
+  const elsewhere = { cwd: join(folder, 'other'), env: { ...process.env, TZ: 'Asia/Tokyo' } };
+
+  expect(await release('pack', '1.0.0', first)).toMatchObject({ status: 0 });
+  const packed = await runNode([resolve('scripts/release.js'), 'pack', '1.0.0', again], elsewhere);
+
+  expect(packed).toMatchObject({ status: 0 });
+  execFileSync('diff', ['--recursive', first, again]);
 });
 
 test.concurrent('release.js create-tag tags a release once, and move-major moves v1 only forward', async (context) => {
@@ -227,9 +245,9 @@ test.concurrent('release.js rehearse runs the steps of the release workflow, and
       ),
     ),
   );
-  expect(inWorkflow).toHaveLength(4);
+  expect(inWorkflow).toHaveLength(5);
   expect(said.match(/^\w+: (verify|pack|create-tag|move-major)$/gm)).toEqual(inWorkflow);
-  expect(said).toMatch(/attests .* approval .* verifies .* publishes .* compares its assets/s);
+  expect(said).toMatch(/attests .* approval .* compares .* verifies .* publishes .* compares its assets/s);
   expect(said).toContain('- The first.');
   expect(said).toContain(`Before the first release: ${versionTags} still has 0 in place of the App ID`);
   expect(status).toBe(0);
