@@ -119,12 +119,36 @@ test.concurrent.for<[string, RegExp, Change, appId?: number]>([
     ({ settings }) => delete settings['immutable-releases'],
   ],
   [
+    'a reviewer of releases that the file does not name',
+    /environments\/release: protection_rules: the file has .*"slug":"ctl-action".*, GitHub has .*"login":"somebody"/,
+    ({ settings }) => {
+      settings['environments/release'].protection_rules[0].reviewers = [
+        { type: 'Team', reviewer: { id: 1, slug: 'ctl-action' } },
+        { type: 'User', reviewer: { id: 2, login: 'somebody' } },
+      ];
+    },
+  ],
+  [
+    'a release that administrators may let pass',
+    /environments\/release: can_admins_bypass: the file has false, GitHub has true/,
+    ({ settings }) => {
+      settings['environments/release'].can_admins_bypass = true;
+    },
+  ],
+  [
+    'an environment of the App that reads the settings that administrators may bypass',
+    /environments\/settings: can_admins_bypass: the file has false, GitHub has true/,
+    ({ settings }) => {
+      settings['environments/settings'].can_admins_bypass = true;
+    },
+  ],
+  [
     'a ruleset file without the id of an App',
     /version-tags.json: actor_id is 0. Write the App ID of the App of the release there, see CONTRIBUTING.md/,
     () => {},
     0,
   ],
-])('repository-settings.js fails on %s, and says what to do', async ([, message, change, appId], context) => {
+])('repository-settings.js fails on %s, and says why', async ([, message, change, appId], context) => {
   const { status, said } = await compare(context, change, appId);
   expect(said).toMatch(message);
   expect(status).toBe(1);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
@@ -43,6 +44,13 @@ test('SECURITY.md tells users to accept only attestations of the release workflo
   expect(security).toMatch(/--signer-workflow \S+/);
   expect(security).toContain('--source-ref refs/heads/main');
   expect(security).toContain('--deny-self-hosted-runners');
+});
+
+test('Git and GitHub show the changes of dist, and SECURITY.md says how to review them', () => {
+  const attributes = execFileSync('git', ['check-attr', 'diff', 'dist/main/index.js'], { encoding: 'utf8' });
+  expect(attributes).toBe('dist/main/index.js: diff: unspecified\n');
+  expect(security).toMatch(/## Reviewing `dist`\n(.|\n)*npm ci && npm run check/);
+  expect(security).toMatch(/checks can be forged/);
 });
 
 test('SECURITY.md asks for private vulnerability reports, and the repository settings allow them', () => {
