@@ -63,8 +63,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
   work.run(world).then(end, crash);
 
   async function crash(error: unknown): Promise<void> {
-    // An error after a success makes it a failure. A failure is final.
-    if (reported && process.exitCode !== 0) return;
+    if (reported) return;
     reported = true;
     process.exitCode = 1;
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
@@ -76,7 +75,8 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
 
   function end(succeeded: boolean): void {
     if (reported) return;
-    reported = true;
+    // An error after a success is reported, and makes it a failure.
+    reported = !succeeded;
     exit(succeeded);
   }
 
