@@ -21,10 +21,12 @@ export const maxLabelLength = 20;
 const maxRandom = 12;
 /**
  * Names have the form `<label>-run<id>-<attempt>-<seal>-<random>`, so people can find the run. A key that is kept on purpose
- * has `kept` in place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. If all fields have
- * their maximum length, 3 characters remain for the random part.
+ * has `kept` in place of `run`. Only the label may contain hyphens, so the other fields are unambiguous. The random part
+ * takes what remains of the length: 3 characters if all other fields have their maximum length.
  */
-const pattern = /^([a-z0-9-]{1,20})-(run|kept)([1-9]\d{0,19})-([1-9]\d{0,2})-([a-z0-9]{10})-([a-z0-9]{3,12})$/;
+const pattern = new RegExp(
+  `^([a-z0-9-]{1,${maxLabelLength}})-(run|kept)([1-9]\\d{0,19})-([1-9]\\d{0,2})-([a-z0-9]{10})-([a-z0-9]+)$`,
+);
 
 /** The contract promises a unique name for each step of each job. */
 export function makeKeyName(label: string, { run, isKept }: KeyOrigin, random: () => number): string {
@@ -32,7 +34,10 @@ export function makeKeyName(label: string, { run, isKept }: KeyOrigin, random: (
   const randomDigit = () => Math.floor(random() * 36).toString(36);
   const unique = Array.from({ length: randomLength(start) }, randomDigit).join('');
   const seal = (BigInt(Number.parseInt(run.fingerprint, 36)) + hash(start + unique)) % space;
-  return `${start}${toBase36(seal)}-${unique}`;
+  const name = `${start}${toBase36(seal)}-${unique}`;
+  // A key with an unreadable name would never be swept.
+  if (parseKeyName(name) === undefined) throw new RangeError('A part of the key name is too long.');
+  return name;
 }
 
 /** Returns undefined for a name that this action did not create. */

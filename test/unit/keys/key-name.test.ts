@@ -71,6 +71,15 @@ test('the repository fingerprint ignores trailing slashes and letter case', () =
   expect(repositoryFingerprint('https://ghe.example/acme', 'shop')).not.toBe(own);
 });
 
+test.each([
+  ['a label of 24 characters', 'l'.repeat(24), '9876543210', 1],
+  ['an attempt of 4 digits', 'shop', '9876543210', 1_000],
+  ['a run id of 21 digits', 'shop', '9'.repeat(21), 1],
+])('no key name is made with %s, because no sweep would find the key', (_, label, id, attempt) => {
+  const run = { id, attempt, fingerprint: repositoryFingerprint('https://github.com', '1') };
+  expect(() => makeKeyName(label, { run, isKept: false }, alphabet())).toThrow('too long');
+});
+
 /** One character less, more, or in the other case; something before or after it; or the other word. */
 const edits: readonly ((name: string, at: number, text: string) => string)[] = [
   (name, at) => name.slice(0, at) + name.slice(at + 1),
