@@ -111,7 +111,9 @@ export function revokeEach(
     const revocation = new Revocation({ id, name });
     try {
       const outcome = await withRetries(() => revocation.attempt(api, policy.deadline, isListed), policy);
-      log.info(`Key ${id} was ${outcome === 'revoked' ? 'revoked' : 'already gone'}.`);
+      // A key with a name was in the list.
+      const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
+      log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
       return { id, outcome };
     } catch (failure) {
       return { id, outcome: 'failed', failure };

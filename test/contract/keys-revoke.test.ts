@@ -71,7 +71,8 @@ describe('revoke-key by name', () => {
     expect(paths()).toEqual(['api_keys', `api_keys/${id}`]);
     const again = await revoke({ 'key-name': name });
     expectEnd(again, 'gone', {});
-    expect(noticesOf(again)).toEqual([expect.stringContaining(name)]);
+    const said = `No key is named ${name}. The key was revoked before, or never existed.`;
+    expect(noticesOf(again)).toEqual([said]);
     expect(aliveIds()).toEqual(['1', ...others]);
   });
 
@@ -91,7 +92,7 @@ describe('revoke-key by name', () => {
   });
 });
 
-test('revoke-key succeeds if all keys are already gone, and reads the list of keys only once', async (context) => {
+test('revoke-key succeeds if no key is found, says that each was revoked before or never existed, and reads one list', async (context) => {
   const { ids, service, revoke, paths } = await setKeys(context, 3);
   const [before = '', ...revoked] = ids;
   service.plane.revokeKey(before);
@@ -100,6 +101,9 @@ test('revoke-key succeeds if all keys are already gone, and reads the list of ke
   expectEnd(onlyGone, 'gone', { gone });
   expect(warningsOf(onlyGone)).toEqual([]);
   expect(paths().filter((path) => path === 'api_keys')).toHaveLength(1);
+  for (const text of [onlyGone.log, onlyGone.summary]) expect(text).toMatch(/51 revoked before, or never existed/);
+  expect(onlyGone.log).toContain('Key 1000 was revoked before, or never existed.');
+  expect(onlyGone.summary).toContain('<td>✅ revoked before, or never existed</td><td><code>1000</code>');
   expectEnd(await revoke({ 'key-id': [...gone, ...revoked].join() }), 'revoked', { revoked, gone });
 });
 
@@ -168,7 +172,8 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
       expect(stage.paths().filter((path) => path === `api_keys/${id}`)).toHaveLength(attempts);
     }
     expect(result.summary).toMatch(/^### ❌/);
-    for (const text of ['❌ not revoked', '✅ already gone']) expect(result.summary).toContain(text);
+    const gone = mode === 'revoke-key' ? '✅ revoked before, or never existed' : '✅ already gone';
+    for (const text of ['❌ not revoked', gone]) expect(result.summary).toContain(text);
   });
 
   test.for([

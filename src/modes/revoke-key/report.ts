@@ -15,7 +15,7 @@ export function revokeKeyReport(
   const { revoked, gone, failed } = groupByOutcome(results);
   const failure = revocationFailure(results, timeout);
   const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
-  const counts = [`${revoked.length} revoked`, `${gone.length} already gone`, `${failed.length} not revoked`];
+  const counts = [`${revoked.length} revoked`, `${gone.length} ${notFound}`, `${failed.length} not revoked`];
   const shares = counts.filter((count) => !count.startsWith('0 ')).join(', ');
   return {
     status,
@@ -31,10 +31,12 @@ export function revokeKeyReport(
   };
 }
 
-const outcomeLabels = { revoked: '✅ revoked', 'already-gone': '✅ already gone', failed: '❌ not revoked' };
+/** A 404 for an id, and a list without it, do not tell which of the two. */
+const notFound = 'revoked before, or never existed';
+const outcomeLabels = { revoked: '✅ revoked', 'already-gone': `✅ ${notFound}`, failed: '❌ not revoked' };
 
 function noKeyNotice(settings: RevokeKeySettings): string {
   return 'name' in settings
-    ? `No key is named ${sanitizeLine(settings.name, 80)}. The key is already gone, or never existed.`
+    ? `No key is named ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
     : 'key-id is an empty list: nothing was revoked.';
 }
