@@ -3,12 +3,15 @@ import { isIP } from 'node:net';
 import { parseJsonOrUndefined } from '../text/json.js';
 import { lookupOptions, type NameLookup } from './connect.js';
 
-/** The script that the child process runs. It prints the addresses or an error code as JSON. */
+/** The script that the child process runs. It prints the addresses or an error code as JSON, after a mark. */
 const script = `
-  const [, host, options] = process.argv;
+  const [, mark, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
-    process.stdout.write(JSON.stringify(error ? error.code : addresses.map(({ address }) => address)), () => process.exit());
+    const result = JSON.stringify(error ? error.code : addresses.map(({ address }) => address));
+    process.stdout.write(mark + result + mark, () => process.exit());
   });`;
+/** Modules that NODE_OPTIONS loads into the child may print, too. */
+const mark = '<name lookup>';
 
 /** Looks up names in child processes, because they can be killed. Concurrent lookups of a host share one process. */
 export function lookupInChild(): NameLookup {
@@ -17,12 +20,12 @@ export function lookupInChild(): NameLookup {
 
   const start = (host: string): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
-      const args = [...process.execArgv, '-e', script, '--', host, JSON.stringify(lookupOptions)];
+      const args = [...process.execArgv, '-e', script, '--', mark, host, JSON.stringify(lookupOptions)];
       // On Node 20, NODE_EXTRA_CA_CERTS adds 45 ms to the start of a process, and a lookup needs no certificates.
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
       const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
         children.delete(child);
-        const result = parseResult(stdout);
+        const result = parseResult(stdout.split(mark)[1] ?? '');
         if (typeof result !== 'string') return resolve(result);
         const error = new Error(`getaddrinfo ${result} ${host}`);
         reject(Object.assign(error, { code: result, syscall: 'getaddrinfo', hostname: host }));
@@ -43,8 +46,8 @@ export function lookupInChild(): NameLookup {
 }
 
 /** Returns the addresses or an error code. Unusable output is treated as a temporary error. */
-function parseResult(stdout: string): readonly string[] | string {
-  const result = parseJsonOrUndefined(stdout);
+function parseResult(json: string): readonly string[] | string {
+  const result = parseJsonOrUndefined(json);
   if (typeof result === 'string' && /^E[A-Z_]+$/.test(result)) return result;
   const addresses = Array.isArray(result) ? result.map(String) : [];
   return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0) ? addresses : 'EAI_AGAIN';

@@ -34,7 +34,8 @@ test('the real lookup of localhost returns 127.0.0.1', async ({ onTestFinished }
 
 test.for([
   ['reports an error', `callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))`, 'ENOTFOUND'],
-  ['prints no JSON', `process.stdout.write('192.0.2.1'); process.exit()`, 'EAI_AGAIN'],
+  ['prints no result', `process.stdout.write('["192.0.2.1"]'); process.exit()`, 'EAI_AGAIN'],
+  ['prints half a result', `process.stdout.write(process.argv[1] + '["192.0.2'); process.exit()`, 'EAI_AGAIN'],
   ['is killed by a signal', `process.kill(process.pid, 'SIGKILL')`, 'EAI_AGAIN'],
   ['returns no address', 'callback(null, [])', 'EAI_AGAIN'],
   ['returns a name among the addresses', `callback(null, [{ address: '::1' }, { address: 'a.test' }])`, 'EAI_AGAIN'],
