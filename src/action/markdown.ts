@@ -15,7 +15,7 @@ export function tableHtml(headings: readonly string[], rows: readonly (readonly 
   return `<table>\n${[row(headings, 'th'), ...rows.map((cells) => row(cells, 'td'))].join('\n')}\n</table>\n`;
 }
 
-const maxRows = 50;
+export const maxRows = 50;
 /** If the rows have at most this many bytes, the whole summary stays under 64 KiB. */
 const maxBytes = 44 * 1024;
 

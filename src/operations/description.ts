@@ -1,4 +1,5 @@
-import { displayText, fieldText, fieldTime, type Operation } from '../api/records.js';
+import { displayText, displayTime, fieldText, fieldTime, type Operation } from '../api/records.js';
+import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
 
@@ -39,9 +40,18 @@ export function operationTexts(operation: Operation, nowMs: number) {
     phase: phaseForStatus(operation.status),
     status: sanitizeLine(operation.status, 40),
     failures: displayText(operation, 'failures_count', 20),
+    reason: phaseForStatus(operation.status) === 'failed' ? reasonOf(operation) : '',
     span,
     duration: span === undefined ? '' : formatDuration(span.to - span.from),
   };
+}
+
+/** What the service says about a failed operation. No document names these fields, but services of this family send them. */
+function reasonOf(operation: Operation): string {
+  const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));
+  const retryAt = displayTime(operation, 'retry_at');
+  const parts = [field && `“${displayText(operation, field, 200)}”`, retryAt && `retry at ${retryAt}`];
+  return parts.filter(Boolean).join(', ');
 }
 
 /** Creation and end of an operation, in milliseconds since 1970. A pending operation gets `nowMs` as its end. */

@@ -1,4 +1,4 @@
-import { codeHtml } from '../action/markdown.js';
+import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
 import type { OperationTexts } from './description.js';
 
 /** `project` is set only if the table shows operations of several projects. */
@@ -8,19 +8,33 @@ export interface OperationRow extends OperationTexts {
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
-export function operationHeadings(hasProjects: boolean): string[] {
-  return ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', ...(hasProjects ? ['Project'] : [])];
-}
-
-export function operationCells(row: OperationRow): string[] {
-  const { phase, action, branch, status, duration, failures, id, project } = row;
-  return [
-    `${signs[phase]}&nbsp;${codeHtml(status)}`,
-    codeHtml(action),
-    codeHtml(branch),
-    duration,
-    /^\d*$/.test(failures) ? failures : codeHtml(failures),
-    codeHtml(id),
-    ...(project === undefined ? [] : [codeHtml(project)]),
-  ];
+/** A column without any text is left out, except for those that users know from the console. */
+export function operationTable<T>(
+  all: readonly T[],
+  toRow: (one: T) => OperationRow,
+  describeRest?: (rest: readonly T[]) => string,
+): string {
+  const shown = all.slice(0, maxRows).map(toRow);
+  const hasProject = shown.some(({ project }) => project !== undefined);
+  const hasReason = shown.some(({ reason }) => reason !== '');
+  const columns = ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'];
+  const headings = [...columns, ...(hasProject ? ['Project'] : []), ...(hasReason ? ['The service says'] : [])];
+  return truncatedTable(
+    headings,
+    all,
+    (one) => {
+      const { phase, action, branch, status, duration, failures, id, project = '', reason } = toRow(one);
+      return [
+        `${signs[phase]}&nbsp;${codeHtml(status)}`,
+        codeHtml(action),
+        codeHtml(branch),
+        duration,
+        /^\d*$/.test(failures) ? failures : codeHtml(failures),
+        codeHtml(id),
+        ...(hasProject ? [codeHtml(project)] : []),
+        ...(hasReason ? [codeHtml(reason)] : []),
+      ];
+    },
+    describeRest,
+  );
 }

@@ -25,16 +25,26 @@ function timelineOf({ summary }: StepResult): string[] {
 describe('the summary of a wait', () => {
   test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
     const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1' };
-    const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7 };
+    const fields = { error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
+    const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
     const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
     expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
     expect(result.summary).toMatch(/Do not deploy on top of this/);
     expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
     expect(tableOf(result)).toEqual([
-      ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'],
-      ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1]],
-      ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0]],
+      ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', 'The service says'],
+      [
+        '❌ failed',
+        'start_compute',
+        'br-bad-1',
+        '0ms',
+        '7',
+        ids[1],
+        '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z',
+      ],
+      ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0], ''],
     ]);
+    expect(errorOf(result)).toMatch(/failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. /);
     expect(timelineOf(result)).toEqual([
       `1 finished create_branch br-good-1 :done, ${now - 65 * second}, ${now - 5 * second}`,
       // A bar has at least 1 % of the width.

@@ -4,7 +4,7 @@ import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
 import { operationTexts } from '../../operations/description.js';
-import { operationCells, operationHeadings } from '../../operations/table.js';
+import { operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { plural } from '../../text/sentences.js';
@@ -44,7 +44,7 @@ export function listOperationsReport(
       { name: 'operation-ids', value: printJson(ids), rank: 2 },
       { name: 'operations', value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],
-    details: truncatedTable(operationHeadings(false), records, (one) => operationCells(operationTexts(one, nowMs))),
+    details: operationTable(records, (one) => operationTexts(one, nowMs)),
   };
 }
 

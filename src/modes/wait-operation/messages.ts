@@ -129,10 +129,10 @@ function describeOperations(some: readonly TrackedOperation[], { projectIds, now
 }
 
 function describeOperation(operation: Operation, nowMs: number): string {
-  const { name, status, phase, duration, failures } = operationTexts(operation, nowMs);
+  const { name, status, phase, duration, failures, reason } = operationTexts(operation, nowMs);
   const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
   const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
-  return `${name} ${status}${age}${count}`;
+  return `${name} ${status}${age}${count}${reason === '' ? '' : `, ${reason}`}`;
 }
 
 function describeShare(some: readonly unknown[], all: readonly unknown[]): string {

@@ -1,7 +1,7 @@
-import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/publish.js';
 import { operationTexts, type Phase } from '../../operations/description.js';
-import { type OperationRow, operationCells, operationHeadings } from '../../operations/table.js';
+import { type OperationRow, operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
@@ -19,7 +19,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const records = result.operations.flatMap(({ operation }) => operation?.record ?? []);
   const hasProjects = projectIds.length > 1;
   const rows = operationRows(result, facts.nowMs, hasProjects);
-  const table = truncatedTable(operationHeadings(hasProjects), rows, operationCells, describeRest);
+  const table = operationTable(rows, (row) => row, describeRest);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     status: result.verdict,
