@@ -8,6 +8,7 @@ import { asTable } from './figure.js';
 import { keyFigures } from './keys.js';
 import { listFigures } from './lists.js';
 import { processFigures } from './processes.js';
+import { projectFigures } from './projects.js';
 import { waitFigures } from './waits.js';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, short: { type: 'boolean', default: false } } });
@@ -16,6 +17,7 @@ const figures = [
   ...(await processFigures(values.short ? 5 : 25)),
   ...(await keyFigures(values.short ? 5 : 25)),
   ...(await listFigures(values.short ? 1 : 5, values.short ? 10_000 : 100_000)),
+  ...(await projectFigures()),
   ...(await waitFigures(values.short ? 100 : 1_000, values.short ? 1 : 20)),
 ];
 console.log(asTable(figures));

@@ -41,7 +41,7 @@ function wait({ ids, ...begun }: Begun & { readonly ids: readonly string[] }) {
   return waitFor({ projectIds: ['p'], target: { ids } }, begun);
 }
 
-function waitFor(
+export function waitFor(
   what: Pick<WaitSettings, 'projectIds' | 'target'>,
   { clock, exchange, seed, pollInterval = 'auto' }: Begun,
 ) {
