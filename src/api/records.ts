@@ -65,9 +65,11 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
   // Some services write a space in place of the `T`.
   const text = (fieldText(recorded, name) ?? '').replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
   // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
-  const [, zone] = /^\d{4}-\d\d-\d\dT[\d:.,]+(.*)/.exec(text) ?? [];
-  const time = zone === undefined ? Number.NaN : Date.parse(zone === '' ? `${text}Z` : text);
-  return Number.isNaN(time) ? undefined : time;
+  const [, local, zone = ''] = /^(\d{4}-\d\d-\d\dT[\d:.,]+)(.*)/.exec(text) ?? [];
+  // Databases shorten a zone of whole hours to `+00`.
+  const time = local === undefined ? Number.NaN : Date.parse(local + (zone || 'Z').replace(/^[+-]\d\d$/, '$&:00'));
+  // For a missing time, some services send a zero timestamp, such as 0001-01-01.
+  return time > 0 ? time : undefined;
 }
 
 /** Parses a page of a list. `name`: the field of the body that holds the list. */

@@ -58,6 +58,5 @@ function reasonOf(operation: Operation): string {
 function operationSpan(operation: Operation, nowMs: number) {
   const from = fieldTime(operation, 'created_at');
   const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
-  // For a missing time, some services send a zero timestamp, such as 0001-01-01.
-  return from === undefined || to === undefined || from <= 0 ? undefined : { from, to: Math.max(from, to) };
+  return from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) };
 }
