@@ -371,8 +371,8 @@ test.for(Object.entries(attacks))('the step prints %s in inputs as text', async 
   expect(errorOf(rejected)).toMatch(/line \d+, column \d+: .*\n {2}.{0,80}\n +\^/);
 
   const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
-  // Text after = could begin a second condition.
-  const pattern = odd.replace(/[\n\r=]/g, ' ').slice(0, 200);
+  // Text after = could begin a second condition, and # after a space a comment.
+  const pattern = odd.replace(/[\n\r=]/g, ' ').replace(/\s#/g, '-#').slice(0, 200);
   for (const inputs of [
     { mode: 'wait-operation', 'project-id': project, ...all, filter: `branch_id=${pattern}x` },
     { mode: 'list-operations', 'project-id': project, filter: `branch_id!=${pattern}x` },

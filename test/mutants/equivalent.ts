@@ -14,12 +14,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'A 500 is always transient, and a transient status is never permanent.',
   },
   {
-    file: 'src/modes/list/filter.ts',
-    source: "} else if (g < glob.length && (glob[g] === '?' || glob[g] === text[t])) {",
-    change: 'g < glob.length → g <= glob.length',
-    why: 'There is nothing past the end of the pattern, and no character of the text equals nothing.',
-  },
-  {
     file: 'src/http/read-body.ts',
     source: "message.on('aborted', fail);",
     change: '\'aborted\' → ""',

@@ -3,10 +3,11 @@ import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { blankInvisible, sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/sentences.js';
+import { compileGlob } from './glob.js';
 
 interface Line {
   readonly field: string;
-  readonly pattern: string;
+  readonly matches: (text: string) => boolean;
   readonly admits: boolean;
 }
 
@@ -19,10 +20,9 @@ export class Filter {
   ) {}
 
   admits(record: JsonObject): boolean {
-    return this.lines.every(({ field, pattern, admits }) => {
+    return this.lines.every(({ field, matches, admits }) => {
       const value = record[field];
-      const matched = !isAbsent(value) && matches(toText(value), pattern);
-      return matched === admits;
+      return (!isAbsent(value) && matches(toText(value))) === admits;
     });
   }
 
@@ -31,7 +31,7 @@ export class Filter {
   }
 }
 
-/** The length is limited, because a longer pattern takes more time to match. */
+/** The length is limited, because the time to match one character grows with it. */
 const maxPatternLength = 256;
 
 export class BadFilter extends Error {}
@@ -48,6 +48,12 @@ export function parseFilter(
     if (line.trim() === '') return [];
     const bad = (at: number, why: string) =>
       new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${markColumn(line, at)}`);
+    const comment = line.search(/^\s*#|\s#/);
+    if (comment >= 0)
+      throw bad(
+        line.indexOf('#', comment),
+        'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”',
+      );
     const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
     if (rest === undefined) throw bad(line.trimEnd().length, 'expected field=pattern or field!=pattern');
     const field = name.trim();
@@ -77,7 +83,7 @@ export function parseFilter(
       warnings.push(
         `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
-    return [{ field, pattern, admits }];
+    return [{ field, matches: compileGlob(pattern), admits }];
   });
   return new Filter(lines, warnings);
 }
@@ -97,30 +103,4 @@ function wordInOtherCase(field: string, pattern: string): string | undefined {
 function markColumn(line: string, at: number): string {
   const from = Math.max(0, at - 40);
   return `  ${blankInvisible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
-}
-
-/** `*` stands for any text, `?` for one character. A regular expression could backtrack for a very long time. */
-export function matches(value: string, pattern: string): boolean {
-  const text = Array.from(value);
-  const glob = Array.from(pattern);
-  let t = 0;
-  let g = 0;
-  let star = -1;
-  let resume = 0;
-  while (t < text.length) {
-    if (glob[g] === '*') {
-      star = g++;
-      resume = t;
-    } else if (g < glob.length && (glob[g] === '?' || glob[g] === text[t])) {
-      g++;
-      t++;
-    } else if (star >= 0) {
-      g = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (glob[g] === '*') g++;
-  return g === glob.length;
 }

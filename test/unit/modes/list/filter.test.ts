@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operationFields } from '../../../../src/api/records.js';
-import { BadFilter, matches, parseFilter } from '../../../../src/modes/list/filter.js';
+import { BadFilter, parseFilter } from '../../../../src/modes/list/filter.js';
+import { compileGlob } from '../../../../src/modes/list/glob.js';
 import { changingFields, waitFilterFields } from '../../../../src/modes/wait-operation/settings.js';
 
 const ofList = (text: string) => parseFilter(text, operationFields);
@@ -10,11 +11,16 @@ const ofWait = (text: string) => parseFilter(text, waitFilterFields, changingFie
 test('a pattern matches whole values, with * for any text and ? for one character', () => {
   const text = (letters: string) =>
     fc.array(fc.constantFrom(...letters), { maxLength: 7 }).map((parts) => parts.join(''));
-  const property = fc.property(text('abA*?🙂'), text('ab*?🙂.['), (value, pattern) => {
+  const agree = (value: string, pattern: string) => {
     const expression = pattern.replace(/[.[]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.');
-    expect(matches(value, pattern)).toBe(new RegExp(`^${expression}$`, 'u').test(value));
-  });
-  fc.assert(property, { numRuns: 3_000 });
+    expect(compileGlob(pattern)(value)).toBe(new RegExp(`^${expression}$`, 'u').test(value));
+  };
+  fc.assert(fc.property(text('abA*?🙂'), text('ab*?🙂.['), agree), { numRuns: 3_000 });
+  // Positions are bits of 32-bit words, so the places where a word ends get cases of their own.
+  for (const length of [31, 32, 33, 63, 64, 65, 255, 256])
+    for (const end of ['a', 'b', '?', '*', '*a', '?*b'])
+      for (const value of [length - 2, length - 1, length, length + 1].map((count) => 'a'.repeat(count)))
+        for (const last of ['', 'a', 'b']) agree(value + last, 'a'.repeat(length - end.length) + end);
 });
 
 test.each([
@@ -26,13 +32,21 @@ test.each([
   ['action=create_branch\r\nbranch_id=*', 'admits'],
   ['action=create_*\nbranch_id=br-2*', 'rejects'],
   ['branch_id=br=1', 'rejects'],
+  ['branch_id!=#1\nbranch_id!=br?#1', 'admits'],
 ])('the filter %j %s an operation create_branch on br-1', (text, verdict) => {
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
 });
 
 const folded =
   'starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”';
+const comment =
+  'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
 test.each([
+  ['action=apply_config # only config', 21, comment],
+  ['# action=apply_config', 1, comment],
+  ['  #', 3, comment],
+  ['branch_id!= # any', 13, comment],
+  ['branch_id=br\t#1', 14, comment],
   ['colour=red', 1, '“colour” is not a field; the fields are id, project_id, branch_id, endpoint_id, action, status'],
   ['ACTION=x', 1, '“ACTION” is not a field (did you mean action?); the fields are'],
   ['constructor=x', 1, '“constructor” is not a field'],
