@@ -16,6 +16,6 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 403)
     return 'The API key has no permission for this request. Use an API key of the account that owns the requested project or key.';
   if (status === 404)
-    return `Check ${hasProjectId ? 'project-id and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
+    return `Check ${hasProjectId ? 'project-id (expected the id of the project, not its name) and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
   return 'The service rejected the request: check the inputs of this step.';
 }

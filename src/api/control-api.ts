@@ -78,12 +78,17 @@ export class ControlApi {
     return pages(fetchPage, () => this.#warnOfPage(), from);
   }
 
-  /** Pages of projects. The first request has no parameters, as documented. A cursor in the response leads to more pages. */
-  projects(policy: RequestPolicy): AsyncGenerator<Page<ApiRecord>> {
+  /**
+   * Pages of projects. The first request has no parameters but `org_id`, as documented. A cursor in the response leads to
+   * more pages.
+   */
+  projects(policy: RequestPolicy, orgId?: string): AsyncGenerator<Page<ApiRecord>> {
+    const organization = orgId === undefined ? {} : { org_id: orgId };
     const fetchPage = (cursor: string | undefined) => {
-      const query = cursor === undefined ? '' : `?${new URLSearchParams({ limit: String(pageSize), cursor })}`;
+      const page = cursor === undefined ? {} : { limit: String(pageSize), cursor };
+      const query = new URLSearchParams({ ...page, ...organization });
       const decode: Decode<Page<ApiRecord>> = (body, { headers }) => parsePage(body, headers, 'projects', parseProject);
-      return this.#get(`projects${query}`, policy, decode, maxProjectsBytes);
+      return this.#get(`projects${query.size === 0 ? '' : `?${query}`}`, policy, decode, maxProjectsBytes);
     };
     return pages(fetchPage, () => this.#warnOfPage());
   }

@@ -78,6 +78,12 @@ function expectListed(result: StepResult, { mode, noun }: List, records: readonl
   expect(fileOf(result)).toBe(`${JSON.stringify(file)}\n`);
 }
 
+/** Like `expectListed`, for a step that paused. */
+function expectListedInTime(result: StepResult, list: List, records: readonly Json[]): void {
+  expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(2_000);
+  expectListed({ ...result, outputs: { ...result.outputs, 'duration-ms': '0' } }, list, records);
+}
+
 /** An error, and nothing that looks like a list. */
 function expectError(result: StepResult, { noun }: List, message: string | RegExp): void {
   expect(result.conclusion).toBe('failure');
@@ -120,7 +126,44 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expectListed(result, list, records, status);
     if (status === 'ok') expect(result.annotations).toEqual([]);
     else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
-    if (status === 'match') expect(result.summary).toContain(String(records[0]?.['id']));
+  });
+
+  test('with fail-on: match names the first five records', async (context) => {
+    const field = list === operations ? 'action' : 'name';
+    const records = numbered(list, 7).map((one, n) => ({
+      ...list.full,
+      ...one,
+      [field]: n === 1 ? null : `n-${n}\u0007\n::x`,
+    }));
+    const { result } = await read(context, list, body(records), { 'fail-on': 'match' });
+    const named = records.slice(0, 5).map(({ id }, n) => (n === 1 ? `${id}` : `${id} (n-${n} ::x)`));
+    expect(errorOf(result)).toContain(`Found 7 ${noun}s: ${named.join('; ')}; and 2 more. With “fail-on: match”`);
+    expect(result.summary).toContain(`${records[4]?.['id']} (n-4`);
+    expect(errorOf(result)).not.toMatch(/eu\.db\.example|203\.0\.113/);
+  });
+
+  // A page of records, and a sign that there are more that no request returns.
+  const incomplete = (records: readonly Json[]) => ({
+    body: body(records),
+    headers: { 'content-type': 'application/json', link: '<https://control.test/v2/more>; rel="next"' },
+  });
+  test.for([
+    ['ok', 0, ''],
+    ['ok', 1, ''],
+    ['error', 0, 'empty'],
+    ['ok', 1, 'empty'],
+    ['error', 0, 'match'],
+    ['match', 1, 'match'],
+  ] as const)('ends with status %s if an incomplete list has %i matches (fail-on: “%s”)', async (row, context) => {
+    const [status, count, failOn] = row;
+    const records = numbered(list, count + 1);
+    const filter = `id!=${records.at(-1)?.['id']}`;
+    const { result } = await read(context, list, () => incomplete(records), { filter, 'fail-on': failOn });
+    const missing = `The list of ${noun}s is incomplete: the response announces another page (header link).`;
+    if (status === 'error') return expectError(result, list, `${missing} A matching ${noun} may be missing.`);
+    expectListed(result, list, records.slice(0, count), status);
+    expect(warningsOf(result)).toEqual([missing]);
+    expect(result.summary).toContain('is incomplete');
   });
 
   const limits = ['', '0', '1', '5', '6', '7'].map((limit) => [limit, Math.min(6, Number(limit) || 6)] as const);
@@ -253,6 +296,40 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     expect(endless.paths).toHaveLength(7);
   });
 
+  test.for<[what: string, second: (limit: number) => Partial<HttpResponse>, warning: string]>([
+    ['has another match', (n) => ({ body: body([record(n + 1)]) }), 'truncated the list: more'],
+    ['is the last, without a match', () => ({ body: body([record(900)]) }), ''],
+    ['is empty', () => ({ body: body([]) }), ''],
+    ['is full, without a match', () => ({ body: body([record(900)], 'c-2') }), 'may have truncated the list'],
+    ['fails', () => ({ status: 403 }), 'may have truncated the list'],
+    [
+      'comes after the deadline',
+      () => ({ status: 503, headers: { 'retry-after': '5' } }),
+      'may have truncated the list',
+    ],
+  ])(
+    'with as many matches as limit, warns as the page after them tells: it %s',
+    async ([, second, warning], context) => {
+      for (const limit of [1, 100]) {
+        const records = numbered(list, limit);
+        const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
+        const inputs = { limit: String(limit), filter: `id!=${record(900)['id']}`, timeout: '2s' };
+        const { result, paths } = await read(context, list, respond, inputs);
+        expectListedInTime(result, list, records);
+        expect(new Set(paths).size).toBe(2);
+        const expected = `The setting “limit: ${limit}” ${warning}`;
+        expect(warningsOf(result)).toEqual(warning === '' ? [] : [expect.stringContaining(expected)]);
+      }
+    },
+  );
+
+  test('with as many matches as limit, can be cancelled while it reads the page after them', async (context) => {
+    const stage = await setStage(context, { respond: (_, n) => (n === 1 ? body([record(1)], 'c') : { status: 503 }) });
+    const step = stage.startMode(list.mode, { ...requiredInputs[list.mode], limit: '1' });
+    stage.after(500, () => step.kill('SIGTERM'));
+    expect((await step.done).outputs['status']).toBe('cancelled');
+  });
+
   const odd = [{ cursor: {} }, { cursor: ['x'] }, { cursor: true }, [], 'more'].map((one) => [
     JSON.stringify(one),
     one,
@@ -326,14 +403,17 @@ describe('`list-operations`', () => {
   test.for([
     ['', '', 100, 1, 0],
     ['1', '', 1, 1, 1],
+    ['100', '', 100, 2, 1],
     ['259', '', 259, 3, 1],
-    ['260', '', 260, 3, 0],
+    ['260', '', 260, 4, 0],
     ['0', '', 260, 4, 0],
     ['0', '30s', 0, 1, 0],
     ['0', '2h', 120, 2, 0],
     ['0', '366d', 260, 4, 0],
     ['120', '3h', 120, 2, 1],
-    ['', '3h', 100, 1, 0],
+    ['120', '2h', 120, 2, 0],
+    ['100', '2h', 100, 2, 1],
+    ['', '3h', 180, 2, 0],
   ] as const)(
     'with limit “%s” and since “%s” lists %i of 260 operations, with %i requests and %i warnings',
     async (row, context) => {
@@ -361,10 +441,33 @@ describe('`list-operations`', () => {
     const found = async (more: Inputs) =>
       idsOf(await stage.runMode('list-operations', { ...inputs, ...more }), operations);
     expect(await found({ limit: '1' })).toEqual([newer]);
-    expect(stage.paths()).toHaveLength(1);
+    // One page more, for the warning.
+    expect(stage.paths()).toHaveLength(2);
     expect(await found({ limit: '2' })).toEqual([newer, older]);
     expect(await found({ since: '9h' })).toEqual([newer]);
   });
+
+  test.for([
+    ['exactly 100', numbered(operations, 100), undefined, false],
+    ['100, and a cursor', numbered(operations, 100), 'c', true],
+    ['101 on one page', numbered(operations, 101), undefined, true],
+    ['99, and a last page', numbered(operations, 99), 'c', false],
+  ] as const)(
+    'without limit says that its list is the newest 100 only if there may be more: %s',
+    async (row, context) => {
+      const [, records, cursor, isCut] = row;
+      for (const failOn of ['', 'match']) {
+        const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
+        const { result } = await read(context, operations, respond, { 'fail-on': failOn });
+        expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
+        const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
+        expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
+        if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
+        else expect(errorOf(result)).toContain(`Found ${says}: `);
+        expect(warningsOf(result)).toEqual([]);
+      }
+    },
+  );
 
   test('with since also lists operations without a valid creation time', async (context) => {
     const records = [null, 'yesterday', undefined].map((created_at, n) => operations.record(n, { created_at }));
@@ -375,7 +478,9 @@ describe('`list-operations`', () => {
   test('fails on a project that does not exist, and names likely causes', async (context) => {
     const stage = await setStage(context);
     const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
-    expectError(result, operations, /404.*There is no such project.*request id.*project-id.*access/s);
+    const expected = 'Check project-id (expected the id of the project, not its name) and base-url';
+    expectError(result, operations, /404.*There is no such project.*request id.*access/s);
+    expect(errorOf(result)).toContain(expected);
     expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
   });
 });
@@ -456,23 +561,84 @@ describe('`list-projects`', () => {
   });
 });
 
-describe('`list-keys`', () => {
+describe('`list-projects`', () => {
+  test('sends org-id with every page', async (context) => {
+    const respond = (_: string, n: number) => projects.body([projects.record(n)], n < 3 ? `c-${n}` : undefined);
+    for (const org of ['org-a&b', '["org-a&b"]']) {
+      const { paths } = await read(context, projects, respond, { 'org-id': org });
+      expect(paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'))).toEqual(
+        Array(3).fill('org-a&b'),
+      );
+      expect(paths[0]).toBe('projects?org_id=org-a%26b');
+    }
+  });
+
+  const partial = (ids: readonly unknown[]) =>
+    JSON.stringify({ projects: [projects.record(1)], unavailable_project_ids: ids });
+
+  test('reads the list again if the service could not read some projects', async (context) => {
+    const whole = [projects.record(1), projects.record(2)];
+    const { result, paths } = await read(context, projects, (_, n) =>
+      n < 5 ? partial(['p-2']) : projects.body(whole),
+    );
+    expect(idsOf(result, projects)).toEqual(['p-1', 'p-2']);
+    expect(warningsOf(result)).toEqual([]);
+    expect(paths).toEqual(Array(5).fill('projects'));
+    expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
+  });
+
   test.for([
-    ['ok', 'no fail-on', 'name=nobody', undefined],
-    ['ok', 'fail-on: empty', 'name=shop', 'empty'],
-    ['match', 'fail-on: match', 'name=shop', 'match'],
-    ['error', 'fail-on: empty', 'name=nobody', 'empty'],
+    ['5 attempts', '10m', {}],
+    ['5 attempts', '10m', { 'fail-on': 'empty' }],
+    ['5 attempts', '10m', { 'fail-on': 'match' }],
+    ['5 attempts', '10m', { limit: '1' }],
+    ['attempts? within a timeout of 1 ms', '1ms', { shard: '1/1' }],
   ] as const)(
-    'ends with status %s if the list is incomplete (%s, filter: %s)',
-    async ([status, , filter, failOn], context) => {
-      const stage = await setStage(context, { notShown: { keysPageSize: 2 } });
-      for (const name of ['shop', 'unseen']) stage.service.plane.addKey(name);
-      const result = await stage.runMode('list-keys', { filter, 'fail-on': failOn });
-      expect(result.outputs['status']).toBe(status);
-      if (status !== 'error')
-        expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
+    'ends with an error that names the projects that the service cannot read, after %s',
+    async (row, context) => {
+      const [attempts, timeout, inputs] = row;
+      const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), { timeout, ...inputs });
+      expectError(
+        result,
+        projects,
+        'The list of projects is incomplete: the service could not read projects p-2, 3, ::x, in ',
+      );
+      expect(errorOf(result)).toContain('Check them in the console');
+      expect(paths).toHaveLength(attempts === '5 attempts' ? 5 : 1);
     },
   );
+});
+
+describe('`list-keys`', () => {
+  test('with older-than lists only older keys, by the clock of the service', async (context) => {
+    for (const ahead of [-120, 120]) {
+      const stage = await setStage(context, { clockAheadMs: ahead * minute });
+      stage.service.plane.addKey('old');
+      await stage.pass(60 * minute);
+      stage.service.plane.addKey('new');
+      await stage.pass(1);
+      for (const [olderThan, names] of [
+        ['59m58s', ['old']],
+        ['60m2s', []],
+      ] as const) {
+        const inputs = { 'older-than': olderThan, filter: 'name=???' };
+        const result = await stage.runMode('list-keys', inputs);
+        expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+        expect(warningsOf(result)).toEqual([expect.stringMatching(/^The clock of the runner is 2h/)]);
+      }
+    }
+  });
+
+  test('with older-than also lists keys without a readable creation time, with one warning', async (context) => {
+    const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
+    const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));
+    const inputs = { 'older-than': '90d', filter: 'name=shop' };
+    const { result } = await read(context, keys, keys.body(records), inputs);
+    expect(idsOf(result, keys)).toEqual(['1', '2', '3', '4']);
+    expect(warningsOf(result)).toEqual(['3 keys without a readable creation time counted as older than 90d: 1; 2; 3.']);
+    const dated = await read(context, keys, keys.body(records), { ...inputs, filter: 'id=4' });
+    expect(warningsOf(dated.result)).toEqual([]);
+  });
 
   const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
   test.for([

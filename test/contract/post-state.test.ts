@@ -52,7 +52,9 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
     const { service, projectId, runMode, runPost } = stage;
     const { state } = await runMode('create-key');
     for (const rule of faults) service.faults.add(rule);
-    const main = await runMode(mode, { ...requiredInputs[mode as Mode], 'project-id': projectId, ...inputs });
+    const required = requiredInputs[mode as Mode];
+    const project = 'project-id' in { ...required } ? { 'project-id': projectId } : {};
+    const main = await runMode(mode, { ...required, ...project, ...inputs });
     service.faults.clear();
     const sent = service.requests.length;
     main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });

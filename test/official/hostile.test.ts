@@ -48,17 +48,16 @@ test.concurrent('the runner obeys no command in the text of a record, even if a 
   const refused = service.plane.addKey('refused');
   const body = JSON.stringify({ message: texts.join('\n'), code: texts.join('\n') });
   service.faults.add({ endpoint: 'revoke-key', path: `/${refused.id}`, fault: { kind: 'status', status: 422, body } });
-  const inputs = { 'project-id': projectId, limit: '0' };
+  const inputs = { 'project-id': projectId };
   const modes = {
     projects: act('projects', 'list-projects'),
-    operations: act('operations', 'list-operations', inputs),
+    operations: act('operations', 'list-operations', { ...inputs, limit: '0' }),
     wait: act('wait', 'wait-operation', { ...inputs, 'operation-id': failed.id }),
     all: act('all', 'wait-operation', {
       ...inputs,
       'operation-id': 'all',
       since: '1h',
       timeout: '0',
-      'fail-fast': 'false',
     }),
     keys: act('keys', 'list-keys'),
     revoke: act('revoke', 'revoke-key', { 'key-id': hostile.id }),

@@ -64,7 +64,7 @@ test.concurrent('polls share one connection, and a request that gets no response
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
 
-  const inputs = { 'base-url': urlOf(relay), 'poll-interval': '50ms', 'request-timeout': '30s' };
+  const inputs = { 'base-url': urlOf(relay), 'poll-interval': '100ms', 'request-timeout': '30s' };
   const step = start({ 'operation-id': pending.id, ...inputs });
   await reach(step, service.ended({ endpoint: 'get-operation', n: 4 }));
   expect(relay.connections()).toBe(1);

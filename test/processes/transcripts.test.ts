@@ -14,7 +14,7 @@ test.concurrent('wait-operation logs each change of an operation, and writes its
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
 
-  const inputs = { 'project-id': 'shop-db', 'operation-id': operation.id, 'poll-interval': '50ms' };
+  const inputs = { 'project-id': 'shop-db', 'operation-id': operation.id, 'poll-interval': '100ms' };
   const step = start('wait-operation', inputs);
   await service.ended({ endpoint: 'get-operation' });
   plane.endOperation(operation);
@@ -61,7 +61,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     output   operation-id = <uuid>
     output   operation-ids = ["<uuid>"]
     output   operations = <records>
-    error    Found 1 operation. With “fail-on: match”, this fails the step. See the summary, or the result file (the output result-file has its path).
+    error    Found 1 operation: <uuid> (create_branch). With “fail-on: match”, this fails the step. See the summary, or the result file (the output result-file has its path).
     summary  ### ❌ list-operations: 1 operation
     output   status = match
     exit     1

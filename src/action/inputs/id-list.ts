@@ -45,16 +45,21 @@ function parseItem(word: Json, index: number, { id, jq, areNumbers }: IdListOpti
 const maxProjects = 100;
 
 export function parseProjectId(text: string): string {
-  const [id = '', ...others] = parseNonEmptyList(text);
-  if (others.length > 0)
-    throw new BadValue(
-      `lists ${others.length + 1} projects; expected one. Several are allowed only in wait-operation with “operation-id: all”`,
-    );
+  return parseOnlyId(text, 'a project id', '. Several are allowed only in wait-operation with “operation-id: all”');
+}
+
+export function parseOrgId(text: string): string {
+  return parseOnlyId(text, 'an organization id', '');
+}
+
+function parseOnlyId(text: string, anId: string, advice: string): string {
+  const [id = '', ...others] = parseNonEmptyList(text, anId);
+  if (others.length > 0) throw new BadValue(`lists ${others.length + 1} ids; expected one${advice}`);
   return id;
 }
 
 export function parseProjectIds(text: string): string[] {
-  const ids = parseNonEmptyList(text);
+  const ids = parseNonEmptyList(text, 'a project id');
   if (ids.length > maxProjects)
     throw new BadValue(
       `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`,
@@ -62,24 +67,21 @@ export function parseProjectIds(text: string): string[] {
   return ids;
 }
 
-function parseNonEmptyList(text: string): string[] {
+function parseNonEmptyList(text: string, anId: string): string[] {
   const ids = parseIdList(text, {
-    id: parseListedProjectId,
-    whyEmpty:
-      'is empty; expected a project id. Check the expression: it is empty if a step id or output name is misspelled',
-    insteadOfObject: 'Expected a project id',
+    id: (word) => {
+      rejectLeftover(word);
+      if (word === '' || word === '.' || word === '..' || /[/\p{Cc}]/u.test(word))
+        throw new BadValue(`is not ${anId}: it must not be “.” or “..”, or contain “/” or control characters`);
+      return word;
+    },
+    whyEmpty: `is empty; expected ${anId}. Check the expression: it is empty if a step id or output name is misspelled`,
+    insteadOfObject: `Expected ${anId}`,
     example: '["id", "id"]',
     jq: '.projects[].id',
     areNumbers: true,
   });
   // A wait for zero projects would succeed without a check, and a deploy could start.
-  if (ids.length === 0) throw new BadValue('is an empty list; expected at least one project id');
+  if (ids.length === 0) throw new BadValue(`is an empty list; expected ${anId}`);
   return ids;
-}
-
-function parseListedProjectId(text: string): string {
-  rejectLeftover(text);
-  if (text === '' || text === '.' || text === '..' || /[/\p{Cc}]/u.test(text))
-    throw new BadValue('is not a project id: it must not be “.” or “..”, or contain “/” or control characters');
-  return text;
 }

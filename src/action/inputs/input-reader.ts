@@ -21,6 +21,7 @@ export const defaults = {
   since: '',
   limit: '',
   'max-batches': '256',
+  'org-id': '',
   shard: '',
   'key-label': '',
   'key-name': '',
@@ -28,7 +29,7 @@ export const defaults = {
   'revoke-in-post': 'true',
   'on-revoke-failure': 'warn',
   'export-env': '',
-  'older-than': '35d',
+  'older-than': '',
   'dry-run': 'false',
   'github-token': `\${{ github.token }}`,
 } as const;
@@ -69,7 +70,6 @@ export class InputReader {
 
   #withholdKey(name: InputName): void {
     if (!this.secrets.appearIn(this.input(name))) return;
-    this.#rejected.add(name);
     this.#problem(
       name,
       'contains the API key; expected the key only in api-key, because other inputs can appear in logs and requests',
@@ -89,7 +89,7 @@ export class InputReader {
   /** Rejects two inputs that exclude each other, if both are set. */
   rejectBoth(name: InputName, other: InputName): void {
     if (this.text(name) === '' || this.text(other) === '') return;
-    this.#rejected.add(name).add(other);
+    this.#rejected.add(other);
     this.#problem(name, `is set together with ${other}; expected only one of them`);
   }
 
@@ -111,6 +111,7 @@ export class InputReader {
   }
 
   #problem(name: string, message: string): void {
+    this.#rejected.add(name);
     this.#problems.push(`${name}: ${this.secrets.redact(message)}`);
   }
 
@@ -122,19 +123,39 @@ export class InputReader {
     return this.#used.has(name);
   }
 
-  /** Names the inputs that the step does not use, but that the workflow sets to a value other than the default. */
-  unused(): string[] {
-    return inputNames
-      .filter((name) => !this.uses(name) && name !== tokenInput)
-      .filter((name) => !['', defaults[name]].includes(this.input(name)));
+  /** Warns about inputs that were checked, but have no effect together with the other inputs. */
+  ignore(names: readonly InputName[], when: string): void {
+    for (const name of names)
+      if (this.#isSet(name)) this.warnings.push(`${name} counts only ${when}, so it was ignored.`);
+  }
+
+  /** True if the value differs from the default. */
+  #isSet(name: InputName): boolean {
+    return !['', defaults[name]].includes(
+      this.input(name).replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase()),
+    );
   }
 
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
   complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+    // Without a valid mode, nobody knows which inputs have no effect.
+    if (!this.#rejected.has('mode')) this.#rejectUnused();
     const problems = this.#problems.map(sentence);
     if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
     if (problems.length > 1)
       throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
     return values as T;
+  }
+
+  /** An input without effect would be a trap: with `dry-run`, `revoke-key` would revoke. */
+  #rejectUnused(): void {
+    for (const name of inputNames) {
+      if (this.uses(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
+      const value = this.input(name);
+      // Only the mode that uses the input knows whether its value can contain a secret.
+      const shown = /^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : '';
+      const problem = `has no effect in ${this.input('mode')}; expected it to be empty`;
+      this.#problem(name, `${shown}${problem}. Remove it, or check the value of mode`);
+    }
   }
 }

@@ -18,7 +18,7 @@ export type Parse<T> = (text: string) => T;
 
 const day = 86_400_000;
 
-export function durationParser({ zero = false, maxDays = 24 } = {}): Parse<number> {
+export function durationParser({ zero = false, minMs = 0, maxDays = 24 } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined)
@@ -26,6 +26,7 @@ export function durationParser({ zero = false, maxDays = 24 } = {}): Parse<numbe
         'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)',
       );
     if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
+    if (ms < minMs) throw new BadValue(`is too short; expected at least ${minMs}ms`);
     if (ms > maxDays * day) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
@@ -78,8 +79,8 @@ export const parseKeyLabel = patternParser(
 const steering = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
-    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH)$',
-    '^(PATH|PATHEXT|PSMODULEPATH|HOME|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|WINDIR|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
+    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH|LIB|INCLUDE|CL|_CL_|LINK|_LINK_)$',
+    '^(PATH|PATHEXT|PSMODULEPATH|HOME(DRIVE|PATH)?|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|(LOCAL)?APPDATA|PROGRAM(DATA|FILES|W6432)|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
     'PROXY$',
   ].join('|'),
   'i',
@@ -95,10 +96,10 @@ export const parseVariableName: Parse<string> = (text) => {
   return text;
 };
 
-export const parseCount: Parse<number> = (text) => {
+export const parseLimit: Parse<number> = (text) => {
   if (!/^\d{1,9}$/.test(text))
     throw new BadValue('is not a valid record count; expected a positive whole number, or 0 for all records');
-  return Number(text);
+  return Number(text) || Number.POSITIVE_INFINITY;
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

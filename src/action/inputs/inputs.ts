@@ -1,5 +1,6 @@
 import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
 import { minSecretLength } from '../../text/encodings.js';
+import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
 import {
@@ -48,12 +49,13 @@ export function readInputs<Name extends string, Run>(
     // The mode reads its inputs last, because `read` throws if any input is invalid.
     run: chosen?.read(reader),
   });
-  const warnings = [...reader.warnings];
-  const unused = reader.unused();
-  if (unused.length > 0)
-    warnings.push(
-      `Inputs that ${inputs.mode} does not use were ignored: ${unused.join(', ')}. Remove them, or check the value of mode.`,
-    );
+  const { warnings } = reader;
+  for (const name of ['timeout', 'request-timeout'] as const) {
+    const seconds = Number(reader.text(name));
+    const means = `${seconds} without a unit means ${formatDuration(seconds * 1_000)}`;
+    // A job on github.com ends after 6 hours.
+    if (seconds > 21_600) reader.warn(name, `${means}. If you mean milliseconds, write ${seconds}ms`);
+  }
   if (!/\/v2\/*$/.test(inputs.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
   return { ...inputs, hasProjectId: reader.uses('project-id'), warnings };

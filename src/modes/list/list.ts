@@ -1,7 +1,12 @@
 import type { Key } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
 import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
+import { RequestError } from '../../http/errors.js';
+import type { RequestPolicy } from '../../http/retry.js';
 import { UserError } from '../../keys/revocation.js';
+import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
+import { DeadlineExceeded } from '../../time/deadline.js';
+import { formatDuration } from '../../time/duration.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators } from '../mode.js';
 import type { Filter } from './filter.js';
@@ -9,11 +14,16 @@ import { type Shard, shardNumber } from './shards.js';
 
 export interface ListSettings {
   readonly filter: Filter;
-  /** Maximum number of records. 0 means no limit. */
+  /** Maximum number of records. */
   readonly limit: number;
-  /** False for the default limit, which truncates a list without a warning. */
+  /** False for the default limit, which cuts a list without a warning. */
   readonly isLimitSet: boolean;
   readonly failOn: 'empty' | 'match' | undefined;
+}
+
+export interface ListKeysSettings extends ListSettings {
+  /** The minimum age of a listed key, in milliseconds. */
+  readonly olderThan: number | undefined;
 }
 
 export interface ListOperationsSettings extends ListSettings {
@@ -25,23 +35,34 @@ export interface ListOperationsSettings extends ListSettings {
 export interface ListProjectsSettings extends ListSettings {
   readonly shard: Shard | undefined;
   readonly maxBatches: number;
+  readonly orgId: string | undefined;
 }
+
+export type Noun = 'key' | 'operation' | 'project';
 
 export interface ListResult<T extends ApiRecord = ApiRecord> {
   readonly verdict: 'ok' | 'empty' | 'match';
   readonly records: readonly T[];
-  /** The limit, if the user set a limit and more records match. */
-  readonly cutAt: number | undefined;
+  /** True if the default limit cut the list, or may have cut it. */
+  readonly isCutByDefault: boolean;
+  readonly warnings: string[];
 }
 
-export async function listKeys(settings: ListSettings, collaborators: Collaborators): Promise<ListResult<Key>> {
-  const { keys, missing } = await collaborators.api.keys(defaultPolicy(collaborators));
-  const result = await collect([keys], settings, collaborators);
-  if (missing === undefined) return result;
-  const what = 'The list of keys is incomplete: the response reports more keys than it contains.';
-  if (settings.failOn !== undefined && result.records.length === 0)
-    throw new UserError(`${what} A matching key may be missing. Check the keys in the console.`);
-  collaborators.log.warning(what);
+export async function listKeys(
+  { olderThan, ...settings }: ListKeysSettings,
+  collaborators: Collaborators,
+): Promise<ListResult<Key>> {
+  const { api, deadline } = collaborators;
+  const { keys, missing } = await api.keys(defaultPolicy(collaborators));
+  const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.epochMsForAges(deadline.clock) - olderThan;
+  const isOld = (key: Key) => (fieldTime(key, 'created_at') ?? Number.NEGATIVE_INFINITY) < end;
+  const page = { records: keys, cursor: undefined, missing, isUnavailable: false };
+  const result = conclude('key', await collect(() => [page], settings, collaborators, isOld), settings);
+  const undated = result.records.flatMap((key) => (fieldTime(key, 'created_at') === undefined ? [key.id] : []));
+  if (olderThan !== undefined && undated.length > 0)
+    result.warnings.push(
+      `${plural(undated.length, 'key')} without a readable creation time counted as older than ${formatDuration(olderThan)}: ${joinFirst(undated, messageBounds)}.`,
+    );
   return result;
 }
 
@@ -50,69 +71,121 @@ export async function listOperations(
   collaborators: Collaborators,
 ): Promise<ListResult<Operation>> {
   const { api, deadline } = collaborators;
-  const pages = recordsOf(api.operations(projectId, defaultPolicy(collaborators)));
-  const recent = since === undefined ? pages : takeSince(pages, () => api.epochMsForAges(deadline.clock) - since);
-  return collect(recent, settings, collaborators);
+  const read = (policy: RequestPolicy) => {
+    const pages = api.operations(projectId, policy);
+    return since === undefined ? pages : takeSince(pages, () => api.epochMsForAges(deadline.clock) - since);
+  };
+  return conclude('operation', await collect(read, settings, collaborators), settings);
 }
 
 /** The service lists the newest operations first, so the first operation created before `sinceMs` ends the list. */
 async function* takeSince(
-  pages: AsyncIterable<readonly Operation[]>,
+  pages: AsyncIterable<Page<Operation>>,
   sinceMs: () => number,
-): AsyncGenerator<readonly Operation[]> {
+): AsyncGenerator<Page<Operation>> {
   let known: number | undefined;
   for await (const page of pages) {
     // Only a response shows the service's clock, so the time is read after the first page.
     known ??= sinceMs();
     const begin = known;
-    const older = page.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
-    yield older < 0 ? page : page.slice(0, older);
-    if (older >= 0) return;
+    const older = page.records.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
+    if (older < 0) yield page;
+    else {
+      const missing = page.isUnavailable ? page.missing : undefined;
+      return yield { ...page, missing, records: page.records.slice(0, older), cursor: undefined };
+    }
   }
 }
 
+/** A fan-out must not miss projects silently. So the list is read again if the service could not read all projects. */
 export async function listProjects(
-  { shard, ...settings }: ListProjectsSettings,
+  { shard, orgId, ...settings }: ListProjectsSettings,
   collaborators: Collaborators,
 ): Promise<ListResult> {
-  const pages = recordsOf(collaborators.api.projects(defaultPolicy(collaborators)));
-  return collect(shard === undefined ? pages : takeShard(pages, shard), settings, collaborators);
-}
-
-async function* takeShard(
-  pages: AsyncIterable<readonly ApiRecord[]>,
-  { number, total }: Shard,
-): AsyncGenerator<ApiRecord[]> {
-  for await (const page of pages) yield page.filter(({ id }) => shardNumber(id, total) === number);
-}
-
-async function* recordsOf<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<readonly T[]> {
-  for await (const { records } of pages) yield records;
+  const { api, deadline } = collaborators;
+  const { retry, onRetry } = defaultPolicy(collaborators);
+  const read = (policy: RequestPolicy) => api.projects(policy, orgId);
+  const isInShard = ({ id }: ApiRecord) => shard === undefined || shardNumber(id, shard.total) === shard.number;
+  for (let attempts = 1; ; attempts++) {
+    const list = await collect(read, settings, collaborators, isInShard);
+    if (!list.isUnavailable) return conclude('project', list, settings);
+    const incomplete = `The list of projects is incomplete: ${list.missing}`;
+    const error = new RequestError(incomplete, { status: 200, transient: true });
+    const pause = retry(error, attempts);
+    if (pause === undefined || pause >= deadline.remaining)
+      throw new UserError(
+        `${incomplete}, in ${plural(attempts, 'attempt')}. A job that needs all projects would miss them. Check them in the console, then re-run the job.`,
+      );
+    onRetry?.(error, pause);
+    await deadline.sleep(pause);
+  }
 }
 
 const progressIntervalMs = 10_000;
 
+/** Returns the records that the filter admits, up to the first page that shows whether there are more than `limit`. */
 async function collect<T extends ApiRecord>(
-  pages: Iterable<readonly T[]> | AsyncIterable<readonly T[]>,
-  { filter, limit, isLimitSet, failOn }: ListSettings,
-  { deadline: { clock }, log }: Collaborators,
-): Promise<ListResult<T>> {
-  const maxRecords = limit === 0 ? Number.POSITIVE_INFINITY : limit;
-  const admitted: T[] = [];
+  readPages: (policy: RequestPolicy) => Iterable<Page<T>> | AsyncIterable<Page<T>>,
+  { filter, limit, isLimitSet }: ListSettings,
+  collaborators: Collaborators,
+  isWanted: (record: T) => boolean = () => true,
+): Promise<Page<T>> {
+  const { deadline, log } = collaborators;
+  const { clock } = deadline;
+  const records: T[] = [];
+  let currentDeadline = deadline;
+  const policy = {
+    ...defaultPolicy(collaborators),
+    get deadline() {
+      return currentDeadline;
+    },
+  };
+  let last: Page<T> = { records, cursor: undefined, missing: undefined, isUnavailable: false };
+  let isFull = false;
   let read = 0;
   let loggedAt = clock.now();
-  for await (const page of pages) {
-    read += page.length;
-    for (const record of page) if (filter.admits(record.record)) admitted.push(record);
-    if (admitted.length >= maxRecords) break;
-    if (clock.now() - loggedAt < progressIntervalMs) continue;
-    loggedAt = clock.now();
-    log.info(`Read ${read} records so far.`);
+  try {
+    for await (const page of readPages(policy)) {
+      read += page.records.length;
+      for (const one of page.records) if (isWanted(one) && filter.admits(one.record)) records.push(one);
+      last = { ...page, records };
+      // Only one page more is read to learn whether a limit that was set cut the list.
+      if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
+      isFull = records.length === limit;
+      // That page may come late, or never. The step must end in time with the records that it has.
+      if (isFull) currentDeadline = deadline.within(deadline.remaining * 0.9);
+      if (clock.now() - loggedAt < progressIntervalMs) continue;
+      loggedAt = clock.now();
+      log.info(`Read ${read} records so far.`);
+    }
+  } catch (error) {
+    if (!isFull || !(error instanceof RequestError || error instanceof DeadlineExceeded)) throw error;
   }
-  const contents = admitted.length === 0 ? 'empty' : 'match';
+  return last;
+}
+
+function conclude<T extends ApiRecord>(
+  noun: Noun,
+  { records, cursor, missing }: Page<T>,
+  { limit, isLimitSet, failOn }: ListSettings,
+): ListResult<T> {
+  const incomplete = `The list of ${noun}s is incomplete: ${missing}.`;
+  if (missing !== undefined && failOn !== undefined && records.length === 0)
+    throw new UserError(`${incomplete} A matching ${noun} may be missing. Check the ${noun}s in the console.`);
+  const contents = records.length === 0 ? 'empty' : 'match';
+  const isCut = records.length > limit;
+  const mayBeCut = isCut || (records.length === limit && (cursor ?? missing) !== undefined);
+  const warnings = missing === undefined ? [] : [incomplete];
+  if (isLimitSet && mayBeCut) {
+    const what = isCut
+      ? 'truncated the list: more'
+      : 'may have truncated the list: the step does not know whether more';
+    warnings.push(`The setting “limit: ${limit}” ${what} ${noun}s match. Raise limit, or set it to 0 for all.`);
+  }
   return {
     verdict: contents === failOn ? contents : 'ok',
-    records: admitted.slice(0, maxRecords),
-    cutAt: isLimitSet && admitted.length > maxRecords ? limit : undefined,
+    records: records.slice(0, limit),
+    isCutByDefault: !isLimitSet && mayBeCut,
+    warnings,
   };
 }

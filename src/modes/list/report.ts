@@ -7,9 +7,9 @@ import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
-import { plural } from '../../text/sentences.js';
+import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import type { ReportFacts } from '../mode.js';
-import type { ListProjectsSettings, ListResult, ListSettings } from './list.js';
+import type { ListProjectsSettings, ListResult, ListSettings, Noun } from './list.js';
 import { splitIntoBatches } from './shards.js';
 
 export function listKeysReport(result: ListResult<Key>): StepReport {
@@ -75,8 +75,8 @@ const whatToDo = {
   match: 'See the summary, or the result file (the output result-file has its path).',
 };
 
-function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records, cutAt }: ListResult) {
-  const number = plural(records.length, noun);
+function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }: ListResult) {
+  const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
   const ids = records.map(({ id }) => id);
   const head = { mode: `list-${noun}s`, status: verdict, count: records.length, [`${noun}_ids`]: ids };
   return {
@@ -86,15 +86,19 @@ function commonReport(noun: 'key' | 'operation' | 'project', { verdict, records,
     error:
       verdict === 'ok'
         ? undefined
-        : `Found ${number}. With “fail-on: ${verdict}”, this fails the step. ${whatToDo[verdict]}`,
-    warnings:
-      cutAt === undefined
-        ? []
-        : [
-            `The setting “limit: ${cutAt}” truncated the list: more ${noun}s match. Raise limit, or set it to 0 for all.`,
-          ],
+        : `Found ${number}${nameFirst(noun, records)}. With “fail-on: ${verdict}”, this fails the step. ${whatToDo[verdict]}`,
+    warnings,
     result: printResult(head, `${noun}s`, records),
   };
+}
+
+/** For example `: 5 (shop); 6 (blog)`. */
+function nameFirst(noun: Noun, records: readonly ApiRecord[]): string {
+  const named = records.map((record) => {
+    const name = displayText(record, noun === 'operation' ? 'action' : 'name', 80);
+    return `${sanitizeId(record.id)}${name && ` (${name})`}`;
+  });
+  return named.length === 0 ? '' : `: ${joinFirst(named, messageBounds)}`;
 }
 
 const maxValues = 10;

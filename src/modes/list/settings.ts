@@ -1,10 +1,10 @@
-import { parseProjectId } from '../../action/inputs/id-list.js';
+import { parseOrgId, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseCount } from '../../action/inputs/input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseLimit } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
 import { BadFilter, type Filter, parseFilter } from './filter.js';
-import type { ListOperationsSettings, ListProjectsSettings, ListSettings } from './list.js';
+import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings } from './list.js';
 import type { Shard } from './shards.js';
 
 export function filterParser(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {
@@ -17,8 +17,11 @@ export function filterParser(...fields: [readonly string[], Readonly<Record<stri
   };
 }
 
-export function readListKeysSettings(reader: InputReader): ListSettings {
-  return reader.complete<ListSettings>(readCommonInputs(reader, keyFields));
+export function readListKeysSettings(reader: InputReader): ListKeysSettings {
+  return reader.complete<ListKeysSettings>({
+    ...readCommonInputs(reader, keyFields),
+    olderThan: reader.optional('older-than', durationParser({ maxDays: 366 })),
+  });
 }
 
 export function readListProjectsSettings(reader: InputReader): ListProjectsSettings {
@@ -26,13 +29,15 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
     ...readCommonInputs(reader, projectFields),
     maxBatches: reader.parse('max-batches', parseMaxBatches),
     shard: reader.optional('shard', parseShard),
+    orgId: reader.optional('org-id', parseOrgId),
   });
 }
 
 export function readListOperationsSettings(reader: InputReader): ListOperationsSettings {
   return reader.complete<ListOperationsSettings>({
     projectId: reader.parse('project-id', parseProjectId),
-    ...readCommonInputs(reader, operationFields, '100'),
+    // `since` ends the list already.
+    ...readCommonInputs(reader, operationFields, reader.text('since') === '' ? '100' : '0'),
     since: reader.optional('since', durationParser({ maxDays: 366 })),
   });
 }
@@ -43,7 +48,7 @@ function readCommonInputs(reader: InputReader, fields: readonly string[], defaul
   for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
   return {
     filter,
-    limit: reader.parse('limit', parseCount, limitText || defaultLimit),
+    limit: reader.parse('limit', parseLimit, limitText || defaultLimit),
     isLimitSet: limitText !== '',
     failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
   };

@@ -8,7 +8,7 @@ export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings {
   reader.variable('GITHUB_API_URL', parseGitHubApiUrl, 'https://api.github.com');
   return reader.complete<SweepKeysSettings>({
     run: readRun(reader),
-    olderThan: reader.parse('older-than', durationParser({ maxDays: 366 })),
+    olderThan: reader.parse('older-than', durationParser({ maxDays: 366 }), reader.text('older-than') || '35d'),
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
     githubToken: reader.text('github-token'),

@@ -22,6 +22,8 @@ export const waitFilterFields: readonly string[] = operationFields.filter((name)
 
 export function readWaitSettings(reader: InputReader): WaitSettings {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
+  if (parseDuration(reader.text('timeout')) === 0)
+    reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
   return reader.complete<WaitSettings>({
     projectIds,
@@ -38,23 +40,24 @@ function parsePollInterval(text: string): number | 'auto' {
     throw new BadValue(
       'is neither auto nor a duration; expected auto, or whole numbers with units, such as 500ms, 5s or 1m',
     );
-  return durationParser()(text);
+  return durationParser({ minMs: 100 })(text);
 }
 
 function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
   reader.rejectBoth('operation-id', 'response-file');
-  if (reader.text('response-file') !== '') {
-    const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-    const ids = reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project));
-    return ids === undefined ? undefined : { ids };
-  }
-  const ids = reader.parse('operation-id', parseOperationIds);
-  if (ids !== undefined && ids !== 'all') return { ids };
-  // One error must name all invalid inputs, so the other inputs are parsed even if `operation-id` is invalid.
+  const ids = readIds(reader, project);
+  // These are parsed even if they have no effect, because one error must name all invalid inputs.
   const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
-  if (ids === undefined || filter === undefined) return undefined;
-  return { all: filter, since };
+  if (ids === 'all') return filter && { all: filter, since };
+  reader.ignore(['filter', 'since'], 'with operation-id: all');
+  return ids && { ids };
+}
+
+function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | undefined {
+  if (reader.text('response-file') === '') return reader.parse('operation-id', parseOperationIds);
+  const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
+  return reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project));
 }
 
 const whyEmpty =

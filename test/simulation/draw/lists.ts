@@ -87,7 +87,7 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
     expects: {
       mode: 'list-operations',
       ...expects,
-      limit: expects.isLimitSet ? expects.limit : 100,
+      limit: expects.isLimitSet || since !== '' ? expects.limit : 100,
       projectId,
       areIdsUsable,
       sinceMs: { '': undefined, '1h': 3_600_000, '90s': 90_000 }[since],
