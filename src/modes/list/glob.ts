@@ -20,8 +20,9 @@ export function compileGlob(pattern: string): (text: string) => boolean {
   const after = (...accepted: string[]) => positions((position) => accepted.includes(signs[position - 1] ?? ''));
   const afterOther = after('?');
   const afterSign = new Map(signs.map((sign) => [sign, after('?', sign)]));
+  const start = positions((position) => position === 0);
   return (text) => {
-    const reached = positions((position) => position === 0);
+    const reached = start.slice();
     for (const character of text) {
       const reachable = afterSign.get(character) ?? afterOther;
       let carried = 0;
