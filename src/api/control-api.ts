@@ -4,13 +4,20 @@ import { parseDateHeader } from '../http/retry-after.js';
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
-import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import { type Deadline, DeadlineExceeded, turnOfLoop } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import type { Log } from './log.js';
-import { type Page, pageSize, pages } from './paging.js';
+import { type FetchPage, type Page, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse } from './parse-response.js';
-import { type ApiRecord, type Operation, parseOperation, parsePage, parseProject, unexpectedShape } from './records.js';
+import {
+  type ApiRecord,
+  type Operation,
+  pageDecoder,
+  parseOperation,
+  parseProject,
+  unexpectedShape,
+} from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
@@ -47,12 +54,9 @@ export class ControlApi {
 
   /** The same, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
   epochMsForAges(clock: Clock): number {
-    const direction = this.#clockSkew > 0 ? 'behind' : 'ahead of';
-    if (Math.abs(this.#clockSkew) > maxClockSkew)
-      this.#warnOnce(
-        'clock',
-        `The clock of the runner is ${formatDuration(Math.abs(this.#clockSkew))} ${direction} that of the service. Ages (since, older-than) are measured on the clock of the service: if that one is wrong, compare the result with the console.`,
-      );
+    const skew = Math.abs(this.#clockSkew);
+    const message = `The clock of the runner is ${formatDuration(skew)} ${this.#clockSkew > 0 ? 'behind' : 'ahead of'} that of the service. Ages (since, older-than) are measured on the clock of the service: if that one is wrong, compare the result with the console.`;
+    if (skew > maxClockSkew) this.#warnOnce('clock', message);
     return this.serviceEpochMs(clock);
   }
 
@@ -69,13 +73,11 @@ export class ControlApi {
   /** Pages of operations, newest first. `from`: the cursor of an earlier page. */
   operations(projectId: string, policy: RequestPolicy, from?: string): AsyncGenerator<Page<Operation>> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
-    const fetchPage = (cursor: string | undefined) => {
+    const decode = pageDecoder('operations', (item, place) => parseOperation(item, place, projectId));
+    return this.#pages((cursor) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(cursor === undefined ? {} : { cursor }) });
-      return this.#get(`${path}?${query}`, policy, (body, { headers }) =>
-        parsePage(body, headers, 'operations', (item, place) => parseOperation(item, place, projectId)),
-      );
-    };
-    return pages(fetchPage, () => this.#warnOfPage(), from);
+      return this.#get(`${path}?${query}`, policy, decode);
+    }, from);
   }
 
   /**
@@ -84,20 +86,18 @@ export class ControlApi {
    */
   projects(policy: RequestPolicy, orgId?: string): AsyncGenerator<Page<ApiRecord>> {
     const organization = orgId === undefined ? {} : { org_id: orgId };
-    const fetchPage = (cursor: string | undefined) => {
+    return this.#pages((cursor) => {
       const page = cursor === undefined ? {} : { limit: String(pageSize), cursor };
       const query = new URLSearchParams({ ...page, ...organization });
-      const decode: Decode<Page<ApiRecord>> = (body, { headers }) => parsePage(body, headers, 'projects', parseProject);
-      return this.#get(`projects${query.size === 0 ? '' : `?${query}`}`, policy, decode, maxProjectsBytes);
-    };
-    return pages(fetchPage, () => this.#warnOfPage());
+      const path = `projects${query.size === 0 ? '' : `?${query}`}`;
+      return this.#get(path, policy, pageDecoder('projects', parseProject), maxProjectsBytes);
+    });
   }
 
-  #warnOfPage(): void {
-    this.#warnOnce(
-      'pages',
-      'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.',
-    );
+  #pages<T extends ApiRecord>(fetchPage: FetchPage<T>, from?: string): AsyncGenerator<Page<T>> {
+    const message =
+      'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.';
+    return pages(fetchPage, () => this.#warnOnce('pages', message), from);
   }
 
   /** Each warning appears once per step, however many lists the step reads. */
@@ -137,7 +137,7 @@ export class ControlApi {
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
     // Nothing can interrupt the parser.
-    if (response.body.length > longBody) await deadline.turn();
+    if (response.body.length > longBody) await deadline.sleep(turnOfLoop);
     if (deadline.isExpired) throw new DeadlineExceeded();
     this.respondedAt = deadline.clock.now();
     return result;

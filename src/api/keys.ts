@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
-import { findMissing, type Missing } from './missing.js';
+import { findMissing } from './missing.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
 /** A key as the service lists it, without its secret. */
@@ -12,7 +12,7 @@ export interface Key extends ApiRecord {
 export interface KeyList {
   readonly keys: readonly Key[];
   /** What the list leaves out, if anything. Only a whole list proves that a key does not exist. */
-  readonly missing: Missing['missing'];
+  readonly missing: string | undefined;
 }
 
 /** A new key. The service sends the secret only in the response that creates the key. */

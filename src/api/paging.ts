@@ -13,6 +13,8 @@ export interface Page<T> extends Missing {
   readonly cursor: string | undefined;
 }
 
+export type FetchPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
+
 /**
  * Reads a list page by page, from its beginning or a cursor. The list ends at an empty page, and at a missing or repeated
  * cursor. The last page is always yielded. A record can appear twice if the list changes during the read, so duplicates are
@@ -20,7 +22,7 @@ export interface Page<T> extends Missing {
  * missing. Each page repeats what earlier ones left out, so the latest page tells whether the list is whole.
  */
 export async function* pages<T extends { readonly id: string }>(
-  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
+  fetchPage: FetchPage<T>,
   onPageWithoutNew: () => void,
   from?: string,
 ): AsyncGenerator<Page<T>> {

@@ -2,18 +2,9 @@ import { RequestError, requestId } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
-import {
-  hasContent,
-  isObject,
-  isText,
-  type Json,
-  NestingTooDeep,
-  parseJson,
-  parseJsonOrUndefined,
-  toText,
-} from '../text/json.js';
+import { isObject, isText, type Json, NestingTooDeep, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
-import { UnexpectedShapeError } from './records.js';
+import { hasError, UnexpectedShapeError } from './records.js';
 
 /** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
 export type Decode<T> = (body: Json, response: HttpResponse) => T;
@@ -58,11 +49,11 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    const hasFailed = request.method === 'GET' && isObject(body) && hasContent(body['error']);
-    const problem = error.message + (hasFailed ? serviceMessage(request, response) : '');
     // Without an `error`, a repeated GET or DELETE would get the same response. A repeated POST creates a new key, whose
     // response may be usable.
-    throw toError(`status ${status} with an unusable response: ${problem}`, hasFailed || request.method === 'POST');
+    if (request.method !== 'GET' || !hasError(body))
+      throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
+    throw toError(`status ${status} with an error in place of the list${serviceMessage(request, response)}`, true);
   }
 }
 

@@ -1,8 +1,8 @@
-import type { HttpHeaders } from '../http/exchange.js';
 import { hasContent, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { findMissing } from './missing.js';
 import type { Page } from './paging.js';
+import type { Decode } from './parse-response.js';
 
 /** A record as the service sent it. */
 export interface ApiRecord {
@@ -72,24 +72,25 @@ export function fieldTime(recorded: ApiRecord, name: string): number | undefined
   return time > 0 ? time : undefined;
 }
 
-/** Parses a page of a list. `name`: the field of the body that holds the list. */
-export function parsePage<T>(
-  body: Json,
-  headers: HttpHeaders,
-  name: string,
-  parse: (item: Json, place: string) => T,
-): Page<T> {
-  if (!isObject(body)) {
-    const type = Array.isArray(body) ? 'an array' : 'not an object';
-    throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
-  }
-  const list = body[name];
-  if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
-  if (list.length === 0 && hasContent(body['error']))
-    throw new UnexpectedShapeError(`\`${name}\` is empty beside an \`error\``);
-  const cursor = parseCursor(body);
-  const records = list.map((item, index) => parse(item, `${name}[${index}]`));
-  return { records, cursor, ...findMissing(body, headers, cursor) };
+/** Reads a page of a list. `name`: the field of the body that holds the list. */
+export function pageDecoder<T>(name: string, parse: (item: Json, place: string) => T): Decode<Page<T>> {
+  return (body, { headers }) => {
+    if (!isObject(body)) {
+      const type = Array.isArray(body) ? 'an array' : 'not an object';
+      throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
+    }
+    const list = body[name];
+    if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
+    if (list.length === 0 && hasError(body)) throw unexpectedShape('error', 'empty if the list is', body['error']);
+    const cursor = parseCursor(body);
+    const records = list.map((item, index) => parse(item, `${name}[${index}]`));
+    return { records, cursor, ...findMissing(body, headers, cursor) };
+  };
+}
+
+/** Some services send a 200 with an `error` if they fail inside. */
+export function hasError(body: Json): boolean {
+  return isObject(body) && hasContent(body['error']);
 }
 
 function parseCursor({ pagination }: JsonObject): string | undefined {

@@ -3,8 +3,7 @@ import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
 /**
  * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: how many errors of this kind the
- * request has had so far. Throttled responses (423, 429) and other errors are counted separately. Throws
- * `RetryAfterExceedsDeadline` to end the step at once.
+ * request has had so far. Throttled responses (423, 429) and other errors are counted separately.
  */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
@@ -32,10 +31,14 @@ const maxAttempts = 5;
 /** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests can reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
-/** Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. */
-export function exponentialBackoff(random: () => number): RetryRule {
+/**
+ * Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. Throws if a
+ * `Retry-After` ends after `deadline`.
+ */
+export function exponentialBackoff(random: () => number, deadline?: Deadline): RetryRule {
   return (error, errorCount) => {
     if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
+    if (deadline !== undefined) checkRetryAfter(error, deadline);
     return Math.max(backoff(errorCount, requestPauses, random()), error.retryAfterMs ?? 0);
   };
 }

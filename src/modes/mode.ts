@@ -2,7 +2,7 @@ import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/publish.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
-import { Deadline } from '../time/deadline.js';
+import { Deadline, turnOfLoop } from '../time/deadline.js';
 import type { KeyState } from './create-key/create-key.js';
 import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
 
@@ -44,9 +44,6 @@ export interface Mode<Settings, Result> {
   readonly hasFinalPoll?: boolean;
 }
 
-/** In milliseconds. Shorter work leaves a cancellation hardly a chance. */
-const longWork = 50;
-
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
@@ -60,7 +57,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(clock) });
         // Nothing can interrupt a long report.
         const end = mode.hasFinalPoll ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
-        if (report.succeeded && clock.now() - api.respondedAt > longWork) await end.turn();
+        if (report.succeeded && clock.now() - api.respondedAt > turnOfLoop) await end.sleep(turnOfLoop);
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },

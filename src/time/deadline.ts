@@ -39,6 +39,12 @@ export class CancelledError extends Error {
   }
 }
 
+/**
+ * Milliseconds for the handlers of signals, which need a turn of the event loop after long work. In the first turn, a timer
+ * that is due at once would come before them.
+ */
+export const turnOfLoop = 20;
+
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
 export type OnCancel = (listener: () => void) => void;
 
@@ -96,14 +102,6 @@ export class Deadline {
       working.then(cleanUp, cleanUp);
       working.then(resolve, reject);
     });
-  }
-
-  /**
-   * Lets the handlers of signals run, which needs a turn of the event loop. After long work, a timer that is due at once could
-   * come before them.
-   */
-  turn(): Promise<void> {
-    return this.sleep(20);
   }
 
   /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */
