@@ -44,8 +44,10 @@ function parseKey(value: Json, place: string): Key {
 const maxSecretLength = 4_096;
 const maxDigits = 100;
 
+/** False for a text that the runner would obey as a command if a later step printed it. */
 export function isKeySecret(text: string): boolean {
-  return text.length >= minSecretLength && text.length <= maxSecretLength && /^[\x21-\x7e]+$/.test(text);
+  const isWord = text.length >= minSecretLength && text.length <= maxSecretLength && /^[\x21-\x7e]+$/.test(text);
+  return isWord && !text.startsWith('::') && !text.includes('##[');
 }
 
 export function isKeyId(text: string): boolean {

@@ -12,14 +12,14 @@ export type Decode<T> = (body: Json, response: HttpResponse) => T;
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { status } = response;
-  const page = describePage(response);
+  const page = describePage(request, response);
   const isPage = page !== undefined;
   const isEmpty = response.body.trim() === '';
   // A proxy may have sent the page in place of the service, as with a 502. Its demand for a login (407) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) =>
     new RequestError(
-      `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(response)}`,
+      `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(request, response)}`,
       {
         status,
         transient,
@@ -62,34 +62,38 @@ function hasNoEffect(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 425;
 }
 
+/** The response to a create can hold the new key. So only a 4xx is quoted, without words as long as a key. */
+function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
+  if (method !== 'POST') return text;
+  if (status < 400 || status >= 500) return '';
+  return text.replace(/[\x21-\x7e]{8,}/g, (word) => `***${/[.,;:!?]$/.exec(word)?.[0] ?? ''}`);
+}
+
 /** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
-function serviceMessage({ method }: HttpRequest, response: HttpResponse): string {
-  const mayContainKey = method === 'POST';
-  const body = parseJsonOrUndefined(response.body);
-  if (!isObject(body)) {
-    const text = body === undefined ? response.body : body;
-    return mayContainKey || !isText(text) || text.trim() === '' ? '' : `: ${sanitizeLine(text)}`;
-  }
-  const inner = isObject(body['error']) ? body['error'] : body;
-  // The response to a POST can contain the new key. So only strings are shown, and words as long as a key are replaced.
-  const isShown = (value: Json | undefined) => (value ?? '') !== '' && (!mayContainKey || isText(value));
-  const first = (names: string[]) => {
-    const value = names.map((name) => inner[name]).find(isShown);
-    return mayContainKey && value !== undefined ? toText(value).replace(/[\w+/=.-]{24,}/g, '***') : value;
-  };
+function serviceMessage(request: HttpRequest, response: HttpResponse): string {
+  const quote = (value: Json = '', max?: number) => sanitizeLine(quotable(toText(value), request, response), max);
+  const json = parseJsonOrUndefined(response.body);
+  const body = isObject(json) ? json : { message: json === undefined ? response.body : isText(json) ? json : '' };
+  const fields = isObject(body['error']) ? body['error'] : body;
+  const first = (names: string[], max?: number) =>
+    quote(
+      names.map((name) => fields[name]).find((value) => (value ?? '') !== ''),
+      max,
+    );
   const message = first(['message', 'detail', 'error', 'error_description', 'title']);
-  const code = first(['code', 'error_code', 'type']);
-  return `${message === undefined ? '' : `: ${sanitizeLine(toText(message))}`}${code === undefined ? '' : ` (code ${sanitizeLine(toText(code), 60)})`}`;
+  const code = first(['code', 'error_code', 'type'], 60);
+  return `${message && `: ${message}`}${code && ` (code ${code})`}`;
 }
 
 /** Describes an HTML page. Returns undefined for any other response. */
-function describePage({ headers, body }: HttpResponse): string | undefined {
+function describePage(request: HttpRequest, response: HttpResponse): string | undefined {
+  const { headers, body } = response;
   const isHtml =
     /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000)) ||
     /\bhtml\b/i.test(headers['content-type'] ?? '');
   if (!isHtml) return undefined;
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1];
-  return `an HTML page${title === undefined ? '' : ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
+  const title = quotable(/<title[^>]*>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1] ?? '', request, response);
+  return `an HTML page${title && ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
 /** Shows only the origin and path of the redirect target, because the query may contain a token. */
@@ -97,11 +101,11 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   const location = response.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
   const { origin, pathname } = new URL(location, request.url);
-  return `to ${sanitizeLine(origin + pathname, 200)}`;
+  return `to ${sanitizeLine(origin + quotable(pathname, request, response), 200)}`;
 }
 
-function requestIdSuffix(response: HttpResponse): string {
+function requestIdSuffix(request: HttpRequest, response: HttpResponse): string {
   const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(response.body.slice(0, 4_000))?.[1];
-  const id = requestId(response) ?? inBody;
-  return id === undefined ? '' : ` [request id ${sanitizeId(id)}]`;
+  const id = quotable(requestId(response) ?? inBody ?? '', request, response);
+  return id && ` [request id ${sanitizeId(id)}]`;
 }

@@ -308,13 +308,20 @@ describe('JSON of any shape:', () => {
     );
   });
 
-  test.for(['o', 'a', '-', '1234567'])('create-key does not mask or use the short key “%s”', async (short, { run }) => {
+  test.for<[what: string, bad: string, usable: string]>([
+    ['short', 'o', '12345678'],
+    ['short', '1234567', '12345678'],
+    ['a command', '::add-mask::success', ':add-mask::success'],
+    ['a command', '::stop-commands::x', 'x::stop-commands::'],
+    ['a command', 'x##[error]y', 'x#[error]##y'],
+  ])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
     const create = (secret: string) =>
       run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
-    const result = await create(short);
+    const result = await create(bad);
     expect(result.outputs).toMatchObject({ status: 'error', key: '' });
-    expect(result.masks).not.toContain(short);
-    expect((await create('12345678')).outputs['key']).toBe('12345678');
+    expect(result.masks).not.toContain(bad);
+    if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
+    expect((await create(usable)).outputs['key']).toBe(usable);
   });
 
   test('revoke-key succeeds only after revoked: true or a list without the key', async ({ run }) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
+import type { HttpResponse } from '../../src/http/exchange.js';
 import { html, status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';
@@ -54,6 +55,33 @@ for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] a
       expectHidden(result);
     },
   );
+
+describe('a create that failed:', () => {
+  const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> = {
+    'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
+    'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
+    'the code': (made) => ({ body: `{"code":"${made}"}` }),
+    'a text': (made) => ({ body: JSON.stringify(`key=${made}`) }),
+    'a body that is not JSON': (made) => ({ body: `Stored ${made}: failed` }),
+    'the request id': (made) => ({ headers: { 'x-request-id': made } }),
+    'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
+    'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
+    'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
+  };
+  const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefgh', '12345678'];
+  test.for(
+    [200, 302, 400, 422, 500, 503].flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const)),
+  )('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
+    for (const one of made) {
+      const { runMode } = await setStage(context, {
+        respond: (_, __, { method }) => (method === 'POST' ? { status: code, ...place(one) } : '[]'),
+      });
+      const result = await runMode('create-key', { timeout: '1s' }, { debug: true });
+      expect(result.conclusion).toBe('failure');
+      expect([result.output, result.summary, ...Object.values(result.outputs)].join('\n')).not.toContain(one);
+    }
+  });
+});
 
 describe('the api-key in a record:', () => {
   const fields = `"action":"${slashed}","branch_id":"br-${escaped}","failures_count":"${json}","note":["${slashed}"],"${json}":1`;

@@ -18,3 +18,19 @@ test.each([
   const parse = () => parseResponse(request, { status: 400, headers: {}, body }, 0, parseKeyList);
   expect(parse).toThrow(expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` }));
 });
+
+test.each([
+  [400, 'The name is too long.', ': The name is too long. (code FAULT) [request id req-7]'],
+  [
+    409,
+    'A key named shop-run1, or name "a b" is bad!',
+    ': A key named ***, or name "a b" is bad! (code FAULT) [request id req-7]',
+  ],
+  [422, 'Not 12345678: 1234567 is', ': Not ***: 1234567 is (code FAULT) [request id req-7]'],
+  [302, 'No.', ': the redirect without a usable target was not followed'],
+  [500, 'No.', ''],
+])('the error for a create with %i says what it may of “%s”', (status, message, shown) => {
+  const body = JSON.stringify({ message, code: 'FAULT', request_id: 'req-7' });
+  const parse = () => parseResponse({ ...request, method: 'POST' }, { status, headers: {}, body }, 0, parseKeyList);
+  expect(parse).toThrow(expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` }));
+});
