@@ -3,7 +3,7 @@ import { BadInputs } from './action/inputs/input-reader.js';
 import { maskParentKey, readInputs, runAndAttempt } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
-import { serializePostState } from './keys/post-state.js';
+import { serializePostState, splitSeal } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
@@ -19,15 +19,17 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const { apiKey, baseUrl, summary, requestTimeout, timeout } = inputs;
-  const since = clock.epochMs();
   const services: Services = {
     postState: {
       mask: (secret) => secrets.addForLaterSteps(secret),
       save: (state) => {
         if (state === nothingToRevoke) return toolkit.state(postStateName, state);
         const { onFailure, ...key } = state;
-        const saved = { baseUrl: baseUrl.href, since, onFailure, summary, ...key };
-        toolkit.state(postStateName, serializePostState(saved, apiKey, runAndAttempt(environment)));
+        const saved = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure, summary, ...key };
+        const text = serializePostState(saved, apiKey, runAndAttempt(environment));
+        // With step debug logging, the runner prints states. A short key could be guessed from the seal.
+        toolkit.mask(splitSeal(text).seal);
+        toolkit.state(postStateName, text);
       },
     },
     workflowRuns: async (token, repository) => {

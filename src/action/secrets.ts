@@ -13,10 +13,13 @@ export class Secrets {
     this.#known.push(...secretEncodings(secret));
   }
 
-  /** Also masks the hex and base64url forms. A later step may print these forms, and the runner does not derive them. */
+  /** Also masks forms that a later step may print, and that the runner does not derive. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
-    for (const encoding of ['hex', 'base64url'] as const) this.mask(Buffer.from(secret).toString(encoding));
+    const encode = (text: string, encoding: 'hex' | 'base64url') => Buffer.from(text).toString(encoding);
+    const hex = encode(secret, 'hex');
+    const inBase64 = [encode(secret, 'base64url'), encode(`Bearer ${secret}`, 'base64url')];
+    for (const form of [hex, hex.toUpperCase(), ...inBase64]) this.mask(form);
   }
 
   /** True if the text contains a secret. Short secrets are ignored, because ordinary text contains them too. */

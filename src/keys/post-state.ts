@@ -43,7 +43,7 @@ function seal(text: string, key: string, run: string): string {
 }
 
 /** Splits a saved state: the seal comes first, then the sealed JSON object. */
-function splitSeal(saved: string): { readonly seal: string; readonly text: string } {
+export function splitSeal(saved: string): { readonly seal: string; readonly text: string } {
   const at = Math.max(0, saved.indexOf('{'));
   return { seal: saved.slice(0, at), text: saved.slice(at) };
 }

@@ -5,7 +5,8 @@ import { hang, html, lost, onCreate, onList, retryAfter, status, truncated } fro
 import type { Inputs } from '../kit/inputs.js';
 import { setKeyStage } from '../kit/key-stage.js';
 import { reach } from '../kit/reach.js';
-import { secretsShown } from '../kit/secrets-shown.js';
+import { readSaved } from '../kit/saved-state.js';
+import { maskedForms, secretsShown } from '../kit/secrets-shown.js';
 import { errorOf, type Stage, setStage } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -54,12 +55,13 @@ describe('create-key', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('masks the key as it is, in hex and in base64url, but does not mask its id', async (context) => {
+  test('masks the key in its encodings, and the seals of its states, but not its id', async (context) => {
     const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
     const body = JSON.stringify({ id: 77_123_456, key: secret });
     const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
-    const encodings = (['hex', 'base64url'] as const).map((encoding) => Buffer.from(secret).toString(encoding));
-    expect(main.masks).toEqual([stage.service.apiKey, secret, ...encodings]);
+    const seal = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const last = readSaved(main.state['key'] ?? '').seal;
+    expect(main.masks).toEqual([stage.service.apiKey, seal, secret, ...maskedForms(secret), last]);
     expect(main.outputs).toMatchObject({ key: secret, 'key-id': '77123456' });
     expect(main.env).toEqual({ DB_API_KEY: secret });
     expect(main.log).toContain('77123456');

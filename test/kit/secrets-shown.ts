@@ -86,13 +86,16 @@ function windows(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length + 1 - pieceLength) }, (_, n) => lower.slice(n, n + pieceLength));
 }
 
+/** The forms of a minted key that are masked beside the key itself. */
+export function maskedForms(secret: string): string[] {
+  const encode = (text: string, encoding: 'hex' | 'base64url') => Buffer.from(text).toString(encoding);
+  const hex = encode(secret, 'hex');
+  return [hex, hex.toUpperCase(), encode(secret, 'base64url'), encode(`Bearer ${secret}`, 'base64url')];
+}
+
 /** Removes lines that are the mask of a whole secret, and nothing else. */
 function withoutMasks(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap((secret) => [
-    secret.replaceAll('%', '%25'),
-    Buffer.from(secret).toString('hex'),
-    Buffer.from(secret).toString('base64url'),
-  ]);
+  const forms = secrets.flatMap((secret) => [secret.replaceAll('%', '%25'), ...maskedForms(secret)]);
   const masks = new Set(forms.map((form) => `::add-mask::${form}`));
   return text
     .split(/\r?\n/)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parentKey } from '../kit/key-stage.js';
 import { act, setStage } from './stage.js';
 
-// The runner itself derives base64, JSON and URI; the action masks hex and base64url of a key that it hands to later steps.
+// The runner itself derives base64, JSON and URI; the action masks hex and base64url of a key that it hands to later steps,
+// also as they stand in a header.
 const forms = (secret: string) => ({
   plain: secret,
   base64: Buffer.from(secret).toString('base64'),
@@ -10,6 +11,8 @@ const forms = (secret: string) => ({
   base64behind2: Buffer.from(`u:${secret}`).toString('base64'),
   base64url: Buffer.from(secret).toString('base64url'),
   hex: Buffer.from(secret).toString('hex'),
+  hexInUpperCase: Buffer.from(secret).toString('hex').toUpperCase(),
+  bearer: Buffer.from(`Bearer ${secret}`).toString('base64url'),
   json: JSON.stringify(secret).slice(1, -1),
   uri: encodeURIComponent(secret),
 });
@@ -83,7 +86,7 @@ test.concurrent.for(['on', 'off'])(
     expect(job.steps['environment']?.log).toContain('DATABASE_KEY=***\n');
     expect(job.steps['mint']?.log.includes('##[debug]')).toBe(debug);
     const sent = `${job.sent}\n${unescaped(job.sent)}`;
-    const { base64url, hex, ...formsOfParent } = forms(parentKey);
+    const { base64url, hex, hexInUpperCase, bearer, ...formsOfParent } = forms(parentKey);
     for (const [name, text] of Object.entries(forms(minted?.key ?? ''))) {
       expect(sent.includes(core(text)), name).toBe(false);
     }

@@ -55,6 +55,8 @@ test.concurrent('if main saved the key name but could not save the key, post fin
   expect(job.main.conclusion).toBe('failure');
   expect(job.main.outputs['key'] ?? '').toBe('');
   expect(errorOf(job.main)).toMatch(/ENOSPC/);
+  // The seal of the state that could not be saved is masked, too.
+  expect(job.main.masks.filter((mask) => /^[0-9a-f]{64}$/.test(mask))).toHaveLength(2);
   expectRevoked(job);
 });
 

@@ -75,7 +75,7 @@ const patterns: readonly (readonly [value: RegExp, placeholder: string])[] = [
   // Other tests check records. A record that contains a secret has a placeholder by now, and is shown.
   [/\[\{[^<\n]*\}\]$/gm, '<records>'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>'],
-  [/\b[0-9a-f]{64}(?=\{)/g, '<hmac>'],
+  [/\b[0-9a-f]{64}(?=\{|$)/gm, '<hmac>'],
   [/(?<=-run\d+-\d+-)[a-z0-9]{10}-[a-z0-9]{12}\b/g, '<seal>'],
   [/(?<=cursor=)[^,&]+/g, '<cursor>'],
   [/(?<=duration-ms = |"since":)\d+/g, '<ms>'],

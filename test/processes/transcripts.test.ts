@@ -1,6 +1,7 @@
 import { expect, type TestContext, test } from 'vitest';
 import { startGitHub } from '../../control-plane/github/index.js';
 import { preload } from '../kit/preload.js';
+import { maskedForms } from '../kit/secrets-shown.js';
 import { repositoryId, setSweep } from '../kit/sweep.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { transcriptOf } from './transcript.js';
@@ -9,6 +10,8 @@ import { transcriptOf } from './transcript.js';
 // written last. Each is written by hand from the promises; users can see every change here.
 
 const token = 'the-token-of-this-job';
+/** As `maskedForms` orders them. */
+const encodings = ['hex', 'HEX', 'base64url', 'base64url, with Bearer'].map((form) => `<minted key in ${form}>`);
 
 test.concurrent('wait-operation logs each change of an operation, and writes its status after its other outputs and its report', async (context) => {
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
@@ -116,12 +119,16 @@ test.concurrent('create-key saves the key name before its request, and masks and
   expectTranscript(main, post)`
     mask     <parent key>
     state    key = nothing-to-revoke
+    mask     <hmac>
     state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
     mask     <minted key>
     mask     <minted key in hex>
+    mask     <minted key in HEX>
     mask     <minted key in base64url>
+    mask     <minted key in base64url, with Bearer>
+    mask     <hmac>
     state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
     output   duration-ms = <ms>
     output   key = <minted key>
@@ -135,7 +142,9 @@ test.concurrent('create-key saves the key name before its request, and masks and
 
     mask     <minted key>
     mask     <minted key in hex>
+    mask     <minted key in HEX>
     mask     <minted key in base64url>
+    mask     <minted key in base64url, with Bearer>
     mask     <parent key>
     request  DELETE /v2/api_keys/2, Bearer <minted key>
     status   200
@@ -225,8 +234,7 @@ async function setTranscriptStage(context: TestContext) {
         [token]: '<token>',
         [baseUrl]: '<base-url>',
         [minted]: '<minted key>',
-        [Buffer.from(minted).toString('hex')]: '<minted key in hex>',
-        [Buffer.from(minted).toString('base64url')]: '<minted key in base64url>',
+        ...Object.fromEntries(maskedForms(minted).map((form, n) => [form, encodings[n] ?? ''])),
         ...Object.fromEntries(steps.map(({ job }) => [job.temp, '<temp>'])),
       };
       const received = { [baseUrl]: requests, [github.url]: github.requests };
