@@ -65,6 +65,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
       baseUrl,
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
       mayHaveStrayKey: false,
+      lostCreates: 0,
       minted: { id, secret: key },
       since: 0,
       revoke: true,

@@ -7,8 +7,8 @@ import { lookupOptions, type NameLookup } from './connect.js';
 const script = `
   const [, mark, host, options] = process.argv;
   require('node:dns').lookup(host, JSON.parse(options), (error, addresses) => {
-    const result = JSON.stringify(error ? error.code : addresses.map(({ address }) => address));
-    process.stdout.write(mark + result + mark, () => process.exit());
+    const result = error ? error.code : addresses.map(({ address }) => address);
+    process.stdout.write(mark + JSON.stringify(result) + mark, () => process.exit());
   });`;
 /** Modules that NODE_OPTIONS loads into the child may print, too. */
 const mark = '<name lookup>';

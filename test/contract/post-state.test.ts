@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { FaultRule } from '../../control-plane/index.js';
+import type { HttpRequest } from '../../src/http/exchange.js';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
 import { onDelete, status } from '../kit/fault.js';
 import { json, record, text } from '../kit/hostile-values.js';
@@ -87,7 +88,31 @@ describe('a copied or changed state:', () => {
     expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
     expect(post.masks).toContain(minted);
     expect(post.masks).not.toContain(service.apiKey);
-    expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
+    const isElsewhere = stage.elsewhere.length > 0;
+    expect(post.annotations.map(({ kind }) => kind)).toEqual(isElsewhere ? ['warning', 'error'] : ['error']);
+  });
+
+  test('post warns after a state was changed, although the server at its URL says that the key is revoked', async (context) => {
+    const respond = (_: string, __: number, { method }: HttpRequest) =>
+      method === 'POST' ? '{"id":7,"key":"minted-0123456789"}' : '{"id":7,"revoked":true}';
+    const { runMode, runPost } = await setStage(context, { respond });
+    const main = await runMode('create-key', { 'on-revoke-failure': 'fail' });
+    const post = await runPost({ ...main, state: { key: forged(main.state['key'] ?? '', { baseUrl: thief }) } });
+    expect(post.annotations).toEqual([expect.objectContaining({ kind: 'warning' })]);
+    const says =
+      /^The saved state has the base-url https:\/\/thief\.test\/v2, but .* that key 7 \(shop-run.*\) is revoked\.$/;
+    expect(post.annotations[0]?.message).toMatch(says);
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(post.summary).toMatch(/^### ⚠️/);
+  });
+
+  test('if the clock was set back after main, post counts the key as new', async (context) => {
+    const { service, object, post } = await setForgery(context);
+    const since = object.since + 3_600_000;
+    service.plane.revokeKey('2');
+    const result = await post(serializePostState({ ...object, since }, service.apiKey, run));
+    expect(result.annotations).toEqual([]);
+    expect(result.ms).toBeGreaterThanOrEqual(10_000);
   });
 
   test('post uses the parent key for an unchanged copy within the same run', async (context) => {
@@ -134,6 +159,7 @@ describe('a state that main cannot have saved:', () => {
     wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
     wrong('name', undefined, 'console'),
     wrong('mayHaveStrayKey', undefined, 'true'),
+    wrong('lostCreates', undefined, '1', -1),
     wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
     wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
     wrong('since', undefined, '0', 1e300, -1e300),

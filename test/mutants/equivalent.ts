@@ -64,12 +64,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'The total is compared with less than half of what GitHub accepts, so one unit for each output does not matter.',
   },
   {
-    file: 'src/modes/post/revoke-minted.ts',
-    source: 'if (rejection === undefined || parent === undefined) {',
-    change: 'parent === undefined → false',
-    why: 'Without a parent key, `rejection` stays undefined. The comparison only tells the compiler so.',
-  },
-  {
     file: 'src/post.ts',
     source: 'process.exitCode = 1;',
     change: 'process.exitCode = 1; → ;',

@@ -81,7 +81,9 @@ test.concurrent('post sends nothing for a forged state without a minted key', as
   const job = await run({
     steps: [
       act('mint', 'create-key'),
-      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.mayHaveStrayKey = true'),
+      forge(
+        'state.baseUrl = process.env.THIEF; state.minted = undefined; state.mayHaveStrayKey = true; state.lostCreates = 1',
+      ),
       victim,
     ],
   });

@@ -18,11 +18,9 @@ export interface CreateKeySettings {
 }
 
 /** The part of the post state that create-key provides. */
-export type KeyState =
-  | Pick<PostState, 'name' | 'mayHaveStrayKey' | 'minted' | 'revoke' | 'onFailure'>
-  | typeof nothingToRevoke;
+export type KeyState = Omit<PostState, 'baseUrl' | 'since' | 'summary'> | typeof nothingToRevoke;
 
-export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey'> &
+export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'lostCreates'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
@@ -38,6 +36,11 @@ export async function createKey(
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let mayHaveStrayKey = false;
   let ambiguousCreates = 0;
+  let lostCreates = 0;
+
+  const intent = { name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure };
+  // The name is saved before each request, so that post can find the key if this process is killed during the request.
+  const saveIntent = () => store.save({ ...intent, lostCreates: lostCreates + 1 });
 
   async function attempt(): Promise<MintedKey> {
     try {
@@ -46,33 +49,34 @@ export async function createKey(
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
       // A request without a response can still take effect, even after a later create succeeded.
       mayHaveStrayKey = true;
+      lostCreates++;
       if (!(error instanceof RequestError)) throw error;
-      await revokeStrayKeys(name, error, collaborators, policy);
+      lostCreates = Math.max(0, lostCreates - (await revokeStrayKeys(name, error, collaborators, policy)));
+      saveIntent();
       const transient = error.transient && ++ambiguousCreates < maxAmbiguousCreates;
       // `revokeStrayKeys` has already waited for the `Retry-After`.
       throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
     }
   }
 
-  // The name is saved before the request, so that post can find the key if this process is killed during the request.
-  store.save({ name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure });
+  saveIntent();
   const minted = await withRetries(attempt, policy).catch((failure: unknown) => ({ failure }));
   if ('failure' in minted) {
-    if (!mayHaveStrayKey) store.save(nothingToRevoke);
-    return { name, mayHaveStrayKey, minted: undefined, failure: minted.failure };
+    store.save(mayHaveStrayKey ? { ...intent, lostCreates } : nothingToRevoke);
+    return { name, mayHaveStrayKey, lostCreates, minted: undefined, failure: minted.failure };
   }
   store.mask(minted.secret);
-  store.save({ name, mayHaveStrayKey, minted, revoke: true, onFailure });
-  return { name, mayHaveStrayKey, minted };
+  store.save({ ...intent, mayHaveStrayKey, lostCreates, minted });
+  return { name, mayHaveStrayKey, lostCreates, minted };
 }
 
-/** A stray key is a key from an ambiguous create. No step has the secret, but the key is valid until it is revoked. */
+/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. Returns how many there were. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
   { api, deadline, log }: Collaborators,
   policy: RequestPolicy,
-): Promise<void> {
+): Promise<number> {
   log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
   try {
     checkRetryAfter(createError, deadline);
@@ -80,6 +84,7 @@ async function revokeStrayKeys(
     const { keys, missing } = await listKeysNamed(name, api, policy);
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
     if (missing !== undefined) throw incompleteKeyList();
+    return keys.length;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
@@ -90,9 +95,9 @@ async function revokeStrayKeys(
 
 /** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
 export function stateAfterOutputs(
-  { name, minted, mayHaveStrayKey }: CreateKeyResult,
+  { name, minted, mayHaveStrayKey, lostCreates }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  return mayHaveStrayKey ? { name, mayHaveStrayKey, minted, revoke: false, onFailure } : nothingToRevoke;
+  return mayHaveStrayKey ? { name, mayHaveStrayKey, lostCreates, minted, revoke: false, onFailure } : nothingToRevoke;
 }

@@ -40,7 +40,7 @@ export async function cleanUp(
   { deadline, log, random }: Omit<Collaborators, 'api'>,
 ): Promise<CleanUpResult> {
   const rounds = new Rounds(deadline, random);
-  const register = new KeyRegister(name, log);
+  const register = new KeyRegister(name, deadline.clock, log);
   const key = minted !== undefined && revoke ? register.add(minted.id, since) : undefined;
   let searchFailure: unknown;
   let mintedFailure: unknown;
@@ -57,8 +57,7 @@ export async function cleanUp(
     const isSearchedAfter = mayHaveStrayKey && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.retryAfterMs, isSearchedAfter));
     const access = { minted: minted.api, parent, repeatsRejected: mayHaveStrayKey };
-    mintedFailure = await revokeMinted(key.revocation, access, phase, rounds);
-    if (mintedFailure === undefined) register.setGone(key);
+    mintedFailure = await revokeMinted(key, register, access, phase, rounds);
   }
   // If the minted key is kept, the first search could use all of the time. So a second search helps only if the first one
   // read an incomplete list.

@@ -1,8 +1,10 @@
 import type { Key, KeyList } from '../../api/keys.js';
 import type { Log } from '../../api/log.js';
 import { fieldTime } from '../../api/records.js';
-import type { RequestError } from '../../http/errors.js';
-import { Revocation } from '../../keys/revocation.js';
+import { RequestError } from '../../http/errors.js';
+import { includesKey, Revocation } from '../../keys/revocation.js';
+import type { Clock } from '../../time/clock.js';
+import { minAbsence, youngAge } from './schedule.js';
 
 /** A key that the main step created. */
 export interface CreatedKey {
@@ -10,65 +12,86 @@ export interface CreatedKey {
   /** The creation time in milliseconds since 1970, if known. */
   readonly since: number | undefined;
   readonly revocation: Revocation;
+  /** True if a replica of the service that lags may not know the key yet. */
+  readonly isYoung: boolean;
+  /** Since when the service does not find the key, on the step's clock. */
+  missingSince?: number | undefined;
+  isGone: boolean;
   /** True once a list contains a key with this id and the expected name. */
   isListed: boolean;
   /** A 423 for a DELETE delays only this key. `until`: when the lock ends, on the step's clock. */
   lock?: { readonly until: number; readonly failure: RequestError };
 }
 
+const youngKeyMissing = 'the service does not find the key, but it is so new that a replica may not know it yet';
+
 /** The keys with the name that the main step chose. After an ambiguous create, several keys can have this name. */
 export class KeyRegister {
-  readonly #pending = new Map<string, CreatedKey>();
-  readonly #gone = new Map<string, CreatedKey>();
+  readonly #keys = new Map<string, CreatedKey>();
   /** True if the latest list was complete. */
   isComplete = false;
 
   constructor(
     private readonly name: string,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
   get pending(): readonly CreatedKey[] {
-    return [...this.#pending.values()];
+    return [...this.#keys.values()].filter(({ isGone }) => !isGone);
   }
 
   get gone(): readonly CreatedKey[] {
-    return [...this.#gone.values()];
+    return [...this.#keys.values()].filter(({ isGone }) => isGone);
   }
 
   add(id: string, since: number | undefined): CreatedKey {
-    const key = { id, since, revocation: new Revocation({ id, name: this.name }), isListed: false };
-    this.#pending.set(id, key);
+    // If the clock was set back, the key counts as young.
+    const isYoung = since === undefined || this.clock.epochMs() - since < youngAge;
+    const revocation = new Revocation({ id, name: this.name });
+    const key = { id, since, revocation, isYoung, isGone: false, isListed: false };
+    this.#keys.set(id, key);
     return key;
   }
 
-  setGone(key: CreatedKey): void {
-    this.#pending.delete(key.id);
-    this.#gone.set(key.id, key);
+  /** Call this each time the service says that the key is gone. Returns a failure as long as that is no proof. */
+  noteGone(key: CreatedKey): RequestError | undefined {
+    const now = this.clock.now();
+    key.missingSince ??= now;
+    key.isGone = key.revocation.isConfirmed || !key.isYoung || now - key.missingSince >= minAbsence;
+    return key.isGone ? undefined : new RequestError(youngKeyMissing, { transient: true });
   }
 
   /** `except`: the id of a key to skip. */
-  update({ keys, missing }: KeyList, except: string | undefined): void {
-    this.isComplete = missing === undefined;
-    for (const key of keys) {
-      if (key.id === except || key.name === undefined) continue;
-      const pending = this.#pending.get(key.id);
-      if (key.name === this.name) this.#addListed(key);
-      // Another key now has this id, so the key that had the id before is gone.
-      else if (pending !== undefined) this.setGone(pending);
+  update(list: KeyList, except: string | undefined): void {
+    this.isComplete = list.missing === undefined;
+    for (const key of list.keys) if (key.id !== except && key.name === this.name) this.#addListed(key);
+    for (const key of this.pending) {
+      if (key.id === except) continue;
+      const isMissing = noteListed(list, key) === false && key.missingSince !== undefined;
+      if (isMissing || key.revocation.isConfirmed) this.noteGone(key);
     }
   }
 
   #addListed(key: Key): void {
-    const gone = this.#gone.get(key.id);
-    if (gone?.revocation.isConfirmed) return;
-    // The list proves that the key still exists, even if an earlier response suggested otherwise.
-    this.#gone.delete(key.id);
-    if (gone === undefined && !this.#pending.has(key.id))
+    const known = this.#keys.get(key.id);
+    if (known?.revocation.isConfirmed) return;
+    if (known === undefined)
       this.log.info(
         `Found key ${key.id}. The request that created this key got no usable response, so nobody has its secret.`,
       );
-    const pending = this.#pending.get(key.id) ?? this.add(key.id, gone?.since ?? fieldTime(key, 'created_at'));
+    // The list proves that the key still exists, even if an earlier response suggested otherwise.
+    const isNew = known === undefined || known.isGone;
+    const pending = isNew ? this.add(key.id, known?.since ?? fieldTime(key, 'created_at')) : known;
     pending.isListed = true;
   }
+}
+
+/** Returns whether the list contains the key, and remembers what that proves. */
+export function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
+  const listed = includesKey(list, key.revocation.key);
+  if (listed === true) key.missingSince = undefined;
+  // Another key now has this id, so the key that had the id before is gone.
+  else if (list.keys.some(({ id }) => id === key.id)) key.revocation.isConfirmed = true;
+  return listed;
 }

@@ -3,6 +3,7 @@ import type { StepReport } from '../../action/publish.js';
 import { RequestError } from '../../http/errors.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
 import { errorMessage, joinFirst, messageBounds, withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
@@ -27,6 +28,20 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
     headline: joinFirst(messages, messageBounds) || `Found no key named ${state.name}`,
     details,
   };
+}
+
+/** Warnings for all that no response of the service can rule out. `isUrlConfirmed`: false for what may be a forged state. */
+export function doubts(result: CleanUpResult, state: PostState, isUrlConfirmed: boolean): string[] {
+  const { baseUrl, name, minted, revoke, lostCreates } = state;
+  const strays = result.revoked.length + result.unconfirmed.length - (minted !== undefined && revoke ? 1 : 0);
+  // If the search failed, the report already says that another key may exist.
+  const isOpen = !result.mayHaveStrayKey && strays < lostCreates;
+  const why = 'a request that creates it got no usable response, and the service may still carry out that request';
+  const forged = `The saved state has the base-url ${sanitizeLine(baseUrl)}, but api-key and base-url of the post step do not confirm that. Another step of this job may have changed the state. Check in the console that key ${minted?.id} (${name}) is revoked.`;
+  return [
+    ...(isOpen ? [messageByName('may still be created', why, state)] : []),
+    ...(isUrlConfirmed || minted === undefined ? [] : [forged]),
+  ];
 }
 
 /** Reports an unexpected error of the post step. `isAllGone`: true if no key can still be valid. */
@@ -60,8 +75,9 @@ function consequence(name = ''): string {
 
 function unconfirmedMessage(
   { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
-  { name, minted }: PostState,
+  state: PostState,
 ): string {
+  const { name } = state;
   const why = describeReason(failure);
   const ids = joinFirst(unconfirmed);
   if (unconfirmed.length > 0) {
@@ -69,11 +85,15 @@ function unconfirmedMessage(
     const [key, was, it] = unconfirmed.length === 1 ? ['key', 'was', 'it'] : ['keys', 'were', 'them'];
     return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
   }
+  return messageByName('may still exist', why, state);
+}
+
+function messageByName(what: string, why: string, { name, minted }: PostState): string {
   const [kept, how] =
     minted === undefined
       ? ['', `mode: revoke-key and key-name: ${name}`]
       : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key named ${name}${kept} may still exist: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
+  return `A key named ${name}${kept} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
 }
 
 function describeReason(failure: unknown): string {

@@ -1,8 +1,9 @@
 import type { ControlApi } from '../../api/control-api.js';
 import { RequestError } from '../../http/errors.js';
 import { exceededRetryAfter, noRetry } from '../../http/retry.js';
-import { includesKey, type ListCheck } from '../../keys/revocation.js';
+import type { ListCheck } from '../../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import { type CreatedKey, noteListed } from './key-register.js';
 import { pauseBeforeRound } from './schedule.js';
 
 export interface Round {
@@ -59,10 +60,10 @@ export class Rounds {
   }
 
   /** Each check reads a new list. */
-  listCheck(api: ControlApi, phase: Deadline): ListCheck {
-    return async (key) => {
+  listCheck(api: ControlApi, phase: Deadline, key: CreatedKey): ListCheck {
+    return async () => {
       try {
-        return includesKey(await api.keys({ deadline: phase, retry: noRetry }), key);
+        return noteListed(await api.keys({ deadline: phase, retry: noRetry }), key);
       } catch (error) {
         // A 423 for the list delays all keys. A 423 for a DELETE delays one key.
         if (error instanceof RequestError) this.note(error);

@@ -1,11 +1,15 @@
 import { backoff } from '../../http/retry.js';
 
-// All times are in milliseconds. The contract promises these two.
+// All times are in milliseconds. The contract promises these four.
 
 /** The timeout is short, because after a cancellation all remaining steps share 5 minutes. */
 export const totalTimeout = 20_000;
 /** A request that hangs for this long can be repeated within the 20 s of the post step. */
 export const requestTimeout = 5_000;
+/** A key of less than this age can be missing on a replica that lags. */
+export const youngAge = 60_000;
+/** Such a key must be missing for this long. */
+export const minAbsence = 10_000;
 
 // The contract does not promise the following times. `npm run simulate` checks that they are long enough.
 

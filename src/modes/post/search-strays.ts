@@ -19,8 +19,6 @@ export function searchStrays(
   rounds: Rounds,
   { api, phase, lastRoundBeforeEnd, except }: Search,
 ): Promise<unknown> {
-  const isListed = rounds.listCheck(api, phase);
-
   async function round(): Promise<Round> {
     const failure = await captureFailure(readList());
     if (failure !== undefined) {
@@ -44,12 +42,12 @@ export function searchStrays(
   async function revoke(key: CreatedKey): Promise<Round['failure']> {
     const { clock } = phase;
     if (key.lock !== undefined && key.lock.until > clock.now()) return key.lock.failure;
-    const failure = await captureFailure(key.revocation.attempt(api, phase, isListed));
-    if (failure === undefined) register.setGone(key);
+    const isListed = rounds.listCheck(api, phase, key);
+    const failure = (await captureFailure(key.revocation.attempt(api, phase, isListed))) ?? register.noteGone(key);
     // A 423 delays only one key, so the search continues for the other keys.
-    else if (failure.status === 423 && !rounds.isTooLong(failure))
+    if (failure?.status === 423 && !rounds.isTooLong(failure))
       key.lock = { until: clock.now() + (failure.retryAfterMs ?? 0), failure };
-    else rounds.note(failure);
+    else if (failure !== undefined) rounds.note(failure);
     return failure;
   }
 

@@ -7,7 +7,7 @@ import { postStateName } from '../../keys/post-state-name.js';
 import type { Work, World } from '../../process.js';
 import { Deadline } from '../../time/deadline.js';
 import { cleanUp } from './clean-up.js';
-import { cleanUpReport, crashReport } from './report.js';
+import { cleanUpReport, crashReport, doubts } from './report.js';
 import { requestTimeout, totalTimeout } from './schedule.js';
 
 /**
@@ -25,18 +25,18 @@ export class PostStep implements Work {
     this.#state = state;
     if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
     const parent = parentKey(saved, world);
-    const api = (apiKey: string) =>
-      new ControlApi(world.exchange, { baseUrl: new URL(state.baseUrl), apiKey, requestTimeout }, toolkit);
-    const result = await cleanUp(
-      state,
-      {
-        minted: state.minted === undefined ? undefined : { id: state.minted.id, api: api(state.minted.secret) },
-        parent: parent === undefined ? undefined : api(parent),
-      },
-      { deadline: new Deadline(clock, totalTimeout, cancellation), log: toolkit, random },
-    );
+    const access = { baseUrl: new URL(state.baseUrl), requestTimeout };
+    const api = (apiKey: string) => new ControlApi(world.exchange, { ...access, apiKey }, toolkit);
+    const minted = state.minted && { id: state.minted.id, api: api(state.minted.secret) };
+    const clients = { minted, parent: parent === undefined ? undefined : api(parent) };
+    const deadline = new Deadline(clock, totalTimeout, cancellation);
+    const result = await cleanUp(state, clients, { deadline, log: toolkit, random });
     this.#areAllRevoked = result.failure === undefined;
-    return this.#publish(cleanUpReport(result, state, clock.epochMs()), world);
+    const given = toolkit.input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
+    const isGiven = URL.canParse(given) && new URL(given).href === access.baseUrl.href;
+    const report = cleanUpReport(result, state, clock.epochMs());
+    const warnings = [...(report.warnings ?? []), ...doubts(result, state, parent !== undefined || isGiven)];
+    return this.#publish({ ...report, warnings }, world);
   }
 
   async reportError(error: unknown, world: World): Promise<boolean> {

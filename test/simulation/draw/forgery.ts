@@ -26,6 +26,7 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery |
       baseUrl: url,
       name: keyName('shop', madeBy, chance.random),
       mayHaveStrayKey: minted === undefined || chance.odds(0.3),
+      lostCreates: minted === undefined ? 1 : 0,
       minted,
       since: epoch,
       revoke: true,

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
 import { silent } from '../../../../src/api/log.js';
 import { KeyRegister } from '../../../../src/modes/post/key-register.js';
+import { VirtualClock } from '../../../virtual/clock.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
-  const register = new KeyRegister('shop-key', silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   register.add('7', 0);
   register.update({ keys: [{ id: '7', name: undefined, record: {} }], missing: undefined }, undefined);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
-  const register = new KeyRegister('shop-key', silent);
-  register.setGone(register.add('7', 0));
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  register.noteGone(register.add('7', 0));
   register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], missing: undefined }, undefined);
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });
