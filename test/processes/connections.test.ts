@@ -111,22 +111,21 @@ test.concurrent('the step fails on an endless response body, and does not retry 
   expect(service.requests).toHaveLength(1);
 });
 
-test.concurrent.for(['[1,', '[],'])(
-  'the step fails on JSON of 20 million “%s”, and does not run out of memory',
-  async (part, context) => {
-    const { runMode } = await setProcess(context);
-    const server = createServer((_, response) => {
-      Readable.from(Array(60).fill(part.repeat(350_000))).pipe(response.writeHead(200));
-    });
+test.concurrent('the step fails on JSON that is nested too deeply, and does not run out of memory', async (context) => {
+  const { runMode } = await setProcess(context);
+  const parts = ['[1,', '[],'];
+  const server = createServer((_, response) => {
+    Readable.from(Array(60).fill(parts.shift()?.repeat(350_000))).pipe(response.writeHead(200));
+  });
+  const baseUrl = urlOf({ port: await listen(context, server) });
 
-    const port = await listen(context, server);
-    const result = await runMode('list-projects', { 'base-url': urlOf({ port }) });
-
+  while (parts.length > 0) {
+    const result = await runMode('list-projects', { 'base-url': baseUrl });
     expect(result.exitCode).toBe(1);
     expect(errorOf(result)).toMatch(/status 200 with a body that is nested too deeply/);
     expect(result.stderr).toBe('');
-  },
-);
+  }
+});
 
 function urlOf({ port }: { readonly port: number }): string {
   return `http://127.0.0.1:${port}/v2`;

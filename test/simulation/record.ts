@@ -80,16 +80,20 @@ export class SentRequest {
 
   /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
   get isRejection(): boolean {
+    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.#isPage;
+  }
+
+  get #isPage(): boolean {
     const { body = '', headers = {} } = this.response ?? {};
-    const isPage = /^\s*</.test(body) || /html/.test(headers['content-type'] ?? '');
-    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !isPage;
+    return /^\s*</.test(body) || /html/.test(headers['content-type'] ?? '');
   }
 
   /** Not a retry: the service or its proxy will say the same again. */
   get isPermanent(): boolean {
     const isTooLarge = this.error?.includes('larger than the maximum') === true;
     const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
-    return isFinal || isTooLarge || this.error?.includes('407') === true;
+    const isRetriedPage = this.#isPage && this.status >= 400 && this.status !== 407;
+    return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
   }
 
   get isThrottled(): boolean {

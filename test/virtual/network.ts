@@ -93,7 +93,9 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip
             respond({ ...head, body });
             break;
           case 'flood':
-            wait(maxBytes / bandwidth, () => fail('The response is larger than the maximum', { transient: false }));
+            wait(maxBytes / bandwidth, () =>
+              fail(`The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`, { transient: false }),
+            );
             break;
           case 'cut':
             travel(() => fail(`The connection closed after ${body.length} bytes of the body`));
