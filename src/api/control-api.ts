@@ -1,5 +1,5 @@
 import type { Exchange } from '../http/exchange.js';
-import { type RequestPolicy, withRetries } from '../http/retry.js';
+import { type RequestPolicy, type Resend, withRetries } from '../http/retry.js';
 import { parseDateHeader } from '../http/retry-after.js';
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
@@ -126,12 +126,12 @@ export class ControlApi {
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, policy: RequestPolicy, decode: Decode<T>, max = maxBytes): Promise<T> {
     const call: Call = { method: 'GET', path, maxBytes: max };
-    return withRetries(() => this.#attempt(call, policy.deadline, decode, policy.resendAfter), policy);
+    return withRetries(() => this.#attempt(call, policy.deadline, decode, policy.resend), policy);
   }
 
-  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, resendAfter?: number): Promise<T> {
+  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, resend?: Resend): Promise<T> {
     const request = createRequest(call, this.#connection.access);
-    const response = await sendRequest(request, deadline, this.#connection, resendAfter);
+    const response = await sendRequest(request, deadline, this.#connection, resend);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;

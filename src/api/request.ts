@@ -1,5 +1,6 @@
 import { RequestError, requestId } from '../http/errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
+import type { Resend } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
@@ -40,14 +41,14 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
 }
 
 /**
- * Sends a request and logs its outcome. Removes the API key from the response. After `resendAfter` milliseconds without a
- * response, sends the request once more, on a new connection.
+ * Sends a request and logs its outcome. Removes the API key from the response. `resend`: when to give up a request without
+ * a response, and send it once more on a new connection.
  */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
   { exchange, access, log }: Connection,
-  resendAfter = Number.POSITIVE_INFINITY,
+  resend?: Resend,
 ): Promise<HttpResponse> {
   const { method } = request;
   const { pathname, search } = request.url;
@@ -68,12 +69,12 @@ export async function sendRequest(
   };
   let response: HttpResponse | undefined;
   try {
-    if (resendAfter < access.requestTimeout) {
-      response = await send(request, resendAfter);
-      if (response === undefined) logOutcome('had no response and was sent once more');
-      response ??= await send({ ...request, onNewConnection: true }, access.requestTimeout);
-    } else {
-      response = await send(request, access.requestTimeout);
+    const isSentTwice = resend !== undefined && resend.afterMs < access.requestTimeout;
+    response = await send(request, isSentTwice ? resend.afterMs : access.requestTimeout);
+    if (isSentTwice && response === undefined) {
+      logOutcome('had no response and is sent once more');
+      await resend.hold();
+      response = await send({ ...request, onNewConnection: true }, access.requestTimeout);
     }
     if (response === undefined) throw requestTimedOut(access);
     response = redactResponse(response, access.apiKey);

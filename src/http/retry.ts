@@ -13,10 +13,15 @@ export interface RequestPolicy {
   /** Called before each retry. `pause`: milliseconds until the retry. */
   readonly onRetry?: (error: RequestError, pause: number) => void;
   readonly cooldown?: Cooldown;
-  /** After this many milliseconds without a response, an attempt gives up its request and sends it once more. */
-  readonly resendAfter?: number;
+  /** An attempt that has no response after so long gives up its request, and sends it once more when `hold` resolves. */
+  readonly resend?: Resend;
   /** Limits the number of parallel attempts: an attempt may have to wait until another one ends. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
+}
+
+export interface Resend {
+  readonly afterMs: number;
+  readonly hold: () => Promise<void>;
 }
 
 export const noRetry: RetryRule = () => undefined;

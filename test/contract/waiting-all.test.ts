@@ -128,6 +128,13 @@ describe('an empty list:', () => {
     expect(warningsOf(result)).toEqual([expect.stringMatching(/^timeout: .*at least 5s/)]);
   });
 
+  test('a final poll less than 5 s after a late first read does not show that a project is idle', async (context) => {
+    const faults = [{ nth: 1, fault: retryAfter(429, 21) }];
+    const { result, times } = await waitFor(context, [], { ...all, timeout: '30s' }, { faults, seed: 4 });
+    expect(times()[1]).toBeGreaterThan(25 * second);
+    expect(result.outputs['status']).toBe('timeout');
+  });
+
   test.for(['all', '[]'])('with fail-on: empty and operation-id: %s, the step fails', async (ids, context) => {
     const { result, took } = await waitFor(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
     expect(result.outputs).toMatchObject({ status: 'empty', count: '0', 'operation-ids': '[]' });

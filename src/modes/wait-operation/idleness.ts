@@ -81,7 +81,7 @@ export class Idleness {
 
   /** After this call, only a new read proves that the project is idle. */
   expire(): void {
-    this.#provenFrom = this.#now;
+    this.#provenFrom = Math.max(this.#provenFrom, this.#now);
   }
 
   /** Starts a read, or goes on with one. Returns the cursor to start from. */

@@ -43,13 +43,14 @@ export class ListReader {
   }
 
   async #readPages(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
-    const { projectId, idleness } = this;
     const { api, failures } = this.context;
+    const id = this.projectId;
+    const idleness = this.idleness;
     let isComplete = idleness === undefined;
     let pages = 0;
     let records = 0;
-    for await (const page of api.operations(projectId, policy, idleness?.startRead())) {
-      failures.recordSuccess(projectId, projectId);
+    for await (const page of api.operations(id, policy, idleness?.startRead())) {
+      failures.recordSuccess(id, id);
       this.#activeAt = this.#now;
       for (const operation of page.records) {
         const isAdmitted = idleness?.admits(operation) ?? false;

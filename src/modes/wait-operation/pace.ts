@@ -101,11 +101,10 @@ export class Pace {
     return until - now;
   }
 
-  /** Waits until the pace allows another request, then runs `attempt`. */
-  async start<T>(attempt: () => Promise<T>): Promise<T> {
+  /** Waits until the pace allows another request. */
+  async hold(): Promise<void> {
     // During the sleep, another 429 may extend the pause.
     while (this.heldFor > 0) await this.deadline.sleepUntil(this.#heldUntil);
-    return attempt();
   }
 
   get #usualInterval(): number {

@@ -76,12 +76,12 @@ export class PollFailures {
    * The policy of one request. A throttled request is retried until the deadline. Other failed requests are retried only
    * until the first response for their project. After that, the next poll repeats them.
    */
-  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resendAfter'> {
+  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resend'> {
     if (kind === 'final' || kind === 'only') return { retry: noRetry };
     let began = this.deadline.clock.now();
     let failedSince: number | undefined;
     return {
-      resendAfter,
+      resend: { afterMs: resendAfter, hold: () => this.pace.hold() },
       retry: (error, errorCount) => {
         const now = this.deadline.clock.now();
         if (error.isThrottled) {

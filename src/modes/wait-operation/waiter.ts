@@ -204,7 +204,10 @@ class Waiter {
   #start(kind: PollKind, deadline = this.#deadline): Promise<unknown> {
     const isPaced = kind === 'regular' || kind === 'early';
     const queue = <T>(attempt: () => Promise<T>) =>
-      this.#queue(() => (isPaced ? this.#pace.start(attempt) : attempt()));
+      this.#queue(async () => {
+        if (isPaced) await this.#pace.hold();
+        return attempt();
+      });
     const started = Promise.all(this.#projects.flatMap((project) => project.poll({ kind, deadline, queue })));
     this.#openRequests = Promise.all([this.#openRequests, started]);
     return started;
