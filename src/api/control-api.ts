@@ -8,7 +8,7 @@ import { type Deadline, DeadlineExceeded, turnOfLoop } from '../time/deadline.js
 import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import type { Log } from './log.js';
-import { type FetchPage, type Page, pageSize, pages } from './paging.js';
+import { type FetchPage, type ListPlace, type Page, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse } from './parse-response.js';
 import {
   type ApiRecord,
@@ -70,8 +70,8 @@ export class ControlApi {
     });
   }
 
-  /** Pages of operations, newest first. `from`: the cursor of an earlier page. */
-  operations(projectId: string, policy: RequestPolicy, from?: string): AsyncGenerator<Page<Operation>> {
+  /** Pages of operations, newest first. `from`: where an earlier read ended. */
+  operations(projectId: string, policy: RequestPolicy, from?: ListPlace): AsyncGenerator<Page<Operation>> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     const decode = pageDecoder('operations', (item, place) => parseOperation(item, place, projectId));
     return this.#pages((cursor) => {
@@ -94,7 +94,7 @@ export class ControlApi {
     });
   }
 
-  #pages<T extends ApiRecord>(fetchPage: FetchPage<T>, from?: string): AsyncGenerator<Page<T>> {
+  #pages<T extends ApiRecord>(fetchPage: FetchPage<T>, from?: ListPlace): AsyncGenerator<Page<T>> {
     const message =
       'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.';
     return pages(fetchPage, () => this.#warnOnce('pages', message), from);

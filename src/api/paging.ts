@@ -15,8 +15,14 @@ export interface Page<T> extends Missing {
 
 export type FetchPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
+/** Where a read goes on. The ids that it has seen grow with each page. */
+export interface ListPlace {
+  readonly cursor: string | undefined;
+  readonly seenIds: Set<string>;
+}
+
 /**
- * Reads a list page by page, from its beginning or a cursor. The list ends at an empty page, and at a missing or repeated
+ * Reads a list page by page, from its beginning or a place. The list ends at an empty page, and at a missing or repeated
  * cursor. The last page is always yielded. A record can appear twice if the list changes during the read, so duplicates are
  * dropped. A page of only duplicates is reported: the service may be ignoring the cursor, and then the rest of the list is
  * missing. Each page repeats what earlier ones left out, so the latest page tells whether the list is whole.
@@ -24,10 +30,9 @@ export type FetchPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 export async function* pages<T extends { readonly id: string }>(
   fetchPage: FetchPage<T>,
   onPageWithoutNew: () => void,
-  from?: string,
+  { cursor: from, seenIds }: ListPlace = { cursor: undefined, seenIds: new Set() },
 ): AsyncGenerator<Page<T>> {
   const endingCursors = new Set<string | undefined>([undefined, from]);
-  const seenIds = new Set<string>();
   let cursor = from;
   let missing: Missing = { missing: undefined, isUnavailable: false };
   let pagesWithoutNew = 0;

@@ -1,4 +1,4 @@
-import type { Page } from '../../api/paging.js';
+import type { ListPlace, Page } from '../../api/paging.js';
 import type { Operation } from '../../api/records.js';
 import { IncompleteList } from './incomplete-list.js';
 import { graceForUnlisted, overlap } from './limits.js';
@@ -9,13 +9,10 @@ import { creationTime } from './tracked-operations.js';
 
 const never = Number.NEGATIVE_INFINITY;
 
-/** A poll may end before its read is complete. The next poll goes on from the cursor. */
-interface Read {
+/** A poll may end before its read is complete. Then the next poll goes on from here. */
+interface Read extends ListPlace {
   /** On the step's clock. */
   readonly began: number;
-  readonly cursor: string | undefined;
-  /** The number of operations read so far. */
-  readonly count: number;
   /** True if an operation on these pages is pending. */
   readonly showsPending: boolean;
 }
@@ -84,14 +81,15 @@ export class Idleness {
     this.#provenFrom = Math.max(this.#provenFrom, this.#now);
   }
 
-  /** Starts a read, or goes on with one. Returns the cursor to start from. */
-  startRead(): string | undefined {
+  /** Starts a read, or goes on with one. Returns the place to start from. */
+  startRead(): ListPlace {
     this.#attemptedAt = this.#now;
     // A read that began too early would prove nothing. A new read covers all of it.
     const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom;
     if (isTooOld && !this.isFirstRead) this.#read = undefined;
     if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
-    return this.#read?.cursor;
+    this.#read ??= this.#newRead;
+    return this.#read;
   }
 
   /** Returns true if the operation is part of the wait. */
@@ -112,18 +110,17 @@ export class Idleness {
   /** Call this after `admits` has seen all operations of the page. Returns true if the page completes the read. */
   endPage({ records, cursor, missing }: Page<Operation>): boolean {
     if (missing !== undefined) throw new IncompleteList(this.projectId, missing);
-    const before = this.#read ?? { began: this.#attemptedAt, count: 0, showsPending: false };
-    const count = before.count + records.length;
+    const { began, seenIds, ...before } = this.#read ?? this.#newRead;
     const showsPending = before.showsPending || records.some(({ id }) => this.pendingIds.has(id));
     // An earlier read no longer proves anything.
     if (showsPending) this.#idleFrom = never;
-    const isComplete = this.#isFarEnough(records, count) || cursor === undefined;
-    this.#read = isComplete ? undefined : { began: before.began, cursor, count, showsPending };
+    const isComplete = this.#isFarEnough(records, seenIds.size) || cursor === undefined;
+    this.#read = isComplete ? undefined : { began, cursor, seenIds, showsPending };
     if (!isComplete) return false;
     if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
-    else this.#lastReadMs = this.#serviceTimeAt(before.began);
-    this.#completeFrom = before.began;
-    if (!showsPending) this.#idleFrom = before.began;
+    else this.#lastReadMs = this.#serviceTimeAt(began);
+    this.#completeFrom = began;
+    if (!showsPending) this.#idleFrom = began;
     return true;
   }
 
@@ -153,6 +150,10 @@ export class Idleness {
     const { api, deadline, began } = this.context;
     const { since } = this.target;
     return since === undefined ? undefined : api.epochMsForAges(deadline.clock) - (this.#now - began) - since;
+  }
+
+  get #newRead(): Read {
+    return { began: this.#attemptedAt, cursor: undefined, seenIds: new Set(), showsPending: false };
   }
 
   get #now(): number {

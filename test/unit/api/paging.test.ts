@@ -8,7 +8,7 @@ interface Sent {
 }
 
 /** Reads all pages of a service that sends these. Each letter of `ids` is the id of a record. */
-async function readAll(sent: readonly Sent[], from?: string) {
+async function readAll(sent: readonly Sent[], from?: string, seen = '') {
   const asked: (string | undefined)[] = [];
   const read: Page<{ id: string }>[] = [];
   let oldPages = 0;
@@ -17,7 +17,8 @@ async function readAll(sent: readonly Sent[], from?: string) {
     const isUnavailable = missing !== undefined;
     return { records: [...ids].map((id) => ({ id })), cursor, missing, isUnavailable };
   };
-  for await (const page of pages(fetchPage, () => void oldPages++, from)) read.push(page);
+  const place = { cursor: from, seenIds: new Set(seen) };
+  for await (const page of pages(fetchPage, () => void oldPages++, place)) read.push(page);
   const shown = read.map(({ records, cursor }) => `${records.map(({ id }) => id).join('')} ${cursor ?? 'end'}`);
   return {
     asked,
@@ -78,4 +79,11 @@ test('a page that has records but no new one is reported', async () => {
   const { shown, oldPages } = await readAll([{ ids: 'ab', cursor: 'c' }, { ids: 'ab', cursor: 'd' }, { ids: 'e' }]);
   expect(shown).toEqual(['ab c', ' d', 'e end']);
   expect(oldPages).toBe(1);
+});
+
+test('a list that is read from a cursor is known to have no new records by what was read before', async () => {
+  expect(await readAll([{ ids: 'ab', cursor: '3' }, { ids: 'c' }], '2', 'ab')).toMatchObject({
+    shown: [' 3', 'c end'],
+    oldPages: 1,
+  });
 });
