@@ -23,16 +23,20 @@ export interface WaitResult {
   readonly elapsed: number;
 }
 
-/** Returns a verdict only if no later response can change it. Only this function lets a wait succeed. */
-export function settledVerdict(
+/** An error ends the wait with the verdict `error` or, after a long `Retry-After`, `timeout`. */
+export type WaitEnd = Exclude<Verdict, 'error'> | Error;
+
+/** Returns an end only if no later response can change it. Only this function lets a wait succeed. */
+export function settledEnd(
   projects: readonly ProjectPoller[],
   { failFast, failOnEmpty }: WaitSettings,
-): Verdict | undefined {
+): WaitEnd | undefined {
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
   if (hasFailed && failFast) return 'failed';
   if (!projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp)) return undefined;
   if (hasFailed) return 'failed';
-  if (projects.some(({ hasGivenUp }) => hasGivenUp)) return 'error';
+  const givenUp = projects.find(({ hasGivenUp }) => hasGivenUp);
+  if (givenUp !== undefined) return givenUp.failure;
   return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
 }
 
