@@ -100,6 +100,7 @@ describe('an empty list:', () => {
   test.for<[when: string, inputs: StepOptions['inputs'], polls: number[], ...faults: FaultRule[]]>([
     ['after 5 s, even with poll-interval: 1m', { 'poll-interval': '1m' }, [0, 5]],
     ['after a third poll if the second fails', { 'poll-interval': '5s' }, [0, 5, 10], { nth: 2, fault: status(503) }],
+    ['after the Retry-After of a poll', { 'poll-interval': '4s' }, [0, 5, 25], { nth: 2, fault: retryAfter(503, 20) }],
     ['at once with timeout: 0', { timeout: '0' }, [0]],
   ])('the step succeeds %s', async ([, inputs, polls, ...faults], context) => {
     const { result, times } = await waitFor(context, [], { ...all, ...inputs }, { faults });
@@ -133,6 +134,15 @@ describe('an empty list:', () => {
     const { result, times } = await waitFor(context, [], { ...all, timeout: '30s' }, { faults, seed: 4 });
     expect(times()[1]).toBeGreaterThan(25 * second);
     expect(result.outputs['status']).toBe('timeout');
+  });
+
+  test('a project whose list hangs while its last operation ends is idle once another read shows it', async (context) => {
+    const faults = [{ endpoint: 'list-operations', nth: 3, fault: hang } as const];
+    const inputs = { ...all, 'poll-interval': '4500ms' };
+    const { result, times } = await waitFor(context, [{ lengthMs: 4_200 }], inputs, { faults });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
+    expect(times().filter((time) => time === 4.5 * second)).toHaveLength(1);
+    expect(times().at(-1)).toBeLessThan(15 * second);
   });
 
   test.for(['all', '[]'])('with fail-on: empty and operation-id: %s, the step fails', async (ids, context) => {

@@ -7,12 +7,12 @@ import { errorOf } from '../kit/stage.js';
 import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
 import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import type { StepResult } from '../runner/step.js';
-import { anyId, setProcess } from './process-stage.js';
+import { setProcess } from './process-stage.js';
 
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
 // No file and line of a library's source.
-const wrongScheme = /GET \/v2\/projects\/.+: (?!.*\.c:\d).{10}.*base-url/;
+const wrongScheme = /GET \/v2\/projects: (?!.*\.c:\d).{10}.*base-url/;
 test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
   ['a certificate that has expired', expired, 'https://HOST', /certificate of the service has expired/],
   ['a certificate for another host', ofAnotherName, 'https://HOST', /certificate of the service is for another host/],
@@ -20,11 +20,11 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
   ['a TLS server at an http URL', good, 'http://HOST', wrongScheme],
   ['an unknown host', good, 'https://contrrol.test', /host name contrrol\.test was not found.*base-url/],
 ])('the step fails on %s, and sends no request', async ([, tls, url, reason], context) => {
-  const { service, run } = await setProcess(context, tls && { tls });
+  const { service, runMode } = await setProcess(context, tls && { tls });
 
-  const inputs = { ...anyId, 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
+  const inputs = { 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
   const nodeArgs = [...shortPauses, ...preload('control-test-is-here')];
-  const result = await run(inputs, { env: trusting, nodeArgs });
+  const result = await runMode('list-projects', inputs, { env: trusting, nodeArgs });
 
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(errorOf(result)).toMatch(reason);
@@ -40,20 +40,20 @@ type Encounter = (context: TestContext) => Promise<readonly [StepResult, request
 
 const encounters: Readonly<Record<string, Encounter>> = {
   'of the service': async (context) => {
-    const { service, run } = await setProcess(context, { tls: good });
-    return [await run(anyId, options), service.requests];
+    const { service, runMode } = await setProcess(context, { tls: good });
+    return [await runMode('list-projects', {}, options), service.requests];
   },
   'of the service behind a proxy': async (context) => {
-    const { service, proxy, run } = await setSecureStage(context);
-    const result = await run(anyId, options);
+    const { service, proxy, runMode } = await setSecureStage(context);
+    const result = await runMode('list-projects', {}, options);
     expect(proxy.asked).not.toEqual([]);
     return [result, service.requests];
   },
   'of a proxy': async (context) => {
-    const { port, run } = await setSecureStage(context);
+    const { port, runMode } = await setSecureStage(context);
     const proxy = await startProxy(context, port, { kind: 'tunnel' }, { tls: good });
     const env = { ...careless, https_proxy: `https://user:secret-word@127.0.0.1:${proxy.port}` };
-    return [await run(anyId, { ...options, env }), proxy.asked];
+    return [await runMode('list-projects', {}, { ...options, env }), proxy.asked];
   },
   'of the service in post': async (context) => {
     const { service, runMode, runPost } = await setProcess(context, { tls: good });

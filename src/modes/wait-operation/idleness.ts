@@ -79,14 +79,15 @@ export class Idleness {
   /** After this call, only a new read proves that the project is idle. */
   expire(): void {
     this.#provenFrom = Math.max(this.#provenFrom, this.#now);
+    this.#attemptedAt = never;
   }
 
   /** Starts a read, or goes on with one. Returns the place to start from. */
   startRead(): ListPlace {
     this.#attemptedAt = this.#now;
-    // A read that began too early would prove nothing. A new read covers all of it.
-    const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom;
-    if (isTooOld && !this.isFirstRead) this.#read = undefined;
+    // A later read that began too early would prove nothing. A new read covers all of it.
+    const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom && !this.isFirstRead;
+    if (isTooOld || this.#read?.cursor === undefined) this.#read = undefined;
     if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
     this.#read ??= this.#newRead;
     return this.#read;

@@ -50,9 +50,13 @@ export class PollFailures {
     return this.#responded.has(projectId);
   }
 
-  /** False until the `Retry-After` of an earlier failure ends. */
+  /** When the `Retry-After` of an earlier failure ends, on the step's clock. */
+  dueAt(id: string): number {
+    return this.#notBefore.get(id) ?? 0;
+  }
+
   isDue(id: string): boolean {
-    return (this.#notBefore.get(id) ?? 0) <= this.deadline.clock.now();
+    return this.dueAt(id) <= this.deadline.clock.now();
   }
 
   /** The final poll ignores `Retry-After`, so that it covers all pending operations. */

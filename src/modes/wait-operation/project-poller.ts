@@ -57,8 +57,9 @@ export class ProjectPoller {
 
   /** When an early poll reads the list, on the step's clock. */
   get dueAt(): number {
-    if (this.failure !== undefined || this.tracked.pending.size > 0) return Number.POSITIVE_INFINITY;
-    return this.idleness?.dueAt ?? Number.POSITIVE_INFINITY;
+    const isDueLater = this.failure !== undefined || this.tracked.pending.size > 0 || this.#list.isReading;
+    if (this.idleness === undefined || isDueLater) return Number.POSITIVE_INFINITY;
+    return Math.max(this.idleness.dueAt, this.context.failures.dueAt(this.id));
   }
 
   /** True if a poll would send a request now. */
