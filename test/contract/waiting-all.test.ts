@@ -437,6 +437,15 @@ describe('several projects:', () => {
     },
   );
 
+  test('with fail-fast: false, the step ends at once if the last of its projects ends with an error', async (context) => {
+    const before = failSecond(status(403));
+    const inputs = { ...all, 'fail-fast': 'false' };
+    const alone = await waitFor(context, [], inputs, { faults: [{ fault: status(401) }] });
+    expect([alone.result.outputs['status'], alone.took]).toEqual(['error', 0]);
+    const { result, took } = await waitFor(context, [], inputs, { projects: 2, before });
+    expect([result.outputs['status'], took]).toEqual(['error', 5 * second]);
+  });
+
   test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {
     const plans = [
       { ...forever, project: 0 },

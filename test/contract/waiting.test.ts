@@ -190,6 +190,19 @@ describe('before the first response:', () => {
     });
   }
 
+  test('a long Retry-After after other failures delays the next attempt, but does not end the step', async (context) => {
+    const before = ({ service, after }: Stage) => {
+      const recover = service.faults.add({ fault: status(503) });
+      after(10 * second, () => {
+        recover();
+        service.faults.add({ nth: 1, fault: retryAfter(503, 3_600) });
+      });
+    };
+    const { result, times } = await waitFor(context, [{ lengthMs: minute }], {}, { before });
+    expect(result.outputs['status']).toBe('finished');
+    expect(Math.max(...gaps(times()))).toBeCloseTo(minute);
+  });
+
   test('the step gives up a host name that does not exist after 5 attempts', async (context) => {
     const { result, elsewhere, took } = await waitFor(context, [forever], { 'base-url': 'https://unknown.test/v2' });
     expect(result.outputs['status']).toBe('error');

@@ -5,7 +5,7 @@ import type { Collaborators } from '../mode.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
 import { revokeMinted } from './revoke-minted.js';
 import { Rounds } from './rounds.js';
-import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation } from './schedule.js';
+import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation, youngAge } from './schedule.js';
 import { searchStrays } from './search-strays.js';
 
 interface Clients {
@@ -41,7 +41,8 @@ export async function cleanUp(
 ): Promise<CleanUpResult> {
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log);
-  const key = minted !== undefined && revoke ? register.add(minted.id, since) : undefined;
+  const key =
+    minted !== undefined && revoke ? register.add(minted.id, deadline.clock.epochMs() - since < youngAge) : undefined;
   let searchFailure: unknown;
   let mintedFailure: unknown;
 

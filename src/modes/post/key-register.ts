@@ -1,16 +1,13 @@
 import type { Key, KeyList } from '../../api/keys.js';
 import type { Log } from '../../api/log.js';
-import { fieldTime } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { includesKey, Revocation } from '../../keys/revocation.js';
 import type { Clock } from '../../time/clock.js';
-import { minAbsence, youngAge } from './schedule.js';
+import { minAbsence } from './schedule.js';
 
 /** A key that the main step created. */
 export interface CreatedKey {
   readonly id: string;
-  /** The creation time in milliseconds since 1970, if known. */
-  readonly since: number | undefined;
   readonly revocation: Revocation;
   /** True if a replica of the service that lags may not know the key yet. */
   readonly isYoung: boolean;
@@ -45,11 +42,9 @@ export class KeyRegister {
     return [...this.#keys.values()].filter(({ isGone }) => isGone);
   }
 
-  add(id: string, since: number | undefined): CreatedKey {
-    // If the clock was set back, the key counts as young.
-    const isYoung = since === undefined || this.clock.epochMs() - since < youngAge;
+  add(id: string, isYoung: boolean): CreatedKey {
     const revocation = new Revocation({ id, name: this.name });
-    const key = { id, since, revocation, isYoung, isGone: false, isListed: false };
+    const key = { id, revocation, isYoung, isGone: false, isListed: false };
     this.#keys.set(id, key);
     return key;
   }
@@ -81,8 +76,8 @@ export class KeyRegister {
         `Found key ${key.id}. The request that created this key got no usable response, so nobody has its secret.`,
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
-    const isNew = known === undefined || known.isGone;
-    const pending = isNew ? this.add(key.id, known?.since ?? fieldTime(key, 'created_at')) : known;
+    // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
+    const pending = known === undefined || known.isGone ? this.add(key.id, true) : known;
     pending.isListed = true;
   }
 }

@@ -10,18 +10,18 @@ import { formatDuration } from '../../time/duration.js';
 import { type CleanUpResult, NoCredential } from './clean-up.js';
 
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
-  const keys = result.revoked.map(({ id, since, revocation }) => ({
+  const life = formatDuration(Math.max(0, nowMs - state.since));
+  const keys = result.revoked.map(({ id, revocation }) => ({
     id,
     outcome: revocation.outcome === 'revoked' ? 'revoked' : 'already gone',
-    life: since === undefined ? 'some time' : formatDuration(Math.max(0, nowMs - since)),
   }));
   const rows = [
-    ...keys.map(({ id, outcome, life }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
+    ...keys.map(({ id, outcome }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
     ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
   ];
   const details = truncatedTable(['', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
   if (result.failure !== undefined) return keyMayBeAlive(unconfirmedMessage(result, state), state, details);
-  const messages = keys.map(({ id, outcome, life }) => `Key ${id} was ${outcome}, ${life} after it was created`);
+  const messages = keys.map(({ id, outcome }) => `Key ${id} was ${outcome}, ${life} after it was created`);
   return {
     status: 'ok',
     succeeded: true,

@@ -99,9 +99,12 @@ export class PollFailures {
         if (this.hasResponded(projectId) || !error.transient) return undefined;
         // A lost response counts from the time when the request is sent once more.
         failedSince ??= Math.min(now, began + resendAfter);
-        if (errorCount >= minAttempts && (now - failedSince >= minPatience || error.isUnknownHost)) return undefined;
-        const pause = Math.max(backoff(errorCount, firstPauses, this.random()), cappedRetryAfter(error));
-        return now + pause > failedSince + maxPatience ? undefined : pause;
+        const failedFor = now - failedSince;
+        const isOver = errorCount >= minAttempts && (failedFor >= minPatience || error.isUnknownHost);
+        if (isOver || failedFor >= maxPatience) return undefined;
+        const pause = Math.min(backoff(errorCount, firstPauses, this.random()), maxPatience - failedFor);
+        // A service that asks for a longer pause gets it.
+        return Math.max(pause, cappedRetryAfter(error));
       },
       onRetry: (error) => {
         this.#failures.set(retried, error);

@@ -163,8 +163,10 @@ class Waiter {
   #expireOldReads(): boolean {
     if (this.#hasReadAgain) return false;
     this.#hasReadAgain = true;
-    const old = this.#projects.flatMap(({ idleness }) => (idleness?.isOlderThan(maxAgeOfIdleness) ? [idleness] : []));
-    for (const idleness of old) idleness.expire();
+    const old = this.#projects.filter(
+      ({ idleness, failure }) => failure === undefined && idleness?.isOlderThan(maxAgeOfIdleness),
+    );
+    for (const { idleness } of old) idleness?.expire();
     return old.length > 0;
   }
 

@@ -5,14 +5,23 @@ import { VirtualClock } from '../../../virtual/clock.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  register.add('7', 0);
+  register.add('7', false);
   register.update({ keys: [{ id: '7', name: undefined, record: {} }], missing: undefined }, undefined);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  register.noteGone(register.add('7', 0));
+  register.noteGone(register.add('7', false));
   register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], missing: undefined }, undefined);
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
+});
+
+test('a key that a list shows counts as new, whatever the clocks say, so its absence is no proof yet', () => {
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const record = { created_at: '2020-01-01T00:00:00Z' };
+  register.update({ keys: [{ id: '7', name: 'shop-key', record }], missing: undefined }, undefined);
+  const [found] = register.pending;
+  expect(found && register.noteGone(found)?.message).toMatch(/so new that a replica may not know it yet/);
+  expect(register.gone).toEqual([]);
 });
