@@ -5,7 +5,12 @@ import type { Missing } from './missing.js';
 export const pageSize = 100;
 /** Maximum number of pages in a row without new records. A list with more such pages may never end. */
 const maxPagesWithoutNew = 5;
-const noNewRecords = 'The list has more pages, but they contain no new records';
+
+export class EndlessList extends RequestError {
+  constructor() {
+    super('The list has more pages, but they contain no new records', { status: 200, transient: false });
+  }
+}
 
 export interface Page<T> extends Missing {
   readonly records: readonly T[];
@@ -43,8 +48,7 @@ export async function* pages<T extends { readonly id: string }>(
     if (isOld) onPageWithoutNew();
     pagesWithoutNew = isOld ? pagesWithoutNew + 1 : 0;
     cursor = page.records.length === 0 || endingCursors.has(page.cursor) ? undefined : page.cursor;
-    if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew)
-      throw new RequestError(noNewRecords, { status: 200, transient: false });
+    if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew) throw new EndlessList();
     endingCursors.add(cursor);
     if (page.missing !== undefined) missing = page;
     yield { ...missing, records, cursor };

@@ -457,6 +457,30 @@ describe('several projects:', () => {
     expect(JSON.parse(result.outputs['idle-project-ids'] ?? '')).toEqual([service.projectIds[1]]);
   });
 
+  test.for<[what: string, fault: Fault, verdict: string]>([
+    ['a failed operation', status(200, { body: '{"operations":[{"id":"a","status":"failed"}]}' }), 'failed'],
+    ['an unfinished operation', status(200, { body: '{"operations":[{"id":"a","status":"running"}]}' }), 'timeout'],
+    ['a 401', status(401), 'error'],
+  ])(
+    'the final poll ends only when it has seen all projects: the last one shows %s',
+    async ([, fault, verdict], context) => {
+      const inputs = { ...all, timeout: '9s', 'poll-interval': '50s' };
+      const before = ({ service, after }: Stage) =>
+        after(7 * second, () => service.faults.add({ path: `/${service.projectIds[1]}/`, fault }));
+      const { result } = await waitFor(context, [{ lengthMs: 8 * second }], inputs, { projects: 2, before });
+      expect(result.outputs['status']).toBe(verdict);
+    },
+  );
+
+  test('a list whose pages repeat under ever new cursors ends the wait with an error', async (context) => {
+    const record = { id: 'a', status: 'finished', created_at: '2024-01-01T00:00:00Z' };
+    const respond = (_: string, n: number) => JSON.stringify({ operations: [record], pagination: { cursor: `c${n}` } });
+    const { result, paths } = await waitFor(context, [], all, { respond });
+    expect(result.outputs['status']).toBe('error');
+    expect(errorOf(result)).toMatch(/has more pages, but they contain no new records/);
+    expect(paths()).toHaveLength(7);
+  });
+
   test('the final poll reaches each of 100 projects whose responses take 150 ms', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, timeout: '1m', 'poll-interval': '1h' };

@@ -1,3 +1,4 @@
+import { EndlessList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
@@ -130,7 +131,7 @@ export class PollFailures {
       if (kind !== 'final') this.progress.requestFailed(error);
       return undefined;
     }
-    if (error.isPermanent || error instanceof IncompleteList || (error.isThrottled && kind !== 'final'))
+    if (error.isPermanent || isUnreadable(error) || (error.isThrottled && kind !== 'final'))
       return { error, endsAtOnce: true };
     // Set even if the failure ends the wait: one more request may follow before the end, and must respect `Retry-After`.
     this.noteRetryAfter(id, error);
@@ -141,6 +142,11 @@ export class PollFailures {
     this.progress.requestFailed(error);
     return undefined;
   }
+}
+
+/** True if the list cannot be read to its end, so that no later poll can help. */
+function isUnreadable(error: RequestError): boolean {
+  return error instanceof IncompleteList || error instanceof EndlessList;
 }
 
 function cappedRetryAfter({ retryAfterMs = 0 }: RequestError): number {

@@ -49,6 +49,8 @@ class Waiter {
   #failure: Error | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
   #hasReadAgain: boolean;
+  /** In the final poll, any response can still show a failure or an unfinished operation. */
+  #isFinal = false;
 
   constructor(
     private readonly settings: WaitSettings,
@@ -126,6 +128,7 @@ class Waiter {
     await this.#polls.openRequests;
     this.#failures.clearRetryAfter();
     this.#expireOldReads();
+    this.#isFinal = true;
     const { clock, expiresAt } = this.collaborators.deadline;
     try {
       const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#requestCancellation);
@@ -153,9 +156,10 @@ class Waiter {
     this.#polls.changes++;
     const end = settledEnd(this.#projects, this.settings);
     if (end === undefined) return;
-    const isSettled = end !== 'failed' || !this.settings.failFast;
+    const isDecisive = end === 'failed' && this.settings.failFast;
+    if (this.#isFinal && !isDecisive) return;
     // A project that has been idle for long may have become busy.
-    if (isSettled && this.#expireOldReads()) void this.#polls.start('early');
+    if (!isDecisive && this.#expireOldReads()) void this.#polls.start('early');
     else this.#decide(end);
   }
 
