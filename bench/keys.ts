@@ -66,6 +66,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
       mayHaveStrayKey: false,
       lostCreates: 0,
+      foundKeyIds: [],
       minted: { id, secret: key },
       since: 0,
       revoke: true,

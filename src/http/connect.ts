@@ -36,7 +36,13 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
     const addresses = isIP(host) === 0 ? await names.addresses(host) : [host];
     const connectTo = (address: string) => connect({ ...options, host: address } as TcpNetConnectOpts);
     const socket = await connectToFirst(addresses, connectTo, systemClock, options.connectSignal);
-    return isSecure ? createConnection({ ...options, socket } as ConnectOptions) : socket;
+    if (!isSecure) return socket;
+    const secureSocket = createConnection({ ...options, socket } as ConnectOptions);
+    // The handshake is part of the connection. OpenSSL has the same errors later, when the request may have taken effect.
+    const markAsUnsent = (error: Error) => void Object.assign(error, { syscall: 'connect' });
+    secureSocket?.prependListener('error', markAsUnsent);
+    secureSocket?.once('secureConnect', () => secureSocket.off('error', markAsUnsent));
+    return secureSocket;
   };
 
   agent.createConnection = (options, done) => {

@@ -29,12 +29,8 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
 }
 
 /** True if the name lookup, the connection or the TLS handshake failed. Node sends the request only after these steps. */
-function isBeforeRequest({ syscall = '', code = '', message }: SystemError): boolean {
-  return (
-    ['connect', 'getaddrinfo'].includes(syscall) ||
-    message.includes('wrong version number') ||
-    /CERT|SIGNATURE/.test(code)
-  );
+function isBeforeRequest({ syscall = '', code = '' }: SystemError): boolean {
+  return ['connect', 'getaddrinfo'].includes(syscall) || /CERT|SIGNATURE/.test(code);
 }
 
 const reasons: Record<string, string> = {

@@ -11,6 +11,8 @@ export interface PostState {
   readonly mayHaveStrayKey: boolean;
   /** Number of requests to create a key that may have taken effect, but whose key main did not find. */
   readonly lostCreates: number;
+  /** Ids of the keys that main did find and revoke after such requests. */
+  readonly foundKeyIds: readonly string[];
   /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
   /** Time at which main saved the state, in milliseconds since 1970. If there is a minted key, main had just received it. */
@@ -67,12 +69,13 @@ export class UnreadablePostState extends Error {
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const json = parseJsonOrUndefined(splitSeal(saved).text);
   const state = isObject(json) ? json : {};
-  const { baseUrl, name, mayHaveStrayKey, lostCreates, minted, since, revoke, onFailure, summary } = state;
+  const { baseUrl, name, mayHaveStrayKey, lostCreates, foundKeyIds, minted, since, revoke, onFailure, summary } = state;
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
     name: isText(name) && parseKeyName(name) !== undefined,
     mayHaveStrayKey: typeof mayHaveStrayKey === 'boolean',
     lostCreates: typeof lostCreates === 'number' && lostCreates >= 0,
+    foundKeyIds: Array.isArray(foundKeyIds) && foundKeyIds.every((id) => isText(id) && isKeyId(id)),
     minted: minted === undefined || isMintedKey(minted),
     since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
     revoke: typeof revoke === 'boolean',

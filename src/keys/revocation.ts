@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { ControlApi } from '../api/control-api.js';
-import type { KeyList } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import type { Log } from '../api/log.js';
 import { RequestError } from '../http/errors.js';
 import { Cooldown, noRetry, type RequestPolicy, withRetries } from '../http/retry.js';
@@ -74,9 +74,18 @@ function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): b
 }
 
 export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
-  const listed = keys.find((key) => key.id === id);
+  const listed = byId(keys).get(id);
   if (listed === undefined) return missing === undefined ? false : 'unknown';
   return name === undefined || listed.name === undefined || listed.name === name;
+}
+
+const indexes = new WeakMap<readonly Key[], ReadonlyMap<string, Key>>();
+
+/** A list can hold thousands of keys of the same name, and each of them is looked up. */
+export function byId(keys: readonly Key[]): ReadonlyMap<string, Key> {
+  const index = indexes.get(keys) ?? new Map(keys.map((key) => [key.id, key]));
+  indexes.set(keys, index);
+  return index;
 }
 
 /** The step cannot do what its inputs ask for. The report adds no advice, because the message already gives it. */

@@ -120,7 +120,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <parent key>
     state    key = nothing-to-revoke
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true,"lostCreates":1}
+    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true,"lostCreates":1,"foundKeyIds":[]}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
     mask     <minted key>
@@ -129,7 +129,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <minted key in base64url>
     mask     <minted key in base64url, with Bearer>
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true,"lostCreates":0}
+    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true,"lostCreates":0,"foundKeyIds":[]}
     output   duration-ms = <ms>
     output   key = <minted key>
     output   key-id = 2

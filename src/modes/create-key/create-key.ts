@@ -20,7 +20,7 @@ export interface CreateKeySettings {
 /** The part of the post state that create-key provides. */
 export type KeyState = Omit<PostState, 'baseUrl' | 'since' | 'summary'> | typeof nothingToRevoke;
 
-export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'lostCreates'> &
+export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'lostCreates' | 'foundKeyIds'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
@@ -36,11 +36,16 @@ export async function createKey(
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let mayHaveStrayKey = false;
   let ambiguousCreates = 0;
-  let lostCreates = 0;
+  /** Ids of the keys of ambiguous creates that this step found. A replica that lags can show a key again. */
+  const found = new Set<string>();
 
+  const strays = (open = 0) => ({
+    lostCreates: Math.max(0, ambiguousCreates + open - found.size),
+    foundKeyIds: [...found],
+  });
   const intent = { name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
-  const saveIntent = () => store.save({ ...intent, lostCreates: lostCreates + 1 });
+  const saveIntent = () => store.save({ ...intent, ...strays(1) });
 
   async function attempt(): Promise<MintedKey> {
     try {
@@ -49,11 +54,11 @@ export async function createKey(
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
       // A request without a response can still take effect, even after a later create succeeded.
       mayHaveStrayKey = true;
-      lostCreates++;
+      ambiguousCreates++;
       if (!(error instanceof RequestError)) throw error;
-      lostCreates = Math.max(0, lostCreates - (await revokeStrayKeys(name, error, collaborators, policy)));
+      for (const id of await revokeStrayKeys(name, error, collaborators, policy)) found.add(id);
       saveIntent();
-      const transient = error.transient && ++ambiguousCreates < maxAmbiguousCreates;
+      const transient = error.transient && ambiguousCreates < maxAmbiguousCreates;
       // `revokeStrayKeys` has already waited for the `Retry-After`.
       throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
     }
@@ -62,21 +67,21 @@ export async function createKey(
   saveIntent();
   const minted = await withRetries(attempt, policy).catch((failure: unknown) => ({ failure }));
   if ('failure' in minted) {
-    store.save(mayHaveStrayKey ? { ...intent, lostCreates } : nothingToRevoke);
-    return { name, mayHaveStrayKey, lostCreates, minted: undefined, failure: minted.failure };
+    store.save(mayHaveStrayKey ? { ...intent, ...strays() } : nothingToRevoke);
+    return { name, mayHaveStrayKey, ...strays(), minted: undefined, failure: minted.failure };
   }
   store.mask(minted.secret);
-  store.save({ ...intent, mayHaveStrayKey, lostCreates, minted });
-  return { name, mayHaveStrayKey, lostCreates, minted };
+  store.save({ ...intent, mayHaveStrayKey, ...strays(), minted });
+  return { name, mayHaveStrayKey, ...strays(), minted };
 }
 
-/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. Returns how many there were. */
+/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. Returns their ids. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
   { api, deadline, log }: Collaborators,
   policy: RequestPolicy,
-): Promise<number> {
+): Promise<string[]> {
   log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
   try {
     checkRetryAfter(createError, deadline);
@@ -84,7 +89,7 @@ async function revokeStrayKeys(
     const { keys, missing } = await listKeysNamed(name, api, policy);
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
     if (missing !== undefined) throw incompleteKeyList();
-    return keys.length;
+    return keys.map(({ id }) => id);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
@@ -95,9 +100,11 @@ async function revokeStrayKeys(
 
 /** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
 export function stateAfterOutputs(
-  { name, minted, mayHaveStrayKey, lostCreates }: CreateKeyResult,
+  { name, minted, mayHaveStrayKey, lostCreates, foundKeyIds }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  return mayHaveStrayKey ? { name, mayHaveStrayKey, lostCreates, minted, revoke: false, onFailure } : nothingToRevoke;
+  return mayHaveStrayKey
+    ? { name, mayHaveStrayKey, lostCreates, foundKeyIds, minted, revoke: false, onFailure }
+    : nothingToRevoke;
 }

@@ -1,7 +1,7 @@
 import type { Key, KeyList } from '../../api/keys.js';
 import type { Log } from '../../api/log.js';
 import { RequestError } from '../../http/errors.js';
-import { includesKey, Revocation } from '../../keys/revocation.js';
+import { byId, includesKey, Revocation } from '../../keys/revocation.js';
 import type { Clock } from '../../time/clock.js';
 import { minAbsence } from './schedule.js';
 
@@ -21,6 +21,9 @@ export interface CreatedKey {
 }
 
 const youngKeyMissing = 'the service does not find the key, but it is so new that a replica may not know it yet';
+
+/** A hostile service could list thousands of keys of this name. */
+const maxLogged = 20;
 
 /** The keys with the name that the main step chose. After an ambiguous create, several keys can have this name. */
 export class KeyRegister {
@@ -71,7 +74,7 @@ export class KeyRegister {
   #addListed(key: Key): void {
     const known = this.#keys.get(key.id);
     if (known?.revocation.isConfirmed) return;
-    if (known === undefined)
+    if (known === undefined && this.#keys.size < maxLogged)
       this.log.info(
         `Found key ${key.id}. The request that created this key got no usable response, so nobody has its secret.`,
       );
@@ -87,6 +90,6 @@ export function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof in
   const listed = includesKey(list, key.revocation.key);
   if (listed === true) key.missingSince = undefined;
   // Another key now has this id, so the key that had the id before is gone.
-  else if (list.keys.some(({ id }) => id === key.id)) key.revocation.isConfirmed = true;
+  else if (byId(list.keys).has(key.id)) key.revocation.isConfirmed = true;
   return listed;
 }

@@ -32,8 +32,9 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
 
 /** Warnings for all that no response of the service can rule out. `isUrlConfirmed`: false for what may be a forged state. */
 export function doubts(result: CleanUpResult, state: PostState, isUrlConfirmed: boolean): string[] {
-  const { baseUrl, name, minted, revoke, lostCreates } = state;
-  const strays = result.revoked.length + result.unconfirmed.length - (minted !== undefined && revoke ? 1 : 0);
+  const { baseUrl, name, minted, revoke, lostCreates, foundKeyIds } = state;
+  const known = new Set([...foundKeyIds, ...(revoke && minted !== undefined ? [minted.id] : [])]);
+  const strays = [...result.revoked.map(({ id }) => id), ...result.unconfirmed].filter((id) => !known.has(id)).length;
   // If the search failed, the report already says that another key may exist.
   const isOpen = !result.mayHaveStrayKey && strays < lostCreates;
   const why = 'a request that creates it got no usable response, and the service may still carry out that request';

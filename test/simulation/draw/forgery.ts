@@ -27,6 +27,7 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery |
       name: keyName('shop', madeBy, chance.random),
       mayHaveStrayKey: minted === undefined || chance.odds(0.3),
       lostCreates: minted === undefined ? 1 : 0,
+      foundKeyIds: [],
       minted,
       since: epoch,
       revoke: true,
