@@ -20,13 +20,7 @@ interface TunnelAgent {
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */
 export function httpExchange(names = lookupInProcess): { exchange: Exchange; close(): void } {
-  const keptAgents = new Map<string, Agent>();
-
-  const keptAgentFor = (protocol: string): Agent => {
-    const agent = keptAgents.get(protocol) ?? agentFor(protocol, names, true);
-    keptAgents.set(protocol, agent);
-    return agent;
-  };
+  const keptAgents = { http: agentFor('http:', names, true), https: agentFor('https:', names, true) };
 
   const sendDirectly = (request: HttpRequest, signal: AbortSignal, agent: Agent): Promise<HttpResponse> =>
     send(request, clientFor({ agent, signal, connectSignal: signal, host: socketHost(request.url) }));
@@ -41,8 +35,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
     } catch (error) {
       if (!closedConnectionCodes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
       try {
-        const response = await sendOnNewConnection(request, signal);
-        return { ...response, wasResent: true };
+        return { ...(await sendOnNewConnection(request, signal)), wasResent: true };
       } catch (secondError) {
         // A system error may mean that the second request was never sent. The first request may have taken effect, so its
         // error is thrown.
@@ -91,7 +84,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       try {
         if (proxy !== undefined) return await sendThroughProxy(request, signal, proxy);
         if (request.onNewConnection) return await sendOnNewConnection(request, signal);
-        const agent = keptAgentFor(url.protocol);
+        const agent = url.protocol === 'https:' ? keptAgents.https : keptAgents.http;
         const isUsed = Object.keys(agent.freeSockets).length > 0;
         const mayBeSentTwice = method !== 'POST';
         return await (isUsed && mayBeSentTwice ? sendOnKeptConnection : sendDirectly)(request, signal, agent);
@@ -100,7 +93,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       }
     },
     close() {
-      for (const agent of keptAgents.values()) agent.destroy();
+      for (const agent of Object.values(keptAgents)) agent.destroy();
       names.close();
     },
   };

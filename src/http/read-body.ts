@@ -6,40 +6,29 @@ import { TransportError } from './exchange.js';
 const chunksAtOnce = 64;
 
 /** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
-export function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
-    const decoder = new StringDecoder('utf8');
-    let text = '';
-    let pending: Buffer[] = [];
-    let length = 0;
-    let isRead = false;
-    const decode = () => {
+export async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
+  // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  let pending: Buffer[] = [];
+  let length = 0;
+  const closed = (cause?: unknown) =>
+    new TransportError(`The connection closed after ${length} bytes of the body`, { cause });
+  try {
+    for await (const chunk of message) {
+      length += chunk.length;
+      if (length > maxBytes) break;
+      pending.push(chunk);
+      if (pending.length < chunksAtOnce) continue;
       text += decoder.write(Buffer.concat(pending));
       pending = [];
-    };
-    const fail = (cause?: Error) => {
-      if (isRead) return;
-      reject(new TransportError(`The connection closed after ${length} bytes of the body`, { cause }));
-    };
-    message.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      pending.push(chunk);
-      if (pending.length === chunksAtOnce) decode();
-      if (length <= maxBytes) return;
-      const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
-      reject(new TransportError(problem, { transient: false }));
-      message.destroy();
-    });
-    message.on('end', () => {
-      if (!message.complete) return fail();
-      isRead = true;
-      decode();
-      // Some servers begin the body with a byte order mark, which JSON.parse rejects.
-      resolve((text + decoder.end()).replace(/^\uFEFF/, ''));
-    });
-    message.on('aborted', fail);
-    message.on('error', fail);
-    message.on('close', fail);
-  });
+    }
+  } catch (cause) {
+    throw closed(cause);
+  }
+  const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+  if (length > maxBytes) throw new TransportError(problem, { transient: false });
+  if (!message.complete) throw closed();
+  // Some servers begin the body with a byte order mark, which JSON.parse rejects.
+  return (text + decoder.end(Buffer.concat(pending))).replace(/^\uFEFF/, '');
 }

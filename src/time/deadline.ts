@@ -6,14 +6,10 @@ import type { Clock } from './clock.js';
  */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
-  #isCancelled = false;
-
-  get isCancelled(): boolean {
-    return this.#isCancelled;
-  }
+  isCancelled = false;
 
   cancel(): void {
-    this.#isCancelled = true;
+    this.isCancelled = true;
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }

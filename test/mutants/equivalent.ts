@@ -15,9 +15,9 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'src/http/read-body.ts',
-    source: "message.on('aborted', fail);",
-    change: '\'aborted\' → ""',
-    why: 'Node emits `error` and `close` after `aborted`, and each of them fails the read, too.',
+    source: 'if (!message.complete) throw closed();',
+    change: '!message.complete → false',
+    why: 'In every version of Node that runs the action, reading a body that ends early throws.',
   },
   {
     file: 'src/action/inputs/inputs.ts',
