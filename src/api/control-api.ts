@@ -109,8 +109,7 @@ export class ControlApi {
   /** Sends a single request. Before sending another, the caller must check whether the service created a key. */
   createKey(name: string, deadline: Deadline): Promise<MintedKey> {
     const body = JSON.stringify({ key_name: name });
-    const call: Call = { method: 'POST', path: 'api_keys', maxBytes, body };
-    return this.#attempt(call, deadline, parseMintedKey);
+    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body }, deadline, parseMintedKey);
   }
 
   keys(policy: RequestPolicy): Promise<KeyList> {
@@ -119,8 +118,9 @@ export class ControlApi {
 
   /** Sends a single request. Returns true if the response says that the key is revoked. */
   revokeKey(id: string, deadline: Deadline): Promise<boolean> {
-    const call: Call = { method: 'DELETE', path: `api_keys/${id}`, maxBytes };
-    return this.#attempt(call, deadline, (body) => parseRevoked(body, id));
+    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes }, deadline, (body) =>
+      parseRevoked(body, id),
+    );
   }
 
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */

@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
-import { findMissing } from './missing.js';
+import { findMissing, type Missing } from './missing.js';
 import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
 
 /** A key as the service lists it, without its secret. */
@@ -9,10 +9,9 @@ export interface Key extends ApiRecord {
   readonly name: string | undefined;
 }
 
-export interface KeyList {
+/** Only a list without `missing` proves that a key does not exist. */
+export interface KeyList extends Pick<Missing, 'missing'> {
   readonly keys: readonly Key[];
-  /** What the list leaves out, if anything. Only a whole list proves that a key does not exist. */
-  readonly missing: string | undefined;
 }
 
 /** A new key. The service sends the secret only in the response that creates the key. */
@@ -42,7 +41,6 @@ function parseKey(value: Json, place: string): Key {
 
 /** The post step receives the secret in an environment variable, which holds at most 128 KiB on Linux. */
 const maxSecretLength = 4_096;
-const maxDigits = 100;
 
 /** False for a text that the runner would obey as a command if a later step printed it. */
 export function isKeySecret(text: string): boolean {
@@ -51,7 +49,7 @@ export function isKeySecret(text: string): boolean {
 }
 
 export function isKeyId(text: string): boolean {
-  return /^\d+$/.test(text) && text.length <= maxDigits;
+  return /^\d{1,100}$/.test(text);
 }
 
 /** The response can contain the secret, so no error quotes the response. */

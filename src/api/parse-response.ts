@@ -17,6 +17,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const isEmpty = response.body.trim() === '';
   // A proxy may have sent the page in place of the service, as with a 502. Its demand for a login (407) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
+  // Any other 4xx proves that the service did not carry out the request.
+  const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
   const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) =>
     new RequestError(
       `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(request, response)}`,
@@ -25,7 +27,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
         transient,
         retryAfterMs: parseRetryAfter(response.headers, nowMs),
         // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
-        mayHaveTakenEffect: isPage || response.wasResent === true || !hasNoEffect(status),
+        mayHaveTakenEffect: isPage || response.wasResent === true || !isRejected,
         isPage,
       },
     );
@@ -57,11 +59,6 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   }
 }
 
-/** True if the status proves that the service did not carry out the request. */
-function hasNoEffect(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 425;
-}
-
 /** The response to a create can hold the new key. So only a 4xx is quoted, without words as long as a key. */
 function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
   if (method !== 'POST') return text;
@@ -71,15 +68,13 @@ function quotable(text: string, { method }: HttpRequest, { status }: HttpRespons
 
 /** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
 function serviceMessage(request: HttpRequest, response: HttpResponse): string {
-  const quote = (value: Json = '', max?: number) => sanitizeLine(quotable(toText(value), request, response), max);
   const json = parseJsonOrUndefined(response.body);
   const body = isObject(json) ? json : { message: json === undefined ? response.body : isText(json) ? json : '' };
   const fields = isObject(body['error']) ? body['error'] : body;
-  const first = (names: string[], max?: number) =>
-    quote(
-      names.map((name) => fields[name]).find((value) => (value ?? '') !== ''),
-      max,
-    );
+  const first = (names: string[], max?: number) => {
+    const value = names.map((name) => fields[name]).find((each) => (each ?? '') !== '') ?? '';
+    return sanitizeLine(quotable(toText(value), request, response), max);
+  };
   const message = first(['message', 'detail', 'error', 'error_description', 'title']);
   const code = first(['code', 'error_code', 'type'], 60);
   return `${message && `: ${message}`}${code && ` (code ${code})`}`;

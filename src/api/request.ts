@@ -76,7 +76,10 @@ export async function sendRequest(
       await resend.hold();
       response = await send({ ...request, onNewConnection: true }, access.requestTimeout);
     }
-    if (response === undefined) throw requestTimedOut(access);
+    if (response === undefined) {
+      const input = access.requestTimeoutInput === undefined ? '' : ` (${access.requestTimeoutInput})`;
+      throw new TransportError(`No complete response within ${formatDuration(access.requestTimeout)}${input}`);
+    }
     response = redactResponse(response, access.apiKey);
   } catch (error) {
     logOutcome(error instanceof Error ? error.message : String(error));
@@ -88,11 +91,6 @@ export async function sendRequest(
   const id = method === 'POST' ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
   logOutcome(`status ${response.status}${id}`);
   return response;
-}
-
-function requestTimedOut({ requestTimeout, requestTimeoutInput }: Access): TransportError {
-  const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
-  return new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
 }
 
 /** Removes the API key if the response repeats it. The runner would not mask part of a key in a shortened message. */

@@ -1,10 +1,7 @@
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
-/**
- * Returns the milliseconds until the next attempt, or undefined to give up. `errorCount`: how many errors of this kind the
- * request has had so far. Throttled responses (423, 429) and other errors are counted separately.
- */
+/** Milliseconds until the next attempt, or undefined to give up. `errorCount` counts throttled responses separately. */
 export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
 
 export interface RequestPolicy {
@@ -31,15 +28,12 @@ export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-/** The contract promises 5 attempts for each request. */
+/** The contract promises 5 attempts for each request, but retries of a 423 or 429 until the deadline. */
 const maxAttempts = 5;
 /** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests can reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
 
-/**
- * Exponential backoff with full jitter. Gives up after 5 attempts, but retries a 423 or 429 until the deadline. Throws if a
- * `Retry-After` ends after `deadline`.
- */
+/** Backoff with full jitter. Throws if a `Retry-After` ends after `deadline`. */
 export function exponentialBackoff(random: () => number, deadline?: Deadline): RetryRule {
   return (error, errorCount) => {
     if (!error.transient || (errorCount >= maxAttempts && !error.isThrottled)) return undefined;
@@ -48,24 +42,13 @@ export function exponentialBackoff(random: () => number, deadline?: Deadline): R
   };
 }
 
-/**
- * Returns a backoff delay: the fraction `share` (0 to 1) of a cap that doubles with each attempt. A random `share` (jitter)
- * keeps jobs from retrying in lockstep.
- */
-export function backoff(
-  attempts: number,
-  { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
-  share: number,
-): number {
+/** The fraction `share` of a cap that doubles with each attempt. A random share keeps jobs from retrying in lockstep. */
+export function backoff(attempts: number, { firstMs, maxMs }: typeof requestPauses, share: number): number {
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
 /** Returns an error if the pause ends after the deadline. `pause`: milliseconds until the `Retry-After` ends. */
-export function exceededRetryAfter(
-  error: RequestError,
-  { remaining }: Deadline,
-  pause = error.retryAfterMs ?? 0,
-): RetryAfterExceedsDeadline | undefined {
+export function exceededRetryAfter(error: RequestError, { remaining }: Deadline, pause = error.retryAfterMs ?? 0) {
   return pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
 }
 

@@ -63,21 +63,16 @@ export function readInputs<Name extends string, Run>(
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';
 
-const parseRunId = patternParser(/^[1-9]\d{0,19}$/, `is not a run id; ${notARunner}`);
-const parseRunAttempt = patternParser(/^[1-9]\d{0,2}$/, `is not an attempt number; ${notARunner}`);
-const parseRepositoryName = patternParser(/^[^/\s]+\/[^/\s]+$/, `is not owner/name; ${notARunner}`);
-
 export function readRun(reader: InputReader): WorkflowRun | undefined {
-  const id = reader.variable('GITHUB_RUN_ID', parseRunId);
-  const attempt = reader.variable('GITHUB_RUN_ATTEMPT', parseRunAttempt, '1');
-  const repository = reader.variable('GITHUB_REPOSITORY', parseRepositoryName);
+  const read = (name: string, pattern: RegExp, expected: string, fallback?: string) =>
+    reader.variable(name, patternParser(pattern, `is not ${expected}; ${notARunner}`), fallback);
+  const id = read('GITHUB_RUN_ID', /^[1-9]\d{0,19}$/, 'a run id');
+  const attempt = read('GITHUB_RUN_ATTEMPT', /^[1-9]\d{0,2}$/, 'an attempt number', '1');
+  const repository = read('GITHUB_REPOSITORY', /^[^/\s]+\/[^/\s]+$/, 'owner/name');
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY_ID: repositoryId = '' } = reader.environment;
   if (id === undefined || attempt === undefined || repository === undefined) return undefined;
-  return {
-    id,
-    attempt: Number(attempt),
-    fingerprint: repositoryFingerprint(server || 'https://github.com', repositoryId || repository),
-  };
+  const fingerprint = repositoryFingerprint(server || 'https://github.com', repositoryId || repository);
+  return { id, attempt: Number(attempt), fingerprint };
 }
 
 /** The runner sets both variables, and no step can change them for other steps. */

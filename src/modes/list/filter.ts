@@ -37,11 +37,7 @@ const maxPatternLength = 256;
 export class BadFilter extends Error {}
 
 /** `unsupported`: the fields that this mode rejects, each with the reason. */
-export function parseFilter(
-  text: string,
-  fields: readonly string[],
-  unsupported: Readonly<Record<string, string>> = {},
-): Filter {
+export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
@@ -76,8 +72,9 @@ export function parseFilter(
       );
     if (pattern.length > maxPatternLength)
       throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);
-    const otherCase = wordInOtherCase(field, pattern);
-    if (otherCase !== undefined) throw bad(column, `${field} is case-sensitive; write ${otherCase}`);
+    const word = pattern.toLowerCase();
+    if (word !== pattern && documentedWords[field]?.includes(word))
+      throw bad(column, `${field} is case-sensitive; write ${word}`);
     // Services often add actions, but rarely statuses. So an unknown action gets no warning.
     if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
       warnings.push(
@@ -89,15 +86,7 @@ export function parseFilter(
 }
 
 /** The API documents the values of these two fields of an operation. */
-const documentedWords = new Map<string, readonly string[]>([
-  ['status', knownStatuses],
-  ['action', operationActions],
-]);
-
-function wordInOtherCase(field: string, pattern: string): string | undefined {
-  const words = documentedWords.get(field) ?? [];
-  return words.includes(pattern) ? undefined : words.find((word) => word === pattern.toLowerCase());
-}
+const documentedWords: Record<string, readonly string[]> = { status: knownStatuses, action: operationActions };
 
 /** Quotes up to 80 characters of the line, and points to the error with a `^` below. */
 function markColumn(line: string, at: number): string {

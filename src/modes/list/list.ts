@@ -48,10 +48,7 @@ export interface ListResult<T extends ApiRecord = ApiRecord> {
   readonly warnings: string[];
 }
 
-export async function listKeys(
-  { olderThan, ...settings }: ListKeysSettings,
-  collaborators: Collaborators,
-): Promise<ListResult<Key>> {
+export async function listKeys({ olderThan, ...settings }: ListKeysSettings, collaborators: Collaborators) {
   const { api, deadline } = collaborators;
   const { keys, missing } = await api.keys(defaultPolicy(collaborators));
   const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.epochMsForAges(deadline.clock) - olderThan;
@@ -78,15 +75,12 @@ export async function listOperations(
   return conclude('operation', await collect(read, settings, collaborators), settings);
 }
 
-/** The service lists the newest operations first, so the first operation created before `sinceMs` ends the list. */
-async function* takeSince(
-  pages: AsyncIterable<Page<Operation>>,
-  sinceMs: () => number,
-): AsyncGenerator<Page<Operation>> {
+/** The service lists the newest operations first, so the first operation created before `since` ends the list. */
+async function* takeSince(pages: AsyncIterable<Page<Operation>>, since: () => number): AsyncGenerator<Page<Operation>> {
   let known: number | undefined;
   for await (const page of pages) {
     // Only a response shows the service's clock, so the time is read after the first page.
-    known ??= sinceMs();
+    known ??= since();
     const begin = known;
     const older = page.records.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
     if (older < 0) yield page;
@@ -98,10 +92,7 @@ async function* takeSince(
 }
 
 /** A fan-out must not miss projects silently. So the list is read again if the service could not read all projects. */
-export async function listProjects(
-  { shard, orgId, ...settings }: ListProjectsSettings,
-  collaborators: Collaborators,
-): Promise<ListResult> {
+export async function listProjects({ shard, orgId, ...settings }: ListProjectsSettings, collaborators: Collaborators) {
   const { api, deadline } = collaborators;
   const { retry, onRetry } = defaultPolicy(collaborators);
   const read = (policy: RequestPolicy) => api.projects(policy, orgId);

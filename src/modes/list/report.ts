@@ -1,5 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { maxRecordsBytes, type StepReport } from '../../action/publish.js';
+import { maxRecordsBytes, type Output, type StepReport } from '../../action/publish.js';
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
 import { keyRow } from '../../keys/report.js';
@@ -13,59 +13,38 @@ import type { ListProjectsSettings, ListResult, ListSettings, Noun } from './lis
 import { splitIntoBatches } from './shards.js';
 
 export function listKeysReport(result: ListResult<Key>): StepReport {
-  const { records } = result;
-  const ids = records.map(({ id }) => id);
-  return {
-    ...commonReport('key', result),
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      { name: 'key-ids', value: printJson(ids), rank: 2 },
-      { name: 'keys', value: recordsForOutput(records), rank: 1, holdsRecords: true },
-    ],
-    details: truncatedTable(['Key', 'Name', 'Created', 'Last used'], records, (key) => {
-      const { id, name, created, lastUsed } = keyRow(key);
-      return [id, name, created, lastUsed].map(codeHtml);
-    }),
-  };
+  const details = truncatedTable(['Key', 'Name', 'Created', 'Last used'], result.records, (key) => {
+    const { id, name, created, lastUsed } = keyRow(key);
+    return [id, name, created, lastUsed].map(codeHtml);
+  });
+  return { ...commonReport('key', result), details };
 }
 
 export function listOperationsReport(
   result: ListResult<Operation>,
-  _settings: ListSettings,
+  _: ListSettings,
   { nowMs }: ReportFacts,
 ): StepReport {
   const { records } = result;
-  const ids = records.map(({ id }) => id);
   return {
-    ...commonReport('operation', result),
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      { name: 'operation-id', value: ids[0] ?? '' },
-      { name: 'operation-ids', value: printJson(ids), rank: 2 },
-      { name: 'operations', value: recordsForOutput(records), rank: 1, holdsRecords: true },
-    ],
+    ...commonReport('operation', result, { name: 'operation-id', value: records[0]?.id ?? '' }),
     details: operationTable(records, (one) => operationTexts(one, nowMs)),
   };
 }
 
 export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
   const { records } = result;
-  // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
     const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
+  const report = commonReport('project', result);
   return {
-    ...commonReport('project', result),
+    ...report,
     alternativeToResultFile: ', or set shard to split the list across matrix jobs',
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      { name: 'project-ids', value: printJson(ids), rank: 2 },
-      { name: 'projects', value: recordsForOutput(records), rank: 1, holdsRecords: true },
-      { name: 'batches', value: printJson(splitIntoBatches(ids, maxBatches)), rank: 3 },
-    ],
+    outputs: [...report.outputs, { name: 'batches', value: printJson(splitIntoBatches(ids, maxBatches)), rank: 3 }],
     details: tallyLine(records, 'region', 'region_id') + tallyLine(records, 'version', 'pg_version') + table,
   };
 }
@@ -75,8 +54,9 @@ const whatToDo = {
   match: 'See the summary, or the result file (the output result-file has its path).',
 };
 
-function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }: ListResult) {
+function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }: ListResult, ...others: Output[]) {
   const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
+  // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
   const head = { mode: `list-${noun}s`, status: verdict, count: records.length, [`${noun}_ids`]: ids };
   return {
@@ -88,6 +68,12 @@ function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }
         ? undefined
         : `Found ${number}${nameFirst(noun, records)}. With “fail-on: ${verdict}”, this fails the step. ${whatToDo[verdict]}`,
     warnings,
+    outputs: [
+      { name: 'count', value: String(ids.length) },
+      ...others,
+      { name: `${noun}-ids`, value: printJson(ids), rank: 2 },
+      { name: `${noun}s`, value: recordsForOutput(records), rank: 1, holdsRecords: true },
+    ],
     result: printResult(head, `${noun}s`, records),
   };
 }
@@ -143,11 +129,7 @@ function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
   return text;
 }
 
-function* printResult(
-  head: Readonly<Record<string, unknown>>,
-  name: string,
-  records: readonly ApiRecord[],
-): Generator<string> {
+function* printResult(head: object, name: string, records: readonly ApiRecord[]): Generator<string> {
   yield `${printJson(head).slice(0, -1)},${JSON.stringify(name)}:`;
   yield* printArray(records);
   yield '}';

@@ -1,7 +1,7 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { listKeysNamed, type RevocationResult, revokeEach, UserError } from '../../keys/revocation.js';
+import { listKeysNamed, revokeEach, UserError } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { defaultPolicy } from '../default-policy.js';
@@ -9,10 +9,7 @@ import type { Collaborators } from '../mode.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 
-export async function revokeKeys(
-  settings: RevokeKeySettings,
-  collaborators: Collaborators,
-): Promise<RevocationResult[]> {
+export async function revokeKeys(settings: RevokeKeySettings, collaborators: Collaborators) {
   const { api, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const keys = 'ids' in settings ? settings.ids.map((id) => ({ id })) : await onlyKeyNamed(settings.name, api, policy);

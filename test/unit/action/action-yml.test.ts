@@ -26,7 +26,8 @@ test('action.yml lists exactly the outputs that the code sets', () => {
     readdirSync('src', { encoding: 'utf8', recursive: true })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join('src', file), 'utf8'))
-      .flatMap((text) => [...text.matchAll(/\{\s*name: '([a-z-]+)', value:/g)].map(([, name = '']) => name)),
+      .flatMap((text) => [...text.matchAll(/\{\s*name: (?:'|`(\$\{noun\}))([a-z-]+)['`], value:/g)])
+      .flatMap(([, noun, name = '']) => (noun ? ['key', 'operation', 'project'] : ['']).map((start) => start + name)),
   );
   expect([...set].sort()).toEqual(Object.keys(manifest.outputs).sort());
 });
