@@ -18,14 +18,12 @@ export interface World {
   readonly random: () => number;
   /** True once the process has reported a crash. A later success must not replace that report. */
   readonly isReported: () => boolean;
-  /** Cancelled when the runner cancels the step. */
   readonly cancellation: Cancellation;
 }
 
 /** The main step or the post step. `run` and `reportError` resolve to true if the step should be marked as successful. */
 export interface Work {
   run(world: World): Promise<boolean>;
-  /** Reports the error that ended `run`. */
   reportError(error: unknown, world: World): Promise<boolean>;
   /** Called for SIGINT, SIGTERM and SIGBREAK, which the runner sends to cancel the step. */
   onSignal(cancellation: Cancellation): void;

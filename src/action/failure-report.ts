@@ -7,7 +7,6 @@ import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
 import { ResultFileError, type StepReport } from './publish.js';
 
-/** Reports invalid inputs, an unwritable result file, or a bug in the action. */
 export function errorReport(error: unknown): StepReport {
   const report = (headline: string, text: string) => ({ status: 'error', succeeded: false, headline, error: text });
   const message = errorMessage(error);
@@ -23,10 +22,7 @@ export function errorReport(error: unknown): StepReport {
   );
 }
 
-/**
- * Reports an error that ended a mode without a result. Rethrows an unexpected error, because that is a bug in the action.
- * `timeout` is in milliseconds. `hasProjectId` is true if the mode has the input `project-id`.
- */
+/** Reports an error that ended a mode. Rethrows an unexpected error, because that is a bug in the action. */
 export function failureReport(error: unknown, timeout: number, hasProjectId = false): StepReport {
   const report = { status: 'error', succeeded: false, headline: 'Failed' };
   // The contract promises that a cancelled step has no error annotation.

@@ -1,9 +1,6 @@
 import { escapeHtml } from '../text/encodings.js';
 
-/**
- * Renders text from the service so that it cannot act as Markdown or HTML. GitHub does not parse Markdown in an HTML
- * block without empty lines, and creates no links or mentions inside `<code>`.
- */
+/** GitHub parses no Markdown in an HTML block without empty lines, and creates no links or mentions inside `<code>`. */
 export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
@@ -19,7 +16,6 @@ export const maxRows = 50;
 /** If the rows have at most this many bytes, the whole summary stays under 64 KiB. */
 const maxBytes = 44 * 1024;
 
-/** Renders the first rows, and a line about the omitted rows. */
 export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],

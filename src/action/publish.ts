@@ -142,7 +142,6 @@ const recordsLimits = {
 /** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. One step writes less than half of that. */
 const maxStepUnits = 400 * 1024;
 
-/** Returns the outputs to leave empty, because they exceed a limit. */
 function outputsToDrop(outputs: readonly Output[], isTooLarge: (value: string) => boolean): Set<Output> {
   const dropped = new Set(
     outputs.filter(({ value, holdsRecords }) => value === undefined || (holdsRecords && isTooLarge(value))),

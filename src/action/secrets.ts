@@ -16,9 +16,8 @@ export class Secrets {
   /** Also masks forms that a later step may print, and that the runner does not derive. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
-    const encode = (text: string, encoding: 'hex' | 'base64url') => Buffer.from(text).toString(encoding);
-    const hex = encode(secret, 'hex');
-    const inBase64 = [encode(secret, 'base64url'), encode(`Bearer ${secret}`, 'base64url')];
+    const hex = Buffer.from(secret).toString('hex');
+    const inBase64 = [secret, `Bearer ${secret}`].map((text) => Buffer.from(text).toString('base64url'));
     for (const form of [hex, hex.toUpperCase(), ...inBase64]) this.mask(form);
   }
 

@@ -1,34 +1,20 @@
 import { statSync, truncateSync } from 'node:fs';
 import * as core from '@actions/core';
 
-/** Everything that a step reads from the runner or sends to it. */
-export interface Toolkit {
-  input(name: string): string;
-  mask(secret: string): void;
-  info(line: string): void;
-  notice(message: string): void;
-  warning(message: string): void;
-  error(message: string): void;
-  debug(line: string): void;
-  output(name: string, value: string): void;
-  /** Saves a value for the post step. A later value of the same name replaces the earlier value. */
-  state(name: string, value: string): void;
-  /** Sets an environment variable for the later steps of the job. */
-  variable(name: string, value: string): void;
-  summary(markdown: string): Promise<void>;
-}
+export type Toolkit = typeof toolkit;
 
-export const toolkit: Toolkit = {
-  input: core.getInput,
+/** Everything that a step reads from the runner or sends to it. */
+export const toolkit = {
+  input: (name: string) => core.getInput(name),
   mask: core.setSecret,
-  info: (line) => core.info(escapeCommands(line)),
-  notice: (message) => core.notice(escapeCommands(message)),
-  warning: (message) => core.warning(escapeCommands(message)),
-  error: (message) => core.error(escapeCommands(message)),
-  debug: (line) => {
+  info: (line: string) => core.info(escapeCommands(line)),
+  notice: (message: string) => core.notice(escapeCommands(message)),
+  warning: (message: string) => core.warning(escapeCommands(message)),
+  error: (message: string) => core.error(escapeCommands(message)),
+  debug: (line: string) => {
     if (core.isDebug()) core.debug(escapeCommands(line));
   },
-  output: (name, value) => {
+  output: (name: string, value: string) => {
     const file = process.env['GITHUB_OUTPUT'];
     const size = file ? statSync(file).size : 0;
     try {
@@ -39,9 +25,11 @@ export const toolkit: Toolkit = {
       throw error;
     }
   },
-  state: core.saveState,
-  variable: core.exportVariable,
-  summary: async (markdown) => {
+  /** Saves a value for the post step. A later value of the same name replaces the earlier value. */
+  state: (name: string, value: string) => core.saveState(name, value),
+  /** Sets an environment variable for the later steps of the job. */
+  variable: (name: string, value: string) => core.exportVariable(name, value),
+  summary: async (markdown: string) => {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },
 };

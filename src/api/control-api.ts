@@ -29,7 +29,6 @@ const longBody = 2 ** 20;
 /** The contract promises a warning if the clocks differ by more. In milliseconds. */
 const maxClockSkew = 300_000;
 
-/** The client of the control API, with one method for each endpoint. */
 export class ControlApi {
   readonly #connection: Connection;
   /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
@@ -80,10 +79,7 @@ export class ControlApi {
     }, from);
   }
 
-  /**
-   * Pages of projects. The first request has no parameters but `org_id`, as documented. A cursor in the response leads to
-   * more pages.
-   */
+  /** The first request has no parameters but `org_id`, as documented. A cursor in the response leads to more pages. */
   projects(policy: RequestPolicy, orgId?: string): AsyncGenerator<Page<ApiRecord>> {
     const organization = orgId === undefined ? {} : { org_id: orgId };
     return this.#pages((cursor) => {

@@ -51,8 +51,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // Without an `error`, a repeated GET or DELETE would get the same response. A repeated POST creates a new key, whose
-    // response may be usable.
+    // Without an `error`, only a repeated POST can get another response: it creates a new key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
     throw toError(`status ${status} with an error in place of the list${serviceMessage(request, response)}`, true);

@@ -40,10 +40,7 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
   };
 }
 
-/**
- * Sends a request and logs its outcome. Removes the API key from the response. `resend`: when to give up a request without
- * a response, and send it once more on a new connection.
- */
+/** Sends a request and logs its outcome. Removes the API key from the response. */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,

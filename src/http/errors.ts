@@ -11,7 +11,6 @@ export class RequestError extends Error {
   readonly mayHaveTakenEffect: boolean;
   /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
   readonly isPage: boolean;
-  /** True if the host name does not exist. */
   readonly isUnknownHost: boolean;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
@@ -43,7 +42,6 @@ export class RequestError extends Error {
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
   Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isUnknownHost'>>;
 
-/** A `Retry-After` ends after the deadline. */
 export class RetryAfterExceedsDeadline extends RequestError {
   constructor(error: RequestError, remaining: number) {
     const asked = formatDuration(error.retryAfterMs ?? 0);

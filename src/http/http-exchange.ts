@@ -37,8 +37,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       try {
         return { ...(await sendOnNewConnection(request, signal)), wasResent: true };
       } catch (secondError) {
-        // A system error may mean that the second request was never sent. The first request may have taken effect, so its
-        // error is thrown.
+        // After a system error, the second request may not have been sent, but the first one may have taken effect.
         throw secondError instanceof TransportError ? secondError : error;
       }
     }

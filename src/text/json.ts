@@ -77,11 +77,6 @@ export function parseJsonOrUndefined(text: string): Json | undefined {
   }
 }
 
-/** Returns undefined if the value is not an object or does not have the property. */
-export function getProperty(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
-
 /** For a field without a value, some services send null, and others omit the field. */
 export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;

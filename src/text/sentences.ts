@@ -10,7 +10,6 @@ export function sentences(...texts: (string | false)[]): string {
   return texts.flatMap((text) => (text ? [sentence(text)] : [])).join(' ');
 }
 
-/** For example `1 key`, `2 keys`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -20,7 +19,6 @@ export function withLastError(what: string, cause: unknown): string {
   return cause instanceof Error ? `${what}. Last error: ${cause.message}` : what;
 }
 
-/** The message of a thrown value, which may be something other than an Error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,10 +8,7 @@ export interface Clock {
   schedule(time: number, callback: () => void): () => void;
 }
 
-/**
- * Maximum delay of a timer, in milliseconds. Node fires a timer with a longer delay after 1 ms:
- * https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
- */
+/** Node fires a timer with a longer delay after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 export const longestTimer = 2 ** 31 - 1;
 
 /** `now()` counts from the start of the process, so the deadline includes the time to load the bundle. */

@@ -1,9 +1,6 @@
 import type { Clock } from './clock.js';
 
-/**
- * Calls its listeners when the step is cancelled. A long wait adds thousands of listeners: with AbortController, a simulated
- * wait took twice as long (`npm run bench`).
- */
+/** With AbortController, a simulated wait took twice as long (`npm run bench`): it adds thousands of listeners. */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
   isCancelled = false;
@@ -21,7 +18,6 @@ export class Cancellation {
   }
 }
 
-/** The deadline expired before the result was known. */
 export class DeadlineExceeded extends Error {
   /** `cause`: the last error before the deadline, if there was one. */
   constructor(cause?: unknown) {
@@ -35,10 +31,7 @@ export class CancelledError extends Error {
   }
 }
 
-/**
- * Milliseconds for the handlers of signals, which need a turn of the event loop after long work. In the first turn, a timer
- * that is due at once would come before them.
- */
+/** Milliseconds for the handlers of signals after long work. A timer that is due at once would come before them. */
 export const turnOfLoop = 20;
 
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
@@ -74,10 +67,7 @@ export class Deadline {
     return new Deadline(this.clock, Math.min(this.expiresAt, time), this.cancellation);
   }
 
-  /**
-   * Returns the result of the work. Rejects with `DeadlineExceeded` if the deadline expires first, and with `CancelledError`
-   * on cancellation. A rejection does not wait for the work to stop, so no socket or proxy can delay the step.
-   */
+  /** An expiry or cancellation rejects at once, without waiting for the work to stop: no socket or proxy can delay it. */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());
     if (this.isExpired) return Promise.reject(new DeadlineExceeded());

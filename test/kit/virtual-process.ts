@@ -99,10 +99,10 @@ export class VirtualProcess {
 
   /** Once the process is over, nothing of it reaches the runner. */
   #guardedToolkit(): Toolkit {
-    type Call = (...args: unknown[]) => unknown;
+    type Call = (...args: never[]) => unknown;
     const guarded = Object.entries(this.#options.toolkit).map(([name, call]: [string, Call]) => [
       name,
-      (...args: unknown[]) => (this.isOver ? undefined : call(...args)),
+      (...args: never[]) => (this.isOver ? undefined : call(...args)),
     ]);
     return { ...Object.fromEntries(guarded), input: this.#options.toolkit.input };
   }

@@ -131,9 +131,8 @@ export class InputReader {
 
   /** True if the value differs from the default. */
   #isSet(name: InputName): boolean {
-    return !['', defaults[name]].includes(
-      this.input(name).replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase()),
-    );
+    const value = this.input(name).replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase());
+    return value !== '' && value !== defaults[name];
   }
 
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */

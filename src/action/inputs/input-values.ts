@@ -16,8 +16,6 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-const day = 86_400_000;
-
 export function durationParser({ zero = false, minMs = 0, maxDays = 24 } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
@@ -27,7 +25,7 @@ export function durationParser({ zero = false, minMs = 0, maxDays = 24 } = {}): 
       );
     if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
     if (ms < minMs) throw new BadValue(`is too short; expected at least ${minMs}ms`);
-    if (ms > maxDays * day) throw new BadValue(`is too long; expected at most ${maxDays} days`);
+    if (ms > maxDays * 86_400_000) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
 }

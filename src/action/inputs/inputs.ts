@@ -24,10 +24,7 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
   if (key.length >= minSecretLength) secrets.add(key);
 }
 
-/**
- * Reads all inputs. Throws one `BadInputs` that names all problems. The caller must already have masked the parent key.
- * `Run` is the type of the function that runs a mode.
- */
+/** Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
 export function readInputs<Name extends string, Run>(
   modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
   input: (name: string) => string,

@@ -3,8 +3,6 @@ import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { BadValue, parseOperationId } from './input-values.js';
 
-const maxFileBytes = 256 * 1024 * 1024;
-
 /** No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
   const text = readText(path);
@@ -33,7 +31,7 @@ function readText(path: string): string {
     const stat = statSync(path);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
-    if (stat.size > maxFileBytes) throw new BadValue('is larger than 256 MiB; expected one API response');
+    if (stat.size > 256 * 2 ** 20) throw new BadValue('is larger than 256 MiB; expected one API response');
     const bytes = readFileSync(path);
     // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;

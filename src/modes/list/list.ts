@@ -14,7 +14,6 @@ import { type Shard, shardNumber } from './shards.js';
 
 export interface ListSettings {
   readonly filter: Filter;
-  /** Maximum number of records. */
   readonly limit: number;
   /** False for the default limit, which cuts a list without a warning. */
   readonly isLimitSet: boolean;
@@ -124,13 +123,7 @@ async function collect<T extends ApiRecord>(
   const { deadline, log } = collaborators;
   const { clock } = deadline;
   const records: T[] = [];
-  let currentDeadline = deadline;
-  const policy = {
-    ...defaultPolicy(collaborators),
-    get deadline() {
-      return currentDeadline;
-    },
-  };
+  const policy = { ...defaultPolicy(collaborators) };
   let last: Page<T> = { records, cursor: undefined, missing: undefined, isUnavailable: false };
   let isFull = false;
   let read = 0;
@@ -144,7 +137,7 @@ async function collect<T extends ApiRecord>(
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
       isFull = records.length === limit;
       // That page may come late, or never. The step must end in time with the records that it has.
-      if (isFull) currentDeadline = deadline.within(deadline.remaining * 0.9);
+      if (isFull) policy.deadline = deadline.within(deadline.remaining * 0.9);
       if (clock.now() - loggedAt < progressIntervalMs) continue;
       loggedAt = clock.now();
       log.info(`Read ${read} records so far.`);

@@ -16,7 +16,6 @@ export async function revokeKeys(settings: RevokeKeySettings, collaborators: Col
   return revokeEach(keys, api, policy, log);
 }
 
-/** Returns at most one key. Throws if several keys have the name. */
 async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<readonly Key[]> {
   const { keys, missing } = await listKeysNamed(name, api, policy);
   const shown = sanitizeLine(name, 80);

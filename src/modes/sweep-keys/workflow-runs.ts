@@ -2,7 +2,7 @@ import { getOctokit } from '@actions/github';
 import { type HttpHeaders, userAgent } from '../../http/exchange.js';
 import { isTransientStatus } from '../../http/retry.js';
 import { parseRetryAfter } from '../../http/retry-after.js';
-import { getProperty } from '../../text/json.js';
+import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
 
@@ -10,7 +10,7 @@ interface OctokitError {
   readonly status: number;
   readonly message: string;
   /** Undefined if no response arrived. */
-  readonly response?: { readonly headers: HttpHeaders; readonly data: unknown };
+  readonly response?: { readonly headers: HttpHeaders; readonly data: Json };
 }
 
 /** This file is a separate bundle, with its own copy of each class. `instanceof` would fail, so failures are plain values. */
@@ -44,8 +44,8 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 }
 
 /** octokit returns an HTML page or a truncated body as a string. A string is not a run. */
-function parseRun(data: unknown, id: string): LookupOutcome {
-  const [found, status, attempt] = ['id', 'status', 'run_attempt'].map((name) => getProperty(data, name));
+function parseRun(data: Json, id: string): LookupOutcome {
+  const { id: found, status, run_attempt: attempt } = isObject(data) ? data : {};
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
     return lookupFailure('responded with something other than the requested run', { transient: true });
   return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
@@ -57,7 +57,7 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
     return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(errorMessage), 100)})`, {
       transient: true,
     });
-  const message = getProperty(response.data, 'message');
+  const message = isObject(response.data) ? response.data['message'] : undefined;
   if (typeof message !== 'string') {
     const page = typeof response.data === 'string' ? ' and a body that is not JSON' : '';
     return lookupFailure(`responded with status ${status}${page}`, { status, transient: true });
