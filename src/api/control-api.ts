@@ -10,14 +10,7 @@ import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoke
 import type { Log } from './log.js';
 import { type FetchPage, type ListPlace, type Page, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse } from './parse-response.js';
-import {
-  type ApiRecord,
-  type Operation,
-  pageDecoder,
-  parseOperation,
-  parseProject,
-  unexpectedShape,
-} from './records.js';
+import { type ApiRecord, pageDecoder, parseOperation, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
@@ -59,7 +52,7 @@ export class ControlApi {
     return this.serviceEpochMs(clock);
   }
 
-  async operation(projectId: string, id: string, policy: RequestPolicy): Promise<Operation> {
+  async operation(projectId: string, id: string, policy: RequestPolicy) {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
     return this.#get(path, policy, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
@@ -70,7 +63,7 @@ export class ControlApi {
   }
 
   /** Pages of operations, newest first. `from`: where an earlier read ended. */
-  operations(projectId: string, policy: RequestPolicy, from?: ListPlace): AsyncGenerator<Page<Operation>> {
+  operations(projectId: string, policy: RequestPolicy, from?: ListPlace) {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     const decode = pageDecoder('operations', (item, place) => parseOperation(item, place, projectId));
     return this.#pages((cursor) => {

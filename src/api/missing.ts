@@ -3,7 +3,6 @@ import { hasContent, isObject, type Json, toText } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import { joinFirst } from '../text/sentences.js';
 
-/** What a response says that its list leaves out. */
 export interface Missing {
   /** For a message: says what is missing, or why. Undefined if nothing is. */
   readonly missing: string | undefined;

@@ -82,10 +82,8 @@ function serviceMessage(request: HttpRequest, response: HttpResponse): string {
 /** Describes an HTML page. Returns undefined for any other response. */
 function describePage(request: HttpRequest, response: HttpResponse): string | undefined {
   const { headers, body } = response;
-  const isHtml =
-    /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000)) ||
-    /\bhtml\b/i.test(headers['content-type'] ?? '');
-  if (!isHtml) return undefined;
+  const hasTag = /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000));
+  if (!hasTag && !/\bhtml\b/i.test(headers['content-type'] ?? '')) return undefined;
   const title = quotable(/<title[^>]*>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1] ?? '', request, response);
   return `an HTML page${title && ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { isIP } from 'node:net';
 import { parseJsonOrUndefined } from '../text/json.js';
 import { lookupOptions, type NameLookup } from './connect.js';
@@ -16,21 +16,20 @@ const mark = '<name lookup>';
 /** Looks up names in child processes, because they can be killed. Concurrent lookups of a host share one process. */
 export function lookupInChild(): NameLookup {
   const lookups = new Map<string, Promise<readonly string[]>>();
-  const children = new Set<ChildProcess>();
+  const closing = new AbortController();
 
   const start = (host: string): Promise<readonly string[]> =>
     new Promise((resolve, reject) => {
       const args = [...process.execArgv, '-e', script, '--', mark, host, JSON.stringify(lookupOptions)];
       // On Node 20, NODE_EXTRA_CA_CERTS adds 45 ms to the start of a process, and a lookup needs no certificates.
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: undefined };
-      const child = execFile(process.execPath, args, { env, windowsHide: true }, (_, stdout) => {
-        children.delete(child);
+      const options = { env, windowsHide: true, signal: closing.signal, killSignal: 'SIGKILL' } as const;
+      execFile(process.execPath, args, options, (_, stdout) => {
         const result = parseResult(stdout.split(mark)[1] ?? '');
         if (typeof result !== 'string') return resolve(result);
         const error = new Error(`getaddrinfo ${result} ${host}`);
         reject(Object.assign(error, { code: result, syscall: 'getaddrinfo', hostname: host }));
       });
-      children.add(child);
     });
 
   return {
@@ -39,9 +38,7 @@ export function lookupInChild(): NameLookup {
       lookups.set(host, lookup);
       return lookup;
     },
-    close() {
-      for (const child of children) child.kill('SIGKILL');
-    },
+    close: () => closing.abort(),
   };
 }
 

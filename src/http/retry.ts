@@ -7,7 +7,6 @@ export type RetryRule = (error: RequestError, errorCount: number) => number | un
 export interface RequestPolicy {
   readonly deadline: Deadline;
   readonly retry: RetryRule;
-  /** Called before each retry. `pause`: milliseconds until the retry. */
   readonly onRetry?: (error: RequestError, pause: number) => void;
   readonly cooldown?: Cooldown;
   /** An attempt that has no response after so long gives up its request, and sends it once more when `hold` resolves. */

@@ -56,8 +56,8 @@ function markLongIntegers(text: string): string {
   return marked + text.slice(copied);
 }
 
-export function printJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent);
+export function printJson(value: unknown): string {
+  const text = JSON.stringify(value);
   return mark === undefined ? text : text.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
 

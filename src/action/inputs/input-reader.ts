@@ -86,7 +86,6 @@ export class InputReader {
     return this.text(name) === '' ? undefined : this.parse(name, parse);
   }
 
-  /** Rejects two inputs that exclude each other, if both are set. */
   rejectBoth(name: InputName, other: InputName): void {
     if (this.text(name) === '' || this.text(other) === '') return;
     this.#rejected.add(other);
@@ -129,7 +128,6 @@ export class InputReader {
       if (this.#isSet(name)) this.warnings.push(`${name} counts only ${when}, so it was ignored.`);
   }
 
-  /** True if the value differs from the default. */
   #isSet(name: InputName): boolean {
     const value = this.input(name).replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase());
     return value !== '' && value !== defaults[name];

@@ -54,17 +54,17 @@ export const parseBoolean: Parse<boolean> = (text) => {
 };
 
 /** Rejects the words that jq, JavaScript and Python print for a missing value. */
-export function rejectLeftover(text: string): void {
-  if (['null', 'undefined', 'None'].includes(text))
-    throw new BadValue(
-      'looks like the output of a failed jq command or template; check the step that should provide the value',
-    );
-}
+export const rejectLeftover: Parse<string> = (text) => {
+  if (!['null', 'undefined', 'None'].includes(text)) return text;
+  throw new BadValue(
+    'looks like the output of a failed jq command or template; check the step that should provide the value',
+  );
+};
 
 export const parseKeyId: Parse<string> = (text) => {
-  rejectLeftover(text);
   // A value of more than 15 characters may be the key itself instead of its id, so the message does not quote the value.
-  if (!/^\d+$/.test(text)) throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
+  if (!/^\d+$/.test(rejectLeftover(text)))
+    throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
   return text.replace(/^0+(?=\d)/, '');
 };
 
@@ -101,8 +101,7 @@ export const parseLimit: Parse<number> = (text) => {
 };
 
 export function parseOperationId(text: string): string {
-  rejectLeftover(text);
-  const id = text.toLowerCase();
+  const id = rejectLeftover(text).toLowerCase();
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
     throw new BadValue('is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
   return id;
@@ -115,8 +114,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     );
   if (!URL.canParse(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new BadValue('has an unsupported scheme; expected https');
+  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has an unsupported scheme; expected https');
   if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
     throw new BadValue(
       'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',

@@ -161,10 +161,8 @@ function conclude<T extends ApiRecord>(
   const mayBeCut = isCut || (records.length === limit && (cursor ?? missing) !== undefined);
   const warnings = missing === undefined ? [] : [incomplete];
   if (isLimitSet && mayBeCut) {
-    const what = isCut
-      ? 'truncated the list: more'
-      : 'may have truncated the list: the step does not know whether more';
-    warnings.push(`The setting “limit: ${limit}” ${what} ${noun}s match. Raise limit, or set it to 0 for all.`);
+    const what = isCut ? 'truncated the list:' : 'may have truncated the list: the step does not know whether';
+    warnings.push(`The setting “limit: ${limit}” ${what} more ${noun}s match. Raise limit, or set it to 0 for all.`);
   }
   return {
     verdict: contents === failOn ? contents : 'ok',

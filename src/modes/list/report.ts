@@ -106,7 +106,6 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
   return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
 }
 
-/** Number of records in one piece of the JSON. */
 const recordsAtOnce = 1_000;
 
 /** Prints a JSON array in pieces. Each record is in one piece, so that redaction finds every secret. */

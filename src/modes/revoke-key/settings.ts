@@ -7,7 +7,7 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
   reader.rejectBoth('key-id', 'key-name');
   return reader.text('key-name') === ''
     ? reader.complete({ ids: reader.parse('key-id', parseKeyIds) })
-    : reader.complete({ name: reader.parse('key-name', parseExactName) });
+    : reader.complete({ name: reader.parse('key-name', rejectLeftover) });
 }
 
 const parseKeyIds: Parse<string[]> = (text) =>
@@ -20,8 +20,3 @@ const parseKeyIds: Parse<string[]> = (text) =>
     jq: '.[].id',
     areNumbers: true,
   });
-
-const parseExactName: Parse<string> = (text) => {
-  rejectLeftover(text);
-  return text;
-};

@@ -11,10 +11,7 @@ import type { Collaborators } from '../mode.js';
 /** `gone`: GitHub does not find the run. `attempt`: the latest attempt, if GitHub sends its number. */
 export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
 
-export interface LookupFailure extends RequestErrorOptions {
-  readonly message: string;
-}
-
+export type LookupFailure = RequestErrorOptions & { readonly message: string };
 export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
 export interface WorkflowRuns {
@@ -29,9 +26,6 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
   return () => ({ find: async () => ({ failure }) });
 }
-
-/** Maps run ids to states. A run whose lookup failed has no entry. */
-type RunStates = ReadonlyMap<string, RunState>;
 
 const maxFailures = 3;
 /** A 404 is trusted only if a second request, sent after this time, confirms it. The contract promises this. */
@@ -53,8 +47,8 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** `old`: ids of the runs whose keys are old enough to be revoked if GitHub does not find the run. */
-  async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<RunStates> {
+  /** A failed lookup leaves no entry. `old`: runs whose keys are old enough to be revoked if GitHub finds no run. */
+  async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<ReadonlyMap<string, RunState>> {
     const own = { attempt: this.own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.own.id);
     if (others.length === 0 || !(await this.#canSeeOwnRun())) return new Map([[this.own.id, own]]);
@@ -65,7 +59,7 @@ export class RunLookups {
   }
 
   /** Requests each run again, because GitHub sometimes responds with 404 by mistake. */
-  async #confirmNotFound(ids: readonly string[]): Promise<RunStates> {
+  async #confirmNotFound(ids: readonly string[]): Promise<ReadonlyMap<string, RunState>> {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequestMs) {
@@ -100,7 +94,6 @@ export class RunLookups {
     return state !== undefined && state !== 'gone';
   }
 
-  /** Returns undefined if the lookup fails. */
   async #lookUp(id: string): Promise<RunState | undefined> {
     try {
       return await withRetries(() => this.#request(id), this.#policy);
