@@ -39,13 +39,7 @@ export interface ListProjectsSettings extends ListSettings {
 
 export type Noun = 'key' | 'operation' | 'project';
 
-export interface ListResult<T extends ApiRecord = ApiRecord> {
-  readonly verdict: 'ok' | 'empty' | 'match';
-  readonly records: readonly T[];
-  /** True if the default limit cut the list, or may have cut it. */
-  readonly isCutByDefault: boolean;
-  readonly warnings: string[];
-}
+export type ListResult<T extends ApiRecord = ApiRecord> = ReturnType<typeof conclude<T>>;
 
 export async function listKeys({ olderThan, ...settings }: ListKeysSettings, collaborators: Collaborators) {
   const { api, deadline } = collaborators;
@@ -62,10 +56,8 @@ export async function listKeys({ olderThan, ...settings }: ListKeysSettings, col
   return result;
 }
 
-export async function listOperations(
-  { projectId, since, ...settings }: ListOperationsSettings,
-  collaborators: Collaborators,
-): Promise<ListResult<Operation>> {
+export async function listOperations(settings: ListOperationsSettings, collaborators: Collaborators) {
+  const { projectId, since } = settings;
   const { api, deadline } = collaborators;
   const read = (policy: RequestPolicy) => {
     const pages = api.operations(projectId, policy);
@@ -152,7 +144,7 @@ function conclude<T extends ApiRecord>(
   noun: Noun,
   { records, cursor, missing }: Page<T>,
   { limit, isLimitSet, failOn }: ListSettings,
-): ListResult<T> {
+) {
   const incomplete = `The list of ${noun}s is incomplete: ${missing}.`;
   if (missing !== undefined && failOn !== undefined && records.length === 0)
     throw new UserError(`${incomplete} A matching ${noun} may be missing. Check the ${noun}s in the console.`);
@@ -164,9 +156,11 @@ function conclude<T extends ApiRecord>(
     const what = isCut ? 'truncated the list:' : 'may have truncated the list: the step does not know whether';
     warnings.push(`The setting “limit: ${limit}” ${what} more ${noun}s match. Raise limit, or set it to 0 for all.`);
   }
+  const verdict: 'ok' | 'empty' | 'match' = contents === failOn ? contents : 'ok';
   return {
-    verdict: contents === failOn ? contents : 'ok',
+    verdict,
     records: records.slice(0, limit),
+    /** True if the default limit cut the list, or may have cut it. */
     isCutByDefault: !isLimitSet && mayBeCut,
     warnings,
   };

@@ -1,8 +1,6 @@
-import type { Key } from '../../api/keys.js';
 import { fieldTime } from '../../api/records.js';
-import type { RequestError } from '../../http/errors.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
-import { type RevocationResult, revokeEach } from '../../keys/revocation.js';
+import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators, Services } from '../mode.js';
@@ -18,22 +16,8 @@ export interface SweepKeysSettings {
   readonly githubToken: string;
 }
 
-export interface SweepDecision extends KeyOrigin {
-  readonly key: Key;
-  /** True if the sweep revokes the key. */
-  readonly isOver: boolean;
-  readonly reason: string;
-}
-
-export interface SweepResult {
-  readonly decisions: readonly SweepDecision[];
-  /** Empty in a dry run. */
-  readonly revocations: readonly RevocationResult[];
-  /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
-  readonly others: { readonly ofOtherRepositories: number; readonly notOurs: number };
-  readonly failures: readonly RequestError[];
-  readonly listIsComplete: boolean;
-}
+export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
+export type SweepDecision = SweepResult['decisions'][number];
 
 /** A 404 is trusted only for older keys, because GitHub may not find a new run yet. The contract promises this. */
 const minAgeForNotFound = 3_600_000;
@@ -42,7 +26,7 @@ export async function sweepKeys(
   settings: SweepKeysSettings,
   collaborators: Collaborators,
   { workflowRuns, requestTimeout }: Omit<Services, 'postState'>,
-): Promise<SweepResult> {
+) {
   const runs = await workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
@@ -64,6 +48,7 @@ export async function sweepKeys(
   return {
     decisions,
     revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
+    /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: list.keys.length - made.length },
     failures: lookups.failures,
     listIsComplete: list.missing === undefined,
@@ -74,12 +59,12 @@ function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
   return new Set(keys.map(({ run }) => run.id));
 }
 
-/** `age`: milliseconds on the service's clock. A key without a creation time has age 0. */
+/** `isOver`: true if the sweep revokes the key. `age`: milliseconds on the service's clock, 0 without a creation time. */
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunState | undefined,
   { run: own, olderThan }: SweepKeysSettings,
-): Pick<SweepDecision, 'isOver' | 'reason'> {
+): { readonly isOver: boolean; readonly reason: string } {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
   if (state === 'gone') {
     if (age > minAgeForNotFound) return { isOver: true, reason: 'its run was not found' };

@@ -52,9 +52,9 @@ function parseRun(data: Json, id: string): LookupOutcome {
 }
 
 function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string): LookupOutcome {
-  const { status, message: errorMessage, response } = error;
+  const { status, response } = error;
   if (response === undefined)
-    return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(errorMessage), 100)})`, {
+    return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(error.message), 100)})`, {
       transient: true,
     });
   const message = isObject(response.data) ? response.data['message'] : undefined;
