@@ -1,12 +1,12 @@
 import { seededRandom } from '../control-plane/random.js';
 import { ControlApi } from '../src/api/control-api.js';
-import { silent } from '../src/api/log.js';
 import type { Exchange } from '../src/http/exchange.js';
 import { parseFilter } from '../src/modes/list/filter.js';
 import type { WaitSettings } from '../src/modes/wait-operation/target.js';
 import { waitOperation } from '../src/modes/wait-operation/waiter.js';
 import { Cancellation, Deadline } from '../src/time/deadline.js';
 import { VirtualClock } from '../test/virtual/clock.js';
+import { silent } from '../test/virtual/silent.js';
 import type { Figure } from './figure.js';
 import { type Bucket, Service } from './service.js';
 import { median, quantile } from './statistics.js';

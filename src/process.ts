@@ -29,7 +29,6 @@ export interface Work {
   onSignal(cancellation: Cancellation): void;
 }
 
-/** Runs the step with the real clock, network and toolkit, and sets the exit code of the process. */
 export function runAsProcess(work: Work, names?: NameLookup): void {
   // The process fails unless a result was confirmed, so a crash or an empty event loop is never treated as success.
   process.exitCode = 1;

@@ -8,7 +8,7 @@ import { type Deadline, DeadlineExceeded, turnOfLoop } from '../time/deadline.js
 import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import type { Log } from './log.js';
-import { type FetchPage, type ListPlace, type Page, pageSize, pages } from './paging.js';
+import { type ListPlace, type Page, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse } from './parse-response.js';
 import { type ApiRecord, pageDecoder, parseOperation, parseProject, unexpectedShape } from './records.js';
 import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
@@ -83,7 +83,7 @@ export class ControlApi {
     });
   }
 
-  #pages<T extends ApiRecord>(fetchPage: FetchPage<T>, from?: ListPlace): AsyncGenerator<Page<T>> {
+  #pages<T extends ApiRecord>(fetchPage: (cursor: string | undefined) => Promise<Page<T>>, from?: ListPlace) {
     const message =
       'A list may be incomplete: a page contained no new records, so the service may be ignoring the cursor. Compare the result with the console.';
     return pages(fetchPage, () => this.#warnOnce('pages', message), from);

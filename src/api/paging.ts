@@ -18,8 +18,6 @@ export interface Page<T> extends Missing {
   readonly cursor: string | undefined;
 }
 
-export type FetchPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
-
 /** Where a read goes on. The ids that it has seen grow with each page. */
 export interface ListPlace {
   readonly cursor: string | undefined;
@@ -33,7 +31,7 @@ export interface ListPlace {
  * missing. Each page repeats what earlier ones left out, so the latest page tells whether the list is whole.
  */
 export async function* pages<T extends { readonly id: string }>(
-  fetchPage: FetchPage<T>,
+  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
   onPageWithoutNew: () => void,
   { cursor: from, seenIds }: ListPlace = { cursor: undefined, seenIds: new Set() },
 ): AsyncGenerator<Page<T>> {

@@ -75,17 +75,16 @@ export function connectToFirst(
       queue.length = 0;
       for (const socket of pending) socket.destroy();
     };
-    const abort = () => {
+    const giveUp = (error: Error | undefined) => {
       end();
-      reject(new Error('The connection attempt was aborted'));
+      reject(error);
     };
+    const abort = () => giveUp(new Error('The connection attempt was aborted'));
     const tryNext = () => {
       cancelNext();
       const address = queue.shift();
       if (address === undefined) {
-        if (pending.size > 0) return;
-        end();
-        reject(errors.length === 1 ? errors[0] : new AggregateError(errors));
+        if (pending.size === 0) giveUp(errors.length === 1 ? errors[0] : new AggregateError(errors));
         return;
       }
       const socket = connect(address);

@@ -5,8 +5,7 @@ const maxMs = 366 * 86_400_000;
 
 /** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
 export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
-  const header = headers['retry-after']?.trim();
-  if (header === undefined || header === '') return undefined;
+  const header = headers['retry-after']?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(header)) return Math.min(Number(header) * 1_000, maxMs);
   const until = parseHttpDate(header);
   if (until === undefined) return undefined;

@@ -74,11 +74,9 @@ async function* takeSince(pages: AsyncIterable<Page<Operation>>, since: () => nu
     known ??= since();
     const begin = known;
     const older = page.records.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
-    if (older < 0) yield page;
-    else {
-      const missing = page.isUnavailable ? page.missing : undefined;
-      return yield { ...page, missing, records: page.records.slice(0, older), cursor: undefined };
-    }
+    const missing = page.isUnavailable ? page.missing : undefined;
+    if (older >= 0) return yield { ...page, missing, records: page.records.slice(0, older), cursor: undefined };
+    yield page;
   }
 }
 
@@ -102,8 +100,6 @@ export async function listProjects({ shard, orgId, ...settings }: ListProjectsSe
     await deadline.sleep(pause);
   }
 }
-
-const progressIntervalMs = 10_000;
 
 /** Returns the records that the filter admits, up to the first page that shows whether there are more than `limit`. */
 async function collect<T extends ApiRecord>(
@@ -130,7 +126,7 @@ async function collect<T extends ApiRecord>(
       isFull = records.length === limit;
       // That page may come late, or never. The step must end in time with the records that it has.
       if (isFull) policy.deadline = deadline.within(deadline.remaining * 0.9);
-      if (clock.now() - loggedAt < progressIntervalMs) continue;
+      if (clock.now() - loggedAt < 10_000) continue;
       loggedAt = clock.now();
       log.info(`Read ${read} records so far.`);
     }

@@ -63,8 +63,7 @@ export class RunLookups {
     if (ids.length === 0) return new Map();
     const { deadline } = this.#policy;
     if (deadline.remaining <= untilSecondRequestMs) {
-      const message = 'no time was left for a second lookup of the runs that GitHub did not find';
-      this.failures.push(new RequestError(message, { transient: false }));
+      this.#fail('no time was left for a second lookup of the runs that GitHub did not find');
       return new Map();
     }
     await deadline.sleep(untilSecondRequestMs);
@@ -87,10 +86,7 @@ export class RunLookups {
   /** A 404 for another run is trusted only if the token can read the current run. */
   async #canSeeOwnRun(): Promise<boolean> {
     const state = await this.#lookUp(this.own.id);
-    if (state === 'gone') {
-      const message = 'github-token cannot read the current run';
-      this.failures.push(new RequestError(message, { transient: false, status: 404 }));
-    }
+    if (state === 'gone') this.#fail('github-token cannot read the current run');
     return state !== undefined && state !== 'gone';
   }
 
@@ -98,14 +94,16 @@ export class RunLookups {
     try {
       return await withRetries(() => this.#request(id), this.#policy);
     } catch (error) {
-      const isTimeout = error instanceof DeadlineExceeded;
-      const message = "GitHub did not respond within half of the step's timeout";
-      // No time for lookups is left, so a retry cannot help.
-      const failure = isTimeout ? new RequestError(withLastError(message, error.cause), { transient: false }) : error;
-      if (!(failure instanceof RequestError)) throw failure;
-      this.failures.push(failure);
+      if (error instanceof RequestError) this.failures.push(error);
+      else if (!(error instanceof DeadlineExceeded)) throw error;
+      else this.#fail(withLastError("GitHub did not respond within half of the step's timeout", error.cause));
       return undefined;
     }
+  }
+
+  /** Ends all lookups. Without a permission or time for them, a retry cannot help. */
+  #fail(message: string): void {
+    this.failures.push(new RequestError(message, { transient: false }));
   }
 
   async #request(id: string): Promise<RunState> {

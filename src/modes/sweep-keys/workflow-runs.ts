@@ -75,12 +75,10 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
 function rateLimitDelay(headers: HttpHeaders, message: string, nowMs: number): number | undefined {
   const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message);
   if (!isLimit) return undefined;
-  const retryAfterMs = parseRetryAfter(headers, nowMs);
-  if (retryAfterMs !== undefined) return retryAfterMs;
   // If the response gives no time, GitHub asks clients to wait at least one minute:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
-  return Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs);
+  return parseRetryAfter(headers, nowMs) ?? (Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs));
 }
 
 function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): LookupOutcome {

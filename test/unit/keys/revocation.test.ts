@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
-import { silent } from '../../../src/api/log.js';
 import { type Exchange, type HttpResponse, TransportError } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { includesKey, Revocation } from '../../../src/keys/revocation.js';
 import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
+import { silent } from '../../virtual/silent.js';
 
 type Response = number | string | Partial<HttpResponse> | Error;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { silent } from '../../../../src/api/log.js';
 import { KeyRegister } from '../../../../src/modes/post/key-register.js';
 import { VirtualClock } from '../../../virtual/clock.js';
+import { silent } from '../../../virtual/silent.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { silent } from '../../../../src/api/log.js';
 import { RequestError } from '../../../../src/http/errors.js';
 import { Pace } from '../../../../src/modes/wait-operation/pace.js';
 import { PollFailures } from '../../../../src/modes/wait-operation/poll-failures.js';
 import { ProgressLog } from '../../../../src/modes/wait-operation/progress-log.js';
 import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
 import { VirtualClock } from '../../../virtual/clock.js';
+import { silent } from '../../../virtual/silent.js';
 
 test('no poll of an operation precedes the end of its Retry-After, even if another failure ended the wait', () => {
   const clock = new VirtualClock();

@@ -1,0 +1,3 @@
+import type { Log } from '../../src/api/log.js';
+
+export const silent: Log = { info() {}, warning() {}, debug() {} };
