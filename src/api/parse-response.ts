@@ -17,7 +17,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const isEmpty = response.body.trim() === '';
   // A proxy may have sent the page in place of the service, as with a 502. Its demand for a login (407) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
-  // Any other 4xx proves that the service did not carry out the request.
+  // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
   const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) =>
     new RequestError(

@@ -44,9 +44,8 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   const { id, status, project_id } = value;
   if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'an operation id', id);
   if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a string', status);
-  if (!isAbsent(project_id) && toText(project_id) !== projectId) {
+  if (!isAbsent(project_id) && toText(project_id) !== projectId)
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);
-  }
   return { id: id.toLowerCase(), status, record: value };
 }
 

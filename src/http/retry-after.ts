@@ -12,7 +12,7 @@ export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | u
   return Math.min(Math.max(0, until - (parseDateHeader(headers) ?? nowMs)), maxMs);
 }
 
-/** Returns the `Date` header, the time on the service's clock, in milliseconds since 1970. */
+/** The time on the service's clock, in milliseconds since 1970. */
 export function parseDateHeader(headers: HttpHeaders): number | undefined {
   return parseHttpDate(headers['date']?.trim() ?? '');
 }

@@ -31,7 +31,7 @@ export class CancelledError extends Error {
   }
 }
 
-/** Milliseconds for the handlers of signals after long work. A timer that is due at once would come before them. */
+/** Milliseconds for the handlers of signals after long work. In the first turn, a timer due at once comes before them. */
 export const turnOfLoop = 20;
 
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
@@ -67,7 +67,7 @@ export class Deadline {
     return new Deadline(this.clock, Math.min(this.expiresAt, time), this.cancellation);
   }
 
-  /** An expiry or cancellation rejects at once, without waiting for the work to stop: no socket or proxy can delay it. */
+  /** Rejects at expiry or cancellation, without waiting for the work to stop, so no socket or proxy can delay the step. */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());
     if (this.isExpired) return Promise.reject(new DeadlineExceeded());

@@ -41,7 +41,6 @@ const tokenInput = 'github-token';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The message names every invalid input of the step. */
 export class BadInputs extends Error {}
 
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */

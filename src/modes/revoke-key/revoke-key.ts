@@ -25,10 +25,9 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
       `${keys.length} keys are named ${shown}: ${ids}. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   }
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new UserError(
       `The list of keys is incomplete: the response reports more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
-  }
   return keys;
 }
