@@ -49,6 +49,10 @@ interface History {
   readonly byId: Map<string, Operation>;
 }
 
+export function wasAlive({ createdAt, revokedAt = Number.POSITIVE_INFINITY }: ApiKey, at: number): boolean {
+  return createdAt <= at && at < revokedAt;
+}
+
 const secretAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const dayMs = 86_400_000;
 /** The youngest age of an invented operation, and the longest gap between two. */
@@ -65,7 +69,7 @@ export class Account {
   readonly #secrets: Random;
   #nextKeyId: bigint;
   readonly #pastOperations: number;
-  readonly #startedAt: number;
+  protected readonly startedAt: number;
   readonly #projects = new Map<string, Project>();
   readonly #projectTimeline = new Timeline<Project>();
   #projectsJson: string | undefined;
@@ -74,7 +78,7 @@ export class Account {
     this.clock = options.clock;
     this.#random = seededRandom(options.seed);
     this.#pastOperations = options.operations;
-    this.#startedAt = this.clock.now();
+    this.startedAt = this.clock.now();
     this.#secrets = seededRandom(options.seed + 1);
     this.#nextKeyId = options.firstKeyId;
     this.apiKey = this.addKey('console', options.apiKey).key;
@@ -108,8 +112,8 @@ export class Account {
   }
 
   /** Oldest first. */
-  aliveKeys(name?: string): ApiKey[] {
-    const alive = [...this.#keys.values()].filter((key) => key.revokedAt === undefined);
+  aliveKeys(name?: string, at = this.clock.now()): ApiKey[] {
+    const alive = [...this.#keys.values()].filter((key) => wasAlive(key, at));
     return name === undefined ? alive : alive.filter((key) => key.name === name);
   }
 
@@ -183,10 +187,10 @@ export class Account {
     history?.byId.delete(operation.id);
   }
 
-  /** One that the API shows now. */
-  operation(projectId: string, id: string): Operation | undefined {
+  /** One that the API shows at that time. */
+  operation(projectId: string, id: string, at = this.clock.now()): Operation | undefined {
     const operation = this.#historyOf(projectId)?.byId.get(id);
-    return operation && isVisible(operation, this.clock.now()) ? operation : undefined;
+    return operation && isVisible(operation, at) ? operation : undefined;
   }
 
   /** The word that the API shows now. */
@@ -227,7 +231,7 @@ export class Account {
       const random = seededRandom(project.seed);
       for (let count = this.#pastOperations; count > 0; count--) {
         const ageMs = count * pastGapMs + integerBelow(random, pastGapMs);
-        this.#insertOperation(projectId, project.history, this.#startedAt, inventPast(random, ageMs), random);
+        this.#insertOperation(projectId, project.history, this.startedAt, inventPast(random, ageMs), random);
       }
     }
     return project.history;

@@ -3,7 +3,7 @@ import { type Endpoint, endpoints } from './routes.js';
 
 const whats =
   `hang, hang-mid-body, cut, cut-mid-body, reset, delay=MS, drip=MS, bad-json, empty-body, html, redirect=URL,
-             endless-body, close-on-next-request, not-done, done-later=MS`.replaceAll(/\s+/g, ' ');
+             endless-body, partial-list, close-on-next-request, not-done, done-later=MS`.replaceAll(/\s+/g, ' ');
 
 /** A rule as it is written on a command line; throws an Error that says what is wrong with it. */
 export function parseFault(text: string): FaultRule {
@@ -66,6 +66,7 @@ const bareFaults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['bad-json', { kind: 'bad-json' }],
   ['empty-body', { kind: 'empty-body' }],
   ['html', { kind: 'html' }],
+  ['partial-list', { kind: 'partial-list', announcedBy: 'link' }],
   ['endless-body', { kind: 'endless-body' }],
   ['close-on-next-request', { kind: 'close-on-next-request' }],
 ]);

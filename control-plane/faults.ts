@@ -38,6 +38,8 @@ export type DamagingFault =
   | { readonly kind: 'bad-json' }
   | { readonly kind: 'empty-body' }
   | { readonly kind: 'endless-body' }
+  /** Older operations or projects are left out, and the response says that there are more, but not how to get them. */
+  | { readonly kind: 'partial-list'; readonly announcedBy: 'link' | 'next_cursor' | 'unavailable_project_ids' }
   /** This response is whole, but its socket closes when the next request arrives on it. */
   | { readonly kind: 'close-on-next-request' };
 

@@ -23,6 +23,7 @@ import { Exchanges } from './exchanges.js';
 import { FaultPlan, type FaultRule } from './faults.js';
 import { type NotShown, plainest } from './not-shown.js';
 import { ControlPlane, type NewOperations, type PlaneAnswer } from './plane.js';
+import type { Replica } from './replica.js';
 import { basePath } from './routes.js';
 import { type ServerOptions, startServer } from './server.js';
 
@@ -37,6 +38,7 @@ export type { NotShown } from './not-shown.js';
 export type { Operation, OperationPlan } from './operation.js';
 export type { PlaneAnswer, PlaneRequest } from './plane.js';
 export { ControlPlane } from './plane.js';
+export type { Replica } from './replica.js';
 export type { Endpoint } from './routes.js';
 export { basePath } from './routes.js';
 export type { WireStep } from './wire-script.js';
@@ -53,6 +55,9 @@ export interface ControlPlaneOptions {
   /** The following ids count up. A bigint or digits may be beyond 2^53. */
   readonly firstKeyId?: number | bigint | string;
   readonly notShown?: Partial<NotShown>;
+  /** Default: none, so that each response shows the truth. */
+  readonly replicas?: readonly Replica[];
+  readonly replicasAuthenticate?: boolean;
   /** The course of operations that a request starts. */
   readonly newOperations?: NewOperations;
   readonly faults?: readonly FaultRule[];
@@ -98,6 +103,8 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     firstKeyId: BigInt(options.firstKeyId ?? 1),
     notShown: { ...plainest, ...options.notShown },
     newOperations: options.newOperations ?? {},
+    replicas: options.replicas ?? [],
+    replicasAuthenticate: options.replicasAuthenticate ?? false,
   });
   const faults = new FaultPlan(seed, options.faults);
   const exchanges = new Exchanges(plane, faults, (fault) => fault, options.onExchange);

@@ -75,8 +75,8 @@ export function endedCourse(operation: Operation, now: number, status: string): 
 }
 
 export function isVisible(operation: Operation, now: number): boolean {
-  const elapsed = elapsedMs(operation.createdMicros, now);
-  return elapsed >= operation.appearsAfterMs && elapsed < operation.vanishesAfterMs;
+  const elapsed = now - operation.createdMicros / 1000;
+  return elapsed + aheadMs >= operation.appearsAfterMs && elapsed < operation.vanishesAfterMs;
 }
 
 /** The status depends only on the time, so no timer is needed. */
@@ -107,7 +107,9 @@ function recordAt(operation: Operation, step: CourseStep): Readonly<Record<strin
   };
 }
 
-/** Extra microseconds make moments unique, so a moment may be ahead of the clock. */
+/** Extra microseconds make moments unique, so a moment may be so far ahead of the clock. */
+const aheadMs = 10;
+
 function elapsedMs(createdMicros: Micros, now: number): number {
   return Math.max(0, now - createdMicros / 1000);
 }

@@ -1,9 +1,11 @@
-import { Account, type AccountOptions, type ApiKey } from './account.js';
+import { Account, type AccountOptions, type ApiKey, wasAlive } from './account.js';
 import { readKeyName } from './key-request.js';
 import type { NotShown } from './not-shown.js';
-import { isVisible, type OperationPlan, operationJson } from './operation.js';
+import { isVisible, type Operation, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
+import { integerBelow, seededRandom } from './random.js';
 import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
+import { type Replica, recentMs, upToDate } from './replica.js';
 import { type Endpoint, findRoute, queryOf } from './routes.js';
 import { formatTimestamp, httpDate } from './timestamp.js';
 
@@ -28,6 +30,14 @@ export interface PlaneAnswer {
 /** The course of operations that a request starts. */
 export type NewOperations = Pick<OperationPlan, 'lengthMs' | 'outcome'>;
 
+export interface PlaneOptions extends AccountOptions {
+  readonly notShown: NotShown;
+  readonly newOperations: NewOperations;
+  readonly replicas: readonly Replica[];
+  /** Whether a replica decides which keys are valid. */
+  readonly replicasAuthenticate: boolean;
+}
+
 interface Call {
   readonly request: PlaneRequest;
   readonly parameters: readonly string[];
@@ -37,15 +47,32 @@ interface Call {
 export class ControlPlane extends Account {
   readonly notShown: NotShown;
   readonly newOperations: NewOperations;
+  readonly replicas: readonly Replica[];
+  readonly #replicasAuthenticate: boolean;
+  readonly #choice;
+  /** Answers the current request. */
+  #replica = upToDate;
   #requests = 0;
 
-  constructor(options: AccountOptions & { readonly notShown: NotShown; readonly newOperations: NewOperations }) {
+  constructor(options: PlaneOptions) {
     super(options);
+    this.replicas = options.replicas;
+    this.#replicasAuthenticate = options.replicasAuthenticate;
+    this.#choice = seededRandom(options.seed + 2);
     this.notShown = options.notShown;
     this.newOperations = options.newOperations;
   }
 
   handle(request: PlaneRequest): PlaneAnswer {
+    const index = integerBelow(this.#choice, this.replicas.length);
+    this.#replica = this.replicas[index] ?? upToDate;
+    const answer = this.#answer(request);
+    return this.replicas.length === 0
+      ? answer
+      : { ...answer, headers: { ...answer.headers, 'x-replica': String(index + 1) } };
+  }
+
+  #answer(request: PlaneRequest): PlaneAnswer {
     try {
       return this.#carryOut(request);
     } catch (error) {
@@ -92,14 +119,14 @@ export class ControlPlane extends Account {
     const parameters = route.parameters.map(decodeParameter);
     const body = this.#endpoints[route.endpoint]({ request, parameters });
     const status = this.notShown.successStatus[route.endpoint] ?? 200;
-    const hasMore = route.endpoint === 'list-keys' && this.aliveKeys().length > this.#listedKeys.length;
+    const hasMore = route.endpoint === 'list-keys' && this.#knownKeys.length > this.#listedKeys.length;
     const link = hasMore ? { link: `<${request.target}?page=2>; rel="next"` } : {};
     return { status, headers: { ...this.commonHeaders(), 'content-type': 'application/json', ...link }, body };
   }
 
   #authenticate({ headers, from }: PlaneRequest): void {
     const key = this.keyOf(headers);
-    if (!key || key.revokedAt !== undefined) {
+    if (!key || !wasAlive(key, this.#replicasAuthenticate ? this.#keysAt : this.clock.now())) {
       const message = 'The Authorization header is missing, or its key is invalid or revoked.';
       throw new Refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
     }
@@ -120,7 +147,7 @@ export class ControlPlane extends Account {
       if (!/^\d+$/.test(id)) throw badRequest('The key id must be an integer.');
       const key = this.key(id);
       const again = key?.revokedAt !== undefined && this.notShown.revokedAgain === 'not-found';
-      if (!key || again) throw notFound('There is no such API key.');
+      if (!key || key.createdAt > this.#keysAt || again) throw notFound('There is no such API key.');
       this.revokeKey(id);
       return withId(key.id, { name: key.name, revoked: true, ...this.#lastUse(key) });
     },
@@ -137,18 +164,17 @@ export class ControlPlane extends Account {
       const page = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
       const timeline = this.operationTimeline(projectId);
       if (!timeline) throw notFound('There is no such project.');
-      const now = this.clock.now();
-      const { items, pagination } = turnPage(timeline, page, (item) => isVisible(item, now), this.notShown);
-      const operations = items.map((item) => operationJson(item, now));
+      const { items, pagination } = turnPage(timeline, page, (item) => this.#shows(item), this.notShown);
+      const operations = items.map((item) => operationJson(item, this.#operationsAt));
       return `{"operations":[${operations}],"pagination":${JSON.stringify(pagination)}}`;
     },
 
     'get-operation': ({ parameters: [projectId = '', id = ''] }) => {
       if (!isUuid.test(id)) throw badRequest('The operation id must be a UUID.');
       if (!this.hasProject(projectId)) throw notFound('There is no such project.');
-      const operation = this.operation(projectId, id.toLowerCase());
-      if (!operation) throw notFound('There is no such operation.');
-      return `{"operation":${operationJson(operation, this.clock.now())}}`;
+      const operation = this.operation(projectId, id.toLowerCase(), this.#operationsAt);
+      if (!operation || !this.#shows(operation)) throw notFound('There is no such operation.');
+      return `{"operation":${operationJson(operation, this.#operationsAt)}}`;
     },
 
     'create-branch': ({ parameters: [projectId = ''] }) => {
@@ -160,9 +186,27 @@ export class ControlPlane extends Account {
     },
   };
 
+  get #operationsAt(): number {
+    return this.clock.now() - this.#replica.operationsBehindMs;
+  }
+
+  #shows(operation: Operation): boolean {
+    const isOld = operation.createdMicros / 1000 < this.startedAt - recentMs;
+    const isMissing = isOld && this.clock.now() < this.startedAt + this.#replica.historyAfterMs;
+    return !isMissing && isVisible(operation, this.#operationsAt);
+  }
+
+  get #keysAt(): number {
+    return Math.max(this.startedAt, this.clock.now() - this.#replica.keysBehindMs);
+  }
+
+  get #knownKeys(): ApiKey[] {
+    return this.aliveKeys(undefined, this.#keysAt);
+  }
+
   get #listedKeys(): ApiKey[] {
     const { keysPageSize } = this.notShown;
-    return keysPageSize === 0 ? this.aliveKeys() : this.aliveKeys().slice(0, keysPageSize);
+    return keysPageSize === 0 ? this.#knownKeys : this.#knownKeys.slice(0, keysPageSize);
   }
 
   #keyItem(key: ApiKey): string {

@@ -43,6 +43,8 @@ export function wireScript(fault: Fault | undefined, answer: PlaneAnswer | undef
       return [whole({ ...answer, body: `${body.slice(0, -1)}<` })];
     case 'empty-body':
       return [whole({ ...answer, body: '' })];
+    case 'partial-list':
+      return [whole(halfOf(answer, fault.announcedBy))];
     case 'close-on-next-request':
       return [{ ...whole(answer), closeOnNextRequest: true }];
   }
@@ -56,6 +58,19 @@ function whole(answer: PlaneAnswer) {
   const framing = answer.status === 204 ? {} : framingHeader(answer.body, 'length');
   const headers = { ...answer.headers, ...framing };
   return { step: 'answer', answer: { ...answer, headers }, closeOnNextRequest: false } as const;
+}
+
+/** Of a list, its newer half. */
+function halfOf(answer: PlaneAnswer, announcedBy: 'link' | 'next_cursor' | 'unavailable_project_ids'): PlaneAnswer {
+  const [, name = ''] = /^\{"(operations|projects)":\[/.exec(answer.body) ?? [];
+  if (name === '') return answer;
+  const { [name]: records } = JSON.parse(answer.body);
+  const list = { [name]: records.slice(0, records.length >> 1), pagination: {} };
+  if (announcedBy === 'link')
+    return { ...answer, headers: { ...answer.headers, link: '<?page=2>; rel="next"' }, body: JSON.stringify(list) };
+  const more =
+    announcedBy === 'next_cursor' ? 'more' : records.slice(records.length >> 1).map(({ id }: { id: string }) => id);
+  return { ...answer, body: JSON.stringify({ ...list, [announcedBy]: more }) };
 }
 
 function head({ status, headers, body }: PlaneAnswer, framing: Framing): WireStep {

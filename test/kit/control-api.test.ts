@@ -204,3 +204,28 @@ test('a repeated cursor of the last page returns the last page again', () => {
   expect(last.operations).toHaveLength(1);
   expect(page(last.pagination.cursor)).toEqual(last);
 });
+
+test('a replica that is behind shows operations and keys later, and what it changes is true at once', async () => {
+  const replica = { operationsBehindMs: 2_000, keysBehindMs: 3_000, historyAfterMs: 4_000 };
+  const { plane, send, ask, createKey, pass } = setUp({ replicas: [replica], replicasAuthenticate: true });
+  await pass(1_000);
+  const old = plane.startOperation({ ageMs: 3_600_000, lengthMs: 0 });
+  const { id, status } = {
+    ...plane.startOperation({ lengthMs: 0 }),
+    status: () => send(`GET OPERATIONS/${id}`).status,
+  };
+  const listed = () => ask('GET OPERATIONS').operations.map((one: { id: string }) => one.id);
+  const { id: keyId, key } = createKey('young');
+  const lists = () => ask('GET api_keys').some((one: { name: string }) => one.name === 'young');
+  const facts = () => [listed(), status(), lists(), send('GET projects', { key }).status];
+  expect(facts()).toEqual([[], 404, false, 401]);
+  expect(send(`DELETE api_keys/${keyId}`).status).toBe(404);
+  await pass(2_000);
+  expect(facts()).toEqual([[id], 200, false, 401]);
+  await pass(1_000);
+  expect(facts()).toEqual([[id, old.id], 200, true, 200]);
+  expect(ask(`DELETE api_keys/${keyId}`).revoked).toBe(true);
+  expect([plane.isAlive(String(keyId)), ...facts()]).toEqual([false, [id, old.id], 200, true, 200]);
+  await pass(3_000);
+  expect(facts()).toEqual([[id, old.id], 200, false, 401]);
+});

@@ -100,6 +100,13 @@ const outcomes: { readonly [Kind in Fault['kind']]: readonly (readonly [Fields<K
   'empty-body': [[{}, { status: 200, body: '' }]],
   // Only a virtual connection has a bandwidth.
   'endless-body': [[{}, lost(/larger than the maximum of/, false), expect.any(Number)]],
+  'partial-list': [
+    [{ announcedBy: 'link' }, { body: expect.stringContaining('[]'), headers: { link: '<?page=2>; rel="next"' } }],
+    [
+      { announcedBy: 'unavailable_project_ids' },
+      { body: expect.stringMatching(/"projects":\[\].*"unavailable_project_ids":\["[\w-]+"\]/) },
+    ],
+  ],
   'close-on-next-request': [[{}, { status: 200 }]],
 };
 
