@@ -13,6 +13,7 @@ export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | u
   'bad-json': 'garbled',
   'empty-body': 'garbled',
   'endless-body': 'garbled',
+  'partial-list': 'partial',
   html: 'page',
   redirect: 'redirect',
   outage: 'outage',

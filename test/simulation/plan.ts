@@ -1,5 +1,6 @@
 import type { FaultRule } from '../../control-plane/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-lookups.js';
+import type { World } from './draw/world.js';
 import type { Stage } from './stage.js';
 
 /** In the order of the action's own list. */
@@ -32,12 +33,16 @@ export interface RunnerFault {
   readonly from: number;
 }
 
-/** The network fails. Milliseconds of the run. */
+/** The network fails, or its ingress responds with a page. Milliseconds of the run. */
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  readonly how: 'refused' | 'silent' | 'proxy';
+  readonly how: 'refused' | 'silent' | 'proxy' | 'page';
+  readonly status?: number;
 }
+
+/** The most by which a replica may be behind, so that a step that keeps the contract is never misled. */
+export const replicaLags = { operations: 4_000, keys: 8_000 };
 
 export interface PostPlan {
   readonly afterMs: number;
@@ -128,6 +133,7 @@ export type GitHubRun =
 
 export interface Plan {
   readonly seed: number;
+  readonly world: World;
   /** Jobs run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
   readonly jobs: readonly (readonly StepPlan[])[];
   readonly faults: readonly FaultRule[];

@@ -26,6 +26,7 @@ export class SentRequest {
   /** For all that the client can know. */
   mayHaveTakenEffect = true;
   endedAt: number | undefined;
+  #json: unknown;
 
   constructor(
     readonly n: number,
@@ -49,7 +50,8 @@ export class SentRequest {
   get json(): unknown {
     if (this.response === undefined || this.status < 200 || this.status >= 300) return undefined;
     try {
-      return parseJson(this.response.body);
+      this.#json ??= parseJson(this.response.body);
+      return this.#json;
     } catch {
       return undefined;
     }
@@ -68,6 +70,18 @@ export class SentRequest {
     return this.path.replace(/\?.*/, '');
   }
 
+  get projectId(): string | undefined {
+    return /\/projects\/([^/?]+)/.exec(this.path)?.[1];
+  }
+
+  /** Not whole, and the response says so. */
+  get isPartial(): boolean {
+    if (this.fault !== 'partial-list' || this.records === undefined) return false;
+    const { next_cursor, unavailable_project_ids: unavailable } = this.json as Fields;
+    const isAnnounced = this.response?.headers['link'] !== undefined || next_cursor !== undefined;
+    return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
+  }
+
   get hasCursor(): boolean {
     return this.path.includes('cursor=');
   }
@@ -80,19 +94,19 @@ export class SentRequest {
 
   /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
   get isRejection(): boolean {
-    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.#isPage;
+    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.isPage;
   }
 
-  get #isPage(): boolean {
+  get isPage(): boolean {
     const { body = '', headers = {} } = this.response ?? {};
-    return /^\s*</.test(body) || /html/.test(headers['content-type'] ?? '');
+    return /^\s*<(!doctype|html)/i.test(body) || /html/.test(headers['content-type'] ?? '');
   }
 
   /** Not a retry: the service or its proxy will say the same again. */
   get isPermanent(): boolean {
     const isTooLarge = this.error?.includes('larger than the maximum') === true;
     const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
-    const isRetriedPage = this.#isPage && this.status >= 400 && this.status !== 407;
+    const isRetriedPage = this.isPage && this.status >= 400 && this.status !== 407;
     return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
   }
 
@@ -121,6 +135,10 @@ export class SentRequest {
   get deletedId(): string | undefined {
     return this.method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(this.path)?.[1] : undefined;
   }
+}
+
+export function isOnClocks(warning: string): boolean {
+  return /\bclocks?\b/.test(warning);
 }
 
 export type MessageKind = Exclude<keyof Toolkit, 'input'>;
@@ -168,8 +186,9 @@ export class ProcessRecord {
     return this.output('status') ?? 'none';
   }
 
+  /** Not counting one on clocks, which says nothing about the result. */
   get hasWarning(): boolean {
-    return this.texts('warning').length > 0;
+    return this.texts('warning').some((text) => !isOnClocks(text));
   }
 
   /** Each warning or error that says that a key may be alive. */
@@ -183,8 +202,11 @@ export class ProcessRecord {
     return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
   }
 
-  get hasIncompleteKeyList(): boolean {
-    return this.sent.some(({ keyList }) => keyList === 'incomplete');
+  /** A list that is read again, and whole then, does not count. */
+  get hasIncompleteList(): boolean {
+    const isReadAgain = ({ n, list }: SentRequest) =>
+      this.sent.some((one) => one.n > n && one.list === list && !one.hasCursor && one.records !== undefined);
+    return this.sent.some((one) => one.keyList === 'incomplete' || (one.isPartial && !isReadAgain(one)));
   }
 
   get ambiguousCreates(): number {
@@ -193,15 +215,6 @@ export class ProcessRecord {
 
   deletesOf(id: string): SentRequest[] {
     return this.sent.filter(({ deletedId }) => deletedId === id);
-  }
-
-  /** The service lied in a way that the contract believes: a 404 after a DELETE whose response was lost, or a 5xx. */
-  believesGone(id: string): boolean {
-    const deletes = this.deletesOf(id);
-    const lost = deletes.findIndex(({ response, status, mayHaveTakenEffect }) =>
-      response === undefined ? mayHaveTakenEffect : status >= 500,
-    );
-    return lost >= 0 && deletes.slice(lost + 1).some(({ status }) => status === 404);
   }
 }
 

@@ -33,7 +33,7 @@ export class Stage {
   /** Events outside of the steps, for the trace. */
   readonly notes: { readonly at: number; readonly what: string }[] = [];
   /** Also those whose project was removed, but not those of the invented past. */
-  readonly operations: Operation[] = [];
+  readonly #operations = new Map<string, Operation>();
   readonly revokedByOthers = new Set<string>();
   /** Once a step names its key, others create keys with nearly that name. */
   hasNearNames = false;
@@ -60,12 +60,25 @@ export class Stage {
     this.#firstKeyId = BigInt(service.firstKeyId ?? 1);
   }
 
+  /** Milliseconds by which the slowest replica is behind. */
+  get lags(): { readonly operations: number; readonly keys: number } {
+    const { replicas } = this.plane;
+    return {
+      operations: Math.max(0, ...replicas.map(({ operationsBehindMs }) => operationsBehindMs)),
+      keys: Math.max(0, ...replicas.map(({ keysBehindMs }) => keysBehindMs)),
+    };
+  }
+
   get now(): number {
     return this.clock.now();
   }
 
+  get operations(): Operation[] {
+    return [...this.#operations.values()];
+  }
+
   operation(id: string): Operation | undefined {
-    return this.operations.find((one) => one.id === id);
+    return this.#operations.get(id);
   }
 
   /** All of a project, newest first. */
@@ -75,7 +88,7 @@ export class Stage {
 
   start(plan: OperationPlan & { readonly projectId: string }): Operation {
     const operation = this.plane.startOperation(plan);
-    this.operations.push(operation);
+    this.#operations.set(operation.id, operation);
     return operation;
   }
 
@@ -116,7 +129,10 @@ export class Stage {
       const outage = this.currentOutage();
       try {
         if (request.url.origin !== this.origin) return elsewhere;
-        if (outage !== undefined) return await fail(outage, sent, onCancel);
+        if (outage !== undefined) {
+          sent.response = await this.#hit(outage, sent, onCancel);
+          return sent.response;
+        }
         const headers = { ...request.headers, 'x-simulated': String(sent.n) };
         const response = await network({ ...request, headers }, onCancel).finally(() => {
           sent.arrived = this.#arrivalOf(sent);
@@ -155,6 +171,25 @@ export class Stage {
     return this.outages.find(({ from, to }) => from <= this.now && this.now < to);
   }
 
+  async #hit({ how, status = 502 }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
+    sent.fault = 'outage';
+    // Nobody can know that it did not.
+    sent.mayHaveTakenEffect = how === 'silent' || how === 'page';
+    const options = { mayHaveTakenEffect: false };
+    if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', options);
+    if (how === 'proxy')
+      throw new TransportError('The proxy requires a login (status 407)', {
+        ...options,
+        transient: false,
+        status: 407,
+      });
+    return new Promise((resolve, reject) => {
+      onCancel(() => reject(new TransportError('The exchange was given up')));
+      const response = { status, headers: { 'content-type': 'text/html' }, body: page };
+      if (how === 'page') this.clock.schedule(this.now + 2 * this.tripMs, () => resolve(response));
+    });
+  }
+
   /** Known as soon as the request has arrived. */
   faultOf(sent: SentRequest): SentRequest['fault'] {
     return sent.fault ?? this.#arrivalOf(sent)?.fault;
@@ -176,16 +211,7 @@ export class Stage {
   }
 }
 
-async function fail({ how }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<never> {
-  sent.fault = 'outage';
-  sent.mayHaveTakenEffect = how === 'silent';
-  if (how === 'silent')
-    return new Promise((_, reject) => onCancel(() => reject(new TransportError('The exchange was given up'))));
-  const options = { mayHaveTakenEffect: false };
-  throw how === 'proxy'
-    ? new TransportError('The proxy requires a login (status 407)', { ...options, transient: false, status: 407 })
-    : new TransportError('Connection refused (ECONNREFUSED)', options);
-}
+const page = '<!DOCTYPE html>\n<html><head><title>default backend</title></head></html>\n';
 
 /** A server where nothing of ours should be sent confirms everything. */
 const elsewhere = {

@@ -59,6 +59,9 @@ export function traceOf({ plan, stage, steps }: Run): string {
 
 /** Names of files differ in each run, and change nothing. */
 function short(text: string, max = 160): string {
-  const line = text.replaceAll('\n', '⏎').replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
+  const line = text
+    .slice(0, 10 * max)
+    .replaceAll('\n', '⏎')
+    .replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
   return line.length > max ? `${line.slice(0, max)}…` : line;
 }

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { type Operation, stepAt } from '../../control-plane/operation.js';
 import type { Of } from './plan.js';
+import type { ProcessRecord, SentRequest } from './record.js';
 import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
@@ -23,10 +24,6 @@ export function startOf({ createdMicros }: Operation): number {
   return createdMicros / 1_000 - epoch;
 }
 
-export function visibleFrom(operation: Operation): number {
-  return startOf(operation) + operation.appearsAfterMs;
-}
-
 export function removalOf(operation: Operation): number {
   return startOf(operation) + operation.vanishesAfterMs;
 }
@@ -45,6 +42,37 @@ export function endOf(operation: Operation): { readonly at: number; readonly pha
   const last = operation.course.find(({ status }) => phaseOf(status) !== 'pending');
   if (last === undefined) return { at: Number.POSITIVE_INFINITY, phase: 'pending' };
   return { at: startOf(operation) + last.afterMs, phase: phaseOf(last.status) };
+}
+
+/** A whole read of a project's list, page by page. */
+export interface Read {
+  readonly at: number;
+  readonly endedAt: number;
+  readonly pages: readonly SentRequest[];
+}
+
+/** In their order. A read whose last page is missing or bad is none. */
+export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string): Read[] {
+  const reads: SentRequest[][] = [];
+  for (const one of sent) {
+    if (one.endpoint !== 'list-operations' || one.projectId !== projectId || (one.endedAt ?? end + 1) > end) continue;
+    if (one.hasCursor) reads.at(-1)?.push(one);
+    else reads.push([one]);
+  }
+  return reads.flatMap((pages) => {
+    const [first, last] = [pages[0], pages.at(-1)];
+    const isWhole = first !== undefined && last?.records !== undefined;
+    return isWhole ? [{ at: first.at, endedAt: last.endedAt ?? end, pages }] : [];
+  });
+}
+
+/** Whether the service says that there is no such key. */
+export function isAbsence(sent: SentRequest, { id, key }: ApiKey): boolean {
+  if (sent.isPage) return false;
+  if (sent.keyList === 'whole') return !sent.response?.body.includes(`"id":${id},`);
+  return (
+    (sent.deletedId === id && sent.status === 404) || (sent.authorization === `Bearer ${key}` && sent.status === 401)
+  );
 }
 
 /** Dates lose some digits of a millisecond. */

@@ -88,7 +88,7 @@ const unusable = [
 ];
 
 /** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
-export function drawKeyFaults(chance: Chance): FaultRule[] {
+export function drawKeyFaults(chance: Chance, lateMs: number): FaultRule[] {
   const rule = (endpoint: Endpoint, fault: Fault): FaultRule => ({
     endpoint,
     fault,
@@ -98,7 +98,12 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
       { from: chance.from(1, 3), count: chance.from(1, 9) },
     ]),
   });
-  const done = chance.pick<Done>(['now', 'now', 'never', { msAfterGivenUp: chance.from(1, 3_000) }]);
+  const done = chance.pick<Done>([
+    'now',
+    'never',
+    { msAfterGivenUp: chance.from(1, 3_000) },
+    { msAfterGivenUp: lateMs },
+  ]);
   const create = chance.pick<Fault>([
     { kind: 'cut-before-headers', done },
     { kind: 'hang-before-headers', done },

@@ -76,6 +76,13 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
     chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
   );
   if (chance.odds(0.55)) {
+    events.push(
+      ...chance.sometimes(0.2, () => ({
+        atMs: 1,
+        what: 'a key is made by another',
+        run: () => void plane.addKey('ci'),
+      })),
+    );
     const name = chance.pick(['ci', 'deploy', 'nobody']);
     return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key', ids: undefined, name }, events };
   }

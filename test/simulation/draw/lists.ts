@@ -2,6 +2,7 @@ import type { FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Expectation, OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
+import type { World } from './world.js';
 
 export interface Drawn {
   readonly inputs: Record<string, string>;
@@ -9,7 +10,6 @@ export interface Drawn {
   readonly events: OutsideEvent[];
   /** In place of all others. */
   readonly faults?: readonly FaultRule[];
-  readonly clockAheadMs?: number;
 }
 
 /** What a step is drawn for. `shard`: empty if it lists all projects. */
@@ -18,6 +18,7 @@ export interface Task {
   readonly startsAtMs: number;
   readonly temp: string;
   readonly shard: string;
+  readonly world: World;
 }
 
 /** The runner obeys it in any line that a later step prints. */
@@ -82,7 +83,6 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
   if (!areIdsUsable)
     plane.startOperation({ projectId, fields: { id: chance.pick(['::error::x', `x ${command}`, 'a\nb']) } });
   return {
-    clockAheadMs: chance.pick([0, 0, 7_200_000, -7_200_000, 100_000]),
     inputs: { ...inputs, 'project-id': projectId, since },
     expects: {
       mode: 'list-operations',

@@ -8,6 +8,7 @@ import { drawForgery } from './forgery.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
 import { drawWait } from './wait-operation.js';
+import { drawWorld, type World } from './world.js';
 
 interface Kind {
   readonly draw: (chance: Chance, stage: Stage, task: Task) => Drawn;
@@ -44,11 +45,15 @@ export function drawPlan(
   createStage: (service: Service, tripMs: number) => Stage,
 ): { plan: Plan; stage: Stage } {
   const chance = new Chance(seed);
+  const world = drawWorld(new Chance(~seed));
   const mode = drawMode(chance);
   const isLong = mode === 'list-operations' && chance.odds(0.04);
   const stage = createStage(
     {
       ...drawService(chance, mode.startsWith('list-')),
+      // Without a part of the history no list can be whole.
+      replicas: world.replicas.map((one) => (mode === 'wait-operation' ? one : { ...one, historyAfterMs: 0 })),
+      replicasAuthenticate: world.replicasAuthenticate,
       projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : mode === 'wait-operation' ? 3 : 1,
       operations: isLong ? chance.pick([120, 230]) : chance.pick([0, 2, 9]),
     },
@@ -56,16 +61,19 @@ export function drawPlan(
   );
   stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
-  const jobs = drawJobs(chance, mode, stage, temp, runs);
+  const jobs = drawJobs(chance, mode, stage, { temp, world }, runs);
   const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
   const { endpoints } = kinds[isCreating ? 'create-key' : mode];
   const [{ faults: own = [] } = {}] = jobs.flat();
-  const others = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
-  const faults = own.length > 0 ? own : others;
+  const others =
+    isCreating && chance.odds(0.5) ? drawKeyFaults(chance, world.lateCreateMs) : drawFaults(chance, endpoints);
+  const faults = own.length > 0 ? own : [...world.worldFaults(endpoints), ...(world.hasUsualFaults ? others : [])];
   for (const fault of faults) stage.faults.add(fault);
-  stage.outages = drawOutages(chance, 40_000);
+  const outages = drawOutages(chance, 40_000);
+  stage.outages = [...world.ingress, ...(world.hasUsualFaults ? outages : [])];
   const plan: Plan = {
     seed,
+    world,
     jobs: jobs.map((steps) => steps.map(({ step }) => step)),
     faults,
     outages: stage.outages,
@@ -105,15 +113,21 @@ function drawMode(chance: Chance): Mode {
 
 type DrawnStep = Drawn & { readonly step: StepPlan };
 
-function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
-  const draw = (of: Mode, more: Partial<Circumstances> = {}) => drawStep(chance, of, stage, { temp, ...more });
+function drawJobs(
+  chance: Chance,
+  mode: Mode,
+  stage: Stage,
+  given: Circumstances,
+  runs: Map<string, GitHubRun>,
+): DrawnStep[][] {
+  const draw = (of: Mode, more: Partial<Circumstances> = {}) => drawStep(chance, of, stage, { ...given, ...more });
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'list-projects' && chance.odds(0.2)) {
     // Every job of a matrix lists its own shard, with otherwise equal inputs.
     const shards = chance.pick([2, 3]);
     const same = chance.below(2 ** 31);
     return chance.times(shards, (index) => [
-      drawStep(new Chance(same), mode, stage, { temp, shard: `${index + 1}/${shards}` }),
+      drawStep(new Chance(same), mode, stage, { ...given, shard: `${index + 1}/${shards}` }),
     ]);
   }
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
@@ -128,6 +142,7 @@ function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: 
 
 interface Circumstances extends Partial<Omit<Task, 'timeoutMs'>> {
   readonly temp: string;
+  readonly world: World;
   readonly run?: string;
 }
 
@@ -135,14 +150,14 @@ function drawStep(
   chance: Chance,
   mode: Mode,
   stage: Stage,
-  { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
+  { temp, world, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
-  const isLong = mode === 'wait-operation' && chance.odds(0.02);
+  const isLong = mode === 'wait-operation' && chance.odds(0.05);
   const timeout = isLong ? '10m' : chance.pick(['1s', '3s', '10s', '30s', '30s', '30s', '1m']);
   const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
   const timeoutMs = pollsOnce ? 0 : durations[timeout];
   const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s']);
-  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard });
+  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard, world });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {
@@ -183,7 +198,7 @@ function drawStep(
         ? { what: 'kill', moment: { on: 'message', nth: chance.pick([1, 2]) } }
         : drawInterruption(chance, 0.4, span),
       runnerFault,
-      clockAheadMs: drawn.clockAheadMs ?? 0,
+      clockAheadMs: world.clockAheadMs,
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
       expects: drawn.expects,
     },

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import type { FaultRule, Operation, OperationPlan } from '../../../control-plane/index.js';
 import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
+import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { type Drawn, drawFilter, type Filter, type Task, text } from './lists.js';
+import type { World } from './world.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'];
 /** Operations that the service starts by itself do not count without a filter that names the action. */
@@ -31,7 +33,7 @@ const actions = [
 ];
 
 /** It often ends near the deadline. */
-function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
+function drawOperation(chance: Chance, timeoutMs: number, isGood = false): OperationPlan {
   const span = timeoutMs === 0 ? 2_000 : timeoutMs;
   const lengthMs = chance.pick([
     chance.upTo(3_000),
@@ -41,7 +43,7 @@ function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
     span + chance.upTo(900),
     chance.odds(0.3) ? Number.POSITIVE_INFINITY : chance.below(span),
   ]);
-  const outcome = chance.pick(outcomes);
+  const outcome = isGood ? 'finished' : chance.pick(outcomes);
   const passes = chance.odds(0.1) ? chance.pick(['cancelling', 'paused', 'queued']) : undefined;
   const end = Number.isFinite(lengthMs) ? [{ afterMs: lengthMs, status: outcome }] : [];
   return {
@@ -56,13 +58,12 @@ function drawOperation(chance: Chance, timeoutMs: number): OperationPlan {
           ],
         }),
     failuresCount: outcome === 'failed' || outcome === 'error' ? 1 : 0,
-    ...(chance.odds(0.1) ? { appearsAfterMs: chance.upTo(12_000) } : {}),
     ...(chance.odds(0.05) ? { vanishesAfterMs: chance.upTo(span) } : {}),
     ...(chance.odds(0.1) ? { ageMs: chance.below(20_000) } : {}),
   };
 }
 
-export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp }: Task): Drawn {
+export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp, world }: Task): Drawn {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const isAll = chance.odds(0.45);
@@ -72,9 +73,10 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
   const isQuiet = isAll && chance.odds(0.2);
   // More than are requested at once, and too old for the newest 200.
   const isCrowd = !isAll && chance.odds(0.02);
+  const areGood = chance.odds(0.3);
   const number = isQuiet ? 0 : isCrowd ? 40 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
   const operations = chance.times(number, () =>
-    stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs) }),
+    stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs, areGood) }),
   );
   if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectId, since)));
   if (isCrowd) chance.times(210, () => plane.startOperation({ projectId, lengthMs: 0 }));
@@ -91,7 +93,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
   const newcomers = isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0;
   const events = chance.times(newcomers, () => {
     const operation = drawOperation(chance, timeoutMs);
-    const plan = { ...operation, projectId: chance.pick(projectIds), appearsAfterMs: 0, ageMs: 0 };
+    const plan = { ...operation, projectId: chance.pick(projectIds), ageMs: 0 };
     return {
       atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
       what: `an operation is started: ${JSON.stringify(plan)}`,
@@ -100,6 +102,9 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
       },
     };
   });
+  // A new copy shows it late.
+  if (isAll && chance.odds(0.3))
+    stage.start({ projectId, ageMs: chance.from(70_000, 900_000), lengthMs: 100, outcome: 'failed' });
   const removal = chance.sometimes(0.05, () => ({
     atMs: startsAtMs + chance.upTo(20_000),
     what: 'the project is removed',
@@ -120,8 +125,38 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
       ...inputOf(chance, ids, operations, temp),
     },
     expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: admits, sinceMs, failOnEmpty },
-    events: [...events, ...removal],
+    events: [
+      ...events,
+      ...removal,
+      ...world.traffic.map((traffic) =>
+        drawTraffic(chance, stage, projectId, traffic, admits, drawOperation(chance, timeoutMs)),
+      ),
+    ],
     faults,
+  };
+}
+
+/** Inserted at once, with times in the future: one in the middle may hide. Small pages would take too many requests. */
+function drawTraffic(
+  chance: Chance,
+  stage: Stage,
+  projectId: string,
+  { perSecond, fromMs, forMs }: World['traffic'][number],
+  admits: RecordFilter,
+  hidden: OperationPlan,
+): OutsideEvent {
+  const action = ['suspend_compute', 'start_compute'].find((one) => !admits({ action: one, branch_id: 'br-x' }));
+  const isAwaited = action === undefined || chance.odds(0.5);
+  const plan = isAwaited ? { lengthMs: 0 } : { action, branchId: 'br-x', lengthMs: chance.pick([0, 500, 60_000]) };
+  const number = Math.min(perSecond, stage.plane.notShown.maximumPageSize) * (forMs / 1_000);
+  return {
+    atMs: fromMs,
+    what: `${number} operations are started: ${JSON.stringify(plan)}`,
+    run: () => {
+      if (!stage.plane.hasProject(projectId)) return;
+      stage.start({ projectId, ...hidden, ageMs: -forMs / 2 });
+      chance.times(number, (index) => stage.start({ projectId, ...plan, ageMs: -(index * forMs) / number }));
+    },
   };
 }
 

@@ -29,7 +29,7 @@ export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const listed = idsOf(step);
   if (listed === undefined) return;
   if (new Set(listed).size < listed.length) yield 'a record is listed twice';
-  if (!isShard(step) && !main.hasIncompleteKeyList) yield* missing(run, step, expects, listed);
+  if (!isShard(step) && !main.hasIncompleteList) yield* missing(run, step, expects, listed);
   if (expects.mode === 'list-operations' && expects.sinceMs !== undefined) {
     // `since` counts on the service's clock. The `Date` of the first page has whole seconds.
     const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
@@ -79,15 +79,16 @@ function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expect
     if (expects.mode === 'list-keys')
       return stage
         .keys()
-        .filter((key) => isAliveAt(key, start) && isAliveAt(key, end))
+        .filter((key) => isAliveAt(key, start - stage.lags.keys) && isAliveAt(key, end))
         .map(({ id, name, createdAt }) => ({ id, record: { id, name }, createdAt }));
+    const lag = expects.mode === 'list-operations' ? stage.lags.operations : 0;
     const since = 'sinceMs' in expects && expects.sinceMs !== undefined ? epoch + end - expects.sinceMs : 0;
     const all =
       expects.mode === 'list-projects'
         ? stage.plane.projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items
         : (stage.listedOperations(expects.projectId) ?? []);
     return all
-      .filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000 && createdMicros >= since * 1_000)
+      .filter(({ createdMicros }) => createdMicros < (epoch + start - lag) * 1_000 && createdMicros >= since * 1_000)
       .map((one) => ({
         id: 'record' in one ? one.record.id : one.id,
         record: 'record' in one ? one.record : JSON.parse(operationJson(one, epoch + end)),
@@ -110,7 +111,9 @@ function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonl
 function* wrongShards(run: Run): Generator<string> {
   const shards = run.steps.flatMap((step) => (isShard(step) ? [idsOf(step)] : []));
   const expects = run.steps[0]?.plan.expects;
-  if (shards.length === 0 || shards.includes(undefined) || expects === undefined || !isListing(expects)) return;
+  const isPartial = run.steps.some(({ main }) => main.hasIncompleteList);
+  if (shards.length === 0 || shards.includes(undefined) || isPartial || expects === undefined || !isListing(expects))
+    return;
   const all = shards.flat();
   if (new Set(all).size < all.length) yield 'a project is in two shards';
   for (const { id } of existingThroughout(run, run.steps, expects))

@@ -1,20 +1,17 @@
 import type { ApiKey } from '../../../control-plane/index.js';
-import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
+import { excuses } from '../excuses.js';
+import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
 
 /** A promise of the contract. */
 const exchangeTimeout = 5_000;
-/**
- * The contract lets the search go on until the time is nearly over. `src/modes/post/schedule.ts` leaves so much of it for the
- * last requests: the minted key ends its search earlier, because it still has to revoke itself.
- */
-const searchEndsBefore = { parent: 1_600, minted: 4_500 };
 const mintedIsRevokedIn = 4_000;
 const shortestReach = 1_500;
 
 /**
- * After main and post no key of the step is alive if `revoke-in-post` is on, post has a credential that the service accepts,
- * the service can be reached for 5 of post's 20 s, and no `Retry-After` ends after them. Else post reports its id or name.
+ * Each key of the step that lives after post in truth, also one that a late request creates, is named by post, or kept on
+ * purpose. No key lives if `revoke-in-post` is on, post has a credential that the service accepts, the service can be reached
+ * for 5 of post's 20 s after it shows the key, and no `Retry-After` ends after them.
  */
 export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
   const { main, post, plan } = step;
@@ -26,37 +23,26 @@ export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
     const { id, name } = key;
     if (revocationOf(key) <= end + 0.01 || id === kept) continue;
     if (post === undefined) yield `key ${id} is alive, and there was no post step`;
-    else if (post.exit !== 'killed' && post.exit !== 'hung') {
-      if (wasCreatedTooLate(run, step, key, post) || isThoughtGone(key, step, post)) continue;
+    else if (!excuses.wasKilled(post) && !isThoughtGone(key, step, post)) {
       const named = new RegExp(`\\b${id}\\b`);
-      // A warning about a create that may still be carried out does not answer for a key that the search was due to find.
-      const alarms = post.texts('warning', 'error').filter((text) => !text.includes('may still be created'));
+      // A warning about a create that may still be carried out does not answer for a key that each replica showed.
+      const lastListAt = post.sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
+      const mayBeOpen = creationOf(key) + run.stage.lags.keys > lastListAt;
+      const alarms = post
+        .texts('warning', 'error')
+        .filter((text) => mayBeOpen || !text.includes('may still be created'));
       const isReported = alarms.some((text) => text.includes(name) || named.test(text));
-      if (!isReported) yield `key ${id} is alive and not reported`;
+      const when =
+        creationOf(key) > end ? `was created ${Math.round(creationOf(key) - end)} ms after post` : 'is alive';
+      if (!isReported) yield `key ${id} ${when} and is not reported`;
       else if (expects.revokes && couldRevoke(run, step, key, post))
         yield `key ${id} is alive, although post could have revoked it`;
     }
   }
 }
 
-/** After the last search that was due. A post that ends earlier answers for the rest of its time, too. */
-function wasCreatedTooLate({ stage }: Run, step: StepRecord, key: ApiKey, { startedAt, sent }: ProcessRecord): boolean {
-  const before = searchEndsBefore[parentInPost(step) === undefined ? 'minted' : 'parent'];
-  const searchIsDueUntil = startedAt + postTimeout - before - 2 * stage.tripMs - stage.slackMs;
-  // A whole list shows the keys of the time when its request arrived.
-  const lastWholeListAt = sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
-  // A search that took until its due end was the last. If the deadline cut its request, the list before it counts.
-  const wasCut = ({ endpoint, response, error = 'given up' }: SentRequest) =>
-    endpoint === 'list-keys' && response === undefined && error.includes('given up');
-  const lastSearchEndedAt = sent.findLast((one) => one.keyList === 'whole' || wasCut(one))?.endedAt ?? 0;
-  const isLast = lastSearchEndedAt >= searchIsDueUntil;
-  return creationOf(key) > (isLast ? Math.min(searchIsDueUntil, lastWholeListAt) : searchIsDueUntil);
-}
-
-/** As the contract allows: by a DELETE and its repetition, or by a 401 that post could not check without the parent key. */
-function isThoughtGone({ id, key }: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
-  const gets401 = post.sent.some(({ authorization, status }) => authorization === `Bearer ${key}` && status === 401);
-  return post.believesGone(id) || (parentInPost(step) === undefined && gets401);
+function isThoughtGone(key: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
+  return excuses.isThoughtGone(post, key) || (parentInPost(step) === undefined && excuses.rejectsItself(post, key));
 }
 
 /** The header of the parent key, if post has that key. */
@@ -69,12 +55,12 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
   const isToldToWait = post.sent.some(({ retryAt }) => retryAt > post.startedAt + postTimeout);
   const isProxyClosed = post.sent.some(({ error }) => error?.includes('407'));
   // A search cannot find a key that an incomplete list does not show.
-  if (post.crash !== undefined || post.runnerFailed || isToldToWait || isProxyClosed || post.hasIncompleteKeyList)
+  if (post.crash !== undefined || post.runnerFailed || isToldToWait || isProxyClosed || post.hasIncompleteList)
     return false;
   const parent = parentInPost(step);
   const credentials = run.stage.keys().filter(({ key }) => step.state.includes(key) || `Bearer ${key}` === parent);
   const isAccepted = credentials.some((key) => isAliveAt(key, post.endedAt) && !isRejected(key, post));
-  return isAccepted && isReachable(run, step, post, creationOf(left));
+  return isAccepted && isReachable(run, step, post, creationOf(left) + run.stage.lags.keys);
 }
 
 /** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */

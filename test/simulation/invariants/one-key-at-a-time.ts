@@ -1,3 +1,4 @@
+import { excuses } from '../excuses.js';
 import type { Run, StepRecord } from '../record.js';
 import { nameOfReused } from '../stage.js';
 import { creationOf, isAliveAt } from '../truth.js';
@@ -10,7 +11,7 @@ import { isOver, isReallyOver, isSweepable } from './sweep.js';
 export function* oneKeyAtATime(step: StepRecord, run: Run): Generator<string> {
   const { main, post, plan, ownProcesses } = step;
   const { expects } = plan;
-  yield* twoKeys(step);
+  yield* twoKeys(step, run.stage.lags.keys);
   const sent = ownProcesses.flatMap((process) => process.sent);
   for (const id of new Set(sent.flatMap(({ deletedId }) => deletedId ?? []))) {
     const why = whyForeign(run, step, id);
@@ -25,7 +26,7 @@ export function* oneKeyAtATime(step: StepRecord, run: Run): Generator<string> {
   yield* reusedIdTouched(step, run);
 }
 
-function* twoKeys({ keys, main }: StepRecord): Generator<string> {
+function* twoKeys({ keys, main }: StepRecord, lagMs: number): Generator<string> {
   // A late key was created after its request was given up.
   const inTime = keys.filter(({ createdAt }) =>
     main.sent.some(({ method, arrived }) => method === 'POST' && arrived?.at === createdAt),
@@ -34,7 +35,11 @@ function* twoKeys({ keys, main }: StepRecord): Generator<string> {
     for (const other of inTime) {
       const created = creationOf(key);
       if (other === key || !isAliveAt(other, created) || creationOf(other) > created) continue;
-      if (!main.believesGone(other.id)) yield `key ${key.id} was created while key ${other.id} was alive`;
+      // The search between the two creates may have read a list that did not show it yet.
+      const n = main.sent.find(({ method, arrived }) => method === 'POST' && arrived?.at === other.createdAt)?.n ?? 0;
+      const searchedAt = main.sent.find((one) => one.keyList === 'whole' && one.n > n)?.at ?? 0;
+      if (creationOf(other) <= searchedAt - lagMs && !excuses.isThoughtGone(main, other))
+        yield `key ${key.id} was created while key ${other.id} was alive`;
     }
 }
 
@@ -48,7 +53,10 @@ function whyForeign(run: Run, step: StepRecord, id: string): string | undefined 
       if (expects.ids !== undefined) return expects.ids.includes(id) ? undefined : 'which no input names';
       const named = keys.filter(({ name }) => name === expects.name);
       if (!named.some((key) => key.id === id)) return 'which has another name';
-      const isShared = named.filter((key) => isAliveAt(key, step.main.endedAt)).length > 1;
+      const isShared =
+        named.filter(
+          (key) => isAliveAt(key, step.main.endedAt) && !excuses.isUnlisted(step.main, key, run.stage.lags.keys),
+        ).length > 1;
       return isShared ? 'but others have its name' : undefined;
     }
     case 'sweep-keys':

@@ -8,46 +8,78 @@ export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string>
   if (step.plan.timeoutMs === 0) return;
   yield* givenUpEarly(step, run);
   yield* notFoundEarly(step, run);
+  yield* silent(step, run);
   yield* delayed(step, run);
 }
 
-/** Transient failures get 5 attempts. A 423 or 429 is no failure: it is retried until the deadline. */
+/**
+ * Transient failures get 5 attempts, and in a wait 30 s before a first success, and all of its time after it. A 423 or 429 is
+ * no failure: it is retried until the deadline.
+ */
 function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
   const { sent } = main;
+  const isWait = plan.mode === 'wait-operation';
   const [error = ''] = main.texts('error');
   const isGivenUp = main.status === 'error' && main.endedByItself && main.endedAt < deadline;
   if (!isGivenUp || plan.runnerFault !== undefined) return;
-  const isRejected = sent.some(({ isPermanent, retryAt }) => isPermanent || retryAt > deadline);
+  const isRejected = sent.some(({ isPermanent, retryAt }) => isPermanent || (!isWait && retryAt > deadline));
   // An unusable record, or a name that several keys or none have, is an error of its own.
   const isOther =
     main.texts('error').some((text) => text.includes('unusable response')) ||
     (plan.mode === 'revoke-key' && sent.every(({ method }) => method === 'GET')) ||
     stage.revokedByOthers.size > 0;
   const failures = sent.filter(({ isFaulty, isThrottled }) => isFaulty && !isThrottled);
-  const hasFailedOften = failures.some(
-    ({ method, path }) =>
-      failures.filter((other) => other.method === method && other.path === path).length >= maxAttempts,
-  );
+  const hasFailedOften = failures.some(({ method, path, projectId, at }) => {
+    const alike = failures.filter((other) => other.method === method && other.path === path);
+    const end = alike.at(-1)?.endedAt ?? main.endedAt;
+    if (!isWait) return alike.length >= maxAttempts;
+    const isBeforeSuccess = sent.every((one) => {
+      return one.projectId !== projectId || one.json === undefined || (one.endedAt ?? end) > end;
+    });
+    const ms = end - at + stage.slackMs;
+    return isBeforeSuccess && (ms >= lastAttempt || (ms >= graceForSilent && alike.length >= maxAttempts));
+  });
   const hasCreatedOften = main.ambiguousCreates >= maxAmbiguousCreates;
-  if (!isRejected && !main.hasIncompleteKeyList && !isOther && !hasFailedOften && !hasCreatedOften)
+  if (!isRejected && !main.hasIncompleteList && !isOther && !hasFailedOften && !hasCreatedOften)
     yield `gave up before the deadline and before ${maxAttempts} attempts: ${error}`;
 }
 
+const graceForSilent = 30_000;
+/** No attempt begins later. */
+const lastAttempt = 60_000;
 const graceForNew = 5_000;
 const graceForSeen = 30_000;
 
-/** A 404 for an operation is tolerated for 5 s, and for 30 s after the operation was seen. */
+/** A 404 for an operation is tolerated for 5 s, and for 30 s after the operation was seen. A page is none. */
 function* notFoundEarly({ main, plan: { mode } }: StepRecord, { stage }: Run): Generator<string> {
   const isGivenUp = main.texts('error').some((text) => /has no operation|no longer has operation/.test(text));
   if (mode !== 'wait-operation' || main.status !== 'error' || !isGivenUp) return;
   const isEarly = main.sent.every(({ path }) => {
     const polls = main.sent.filter((sent) => sent.path === path && sent.response !== undefined);
     const seen = polls.findLastIndex(({ status, isFaulty }) => status === 200 && !isFaulty);
-    const missing = polls.slice(seen + 1).find(({ status }) => status === 404);
+    const missing = polls.slice(seen + 1).find(({ status, isPage }) => status === 404 && !isPage);
     const grace = (seen >= 0 ? graceForSeen : graceForNew) - stage.slackMs;
     return missing === undefined || main.endedAt - (missing.endedAt ?? 0) < grace;
   });
   if (isEarly) yield 'gave up an operation too early';
+}
+
+/** The longest pause of a wait, before its first success, and one that a failure asked for. */
+const longestPause = { usual: 5_000, first: 30_000, asked: 60_000 };
+
+/** Whatever fails, a wait goes on to poll: only a 423 or 429 delays it for longer than a minute. */
+function* silent({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+  const { sent, endedAt } = main;
+  if (plan.mode !== 'wait-operation' || sent.some(({ isThrottled }) => isThrottled)) return;
+  const isAsked = sent.some(({ retryAfter = 0 }) => retryAfter > longestPause.usual);
+  const succeededAt = sent.find(({ json }) => json !== undefined)?.endedAt ?? Number.POSITIVE_INFINITY;
+  let quietFrom = main.startedAt;
+  for (const { at, endedAt: answeredAt = endedAt } of [...sent, { at: Math.min(endedAt, deadline) }]) {
+    const ms = at - quietFrom;
+    const longest = isAsked ? longestPause.asked : longestPause[at > succeededAt ? 'usual' : 'first'];
+    if (ms > longest + longestPause.usual + stage.slackMs) yield `sent no request for ${Math.round(ms)} ms`;
+    quietFrom = Math.max(quietFrom, answeredAt);
+  }
 }
 
 /** A request waits so long in silence before the others go on. */
@@ -65,13 +97,13 @@ function* delayed(step: StepRecord, { stage }: Run): Generator<string> {
     const isClear = main.sent.every(
       ({ path, fault }) => fault === undefined || (!path.includes(id) && /^(hang|delay|drip|cut)/.test(fault)),
     );
-    if (operation === undefined || !isClear || operation.appearsAfterMs > 0) continue;
+    if (operation === undefined || !isClear) continue;
     const isRemoved = !stage.plane.hasProject(operation.projectId) || Number.isFinite(removalOf(operation));
     const { at, phase } = endOf(operation);
     if (isRemoved || phase !== 'bad' || at > step.deadline) continue;
     const from = Math.max(at, main.startedAt);
     // The pause may begin after that silence, and grows with the time waited.
-    const pauseFrom = from + silenceMs;
+    const pauseFrom = from + silenceMs + stage.lags.operations;
     const latest = pauseFrom + step.lag(pauseFrom) + 8 * stage.tripMs + 10 + stage.slackMs;
     if (main.endedAt > latest) yield `saw a failure ${Math.round(main.endedAt - from)} ms late`;
   }

@@ -1,21 +1,11 @@
 import type { Operation } from '../../../control-plane/index.js';
+import { excuses } from '../excuses.js';
 import { readKeyName } from '../formats.js';
 import type { Of } from '../plan.js';
-import type { Fields, ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
-import {
-  counts,
-  creationOf,
-  endOf,
-  graceForUnlisted,
-  isAliveAt,
-  phaseAt,
-  phaseOf,
-  removalOf,
-  revocationOf,
-  startOf,
-  visibleFrom,
-} from '../truth.js';
+import type { ProcessRecord, Run, StepRecord } from '../record.js';
+import { creationOf, endOf, isAliveAt, phaseAt, removalOf, revocationOf } from '../truth.js';
 import { isOver } from './sweep.js';
+import { waitedForAll } from './wait-for-all.js';
 
 /** A step succeeds only if the API confirmed the result. */
 export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
@@ -61,9 +51,9 @@ function* waitedForIds(
     yield 'timeout, but a poll at the deadline would have shown that all had ended well';
 }
 
-/** All had ended well and were visible, the service responded, and there was time for the last poll. */
+/** All had ended well in each replica, the service responded, and there was time for the last poll. */
 function missedAtDeadline(
-  { plane, slackMs }: Run['stage'],
+  { plane, slackMs, lags }: Run['stage'],
   { main, deadline, isToldToWaitTooLong }: StepRecord,
   operations: readonly (Operation | undefined)[],
 ): boolean {
@@ -71,94 +61,9 @@ function missedAtDeadline(
   const haveEnded = operations.every((operation) => {
     if (operation === undefined || !plane.hasProject(operation.projectId)) return false;
     const { at, phase } = endOf(operation);
-    const isVisible = visibleFrom(operation) <= deadline && removalOf(operation) > deadline + 2_000;
-    return phase === 'good' && at <= deadline - slackMs && isVisible;
+    return phase === 'good' && at <= deadline - slackMs - lags.operations && removalOf(operation) > deadline + 2_000;
   });
   return haveEnded && !main.sent.slice(-5).some(({ isFaulty }) => isFaulty);
-}
-
-/** Dates of the service have whole seconds, and the step measures from its start. */
-const sinceTolerance = 1_100;
-
-function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
-  const { main } = step;
-  const { sinceMs, failOnEmpty } = expects;
-  const { slackMs } = stage;
-  const unfinished = new Set<string>();
-  /** Operations that surely count, or may count, although they had ended. */
-  const counted = new Set<string>();
-  const bad = new Set<string>();
-  const perhapsBad = new Set<string>();
-  for (const sent of main.sent) {
-    const firstPoll = main.sent.find((one) => isFirstPage(one, projectOf(sent)) && one.records !== undefined);
-    for (const record of sent.records?.filter(expects.filter) ?? []) {
-      const id = String(record['id']);
-      const phase = phaseOf(String(record['status']));
-      if (phase === 'pending') unfinished.add(id);
-      const operation = stage.operation(id);
-      const started = operation === undefined ? Number.NaN : startOf(operation);
-      const since = sinceMs === undefined ? Number.POSITIVE_INFINITY : main.startedAt - sinceMs;
-      const isSince = started >= since + stage.tripMs + slackMs;
-      const isNew = started > (firstPoll?.endedAt ?? 0) + slackMs;
-      if (unfinished.has(id) || isNew || isSince) counted.add(id);
-      if (phase !== 'bad') continue;
-      if (counted.has(id)) bad.add(id);
-      // An operation that appears during the first poll may or may not be in its response.
-      const seenFrom = operation === undefined ? Number.NaN : visibleFrom(operation);
-      const isPerhapsSince = started >= since - sinceTolerance - slackMs;
-      if (unfinished.has(id) || seenFrom > (firstPoll?.at ?? 0) - slackMs || isPerhapsSince) perhapsBad.add(id);
-    }
-  }
-  if (main.exit === 0) {
-    for (const id of unfinished) {
-      const operation = stage.operation(id);
-      const phase = operation === undefined ? 'good' : phaseAt(operation, main.endedAt);
-      if (phase !== 'good') yield `success, but operation ${id} was seen unfinished and is ${phase}`;
-    }
-    for (const id of bad) yield `success, but operation ${id} was seen to have failed`;
-    for (const projectId of expects.projectIds) yield* believedTooEarly(stage, step, expects, projectId);
-    const isEmpty = main.output('count') === '0';
-    if (failOnEmpty && isEmpty) yield 'success, but nothing was found';
-    if (isEmpty && counted.size > 0) yield 'a count of 0, but an operation counts';
-  }
-  if (main.status === 'empty' && (!failOnEmpty || counted.size > 0))
-    yield 'empty, but an operation counts, or the step may succeed without any';
-  if (main.status === 'failed' && perhapsBad.size === 0) yield 'failed, but no operation that counts has failed';
-}
-
-function projectOf({ path }: SentRequest): string | undefined {
-  return /\/projects\/([^/?]+)/.exec(path)?.[1];
-}
-
-function isFirstPage(sent: SentRequest, projectId: string | undefined): boolean {
-  return sent.endpoint === 'list-operations' && !sent.hasCursor && projectOf(sent) === projectId;
-}
-
-/**
- * No operation that counts and was visible when the last poll began goes on when the step ends. A project without any
- * operation is polled again 5 s after the first whole poll.
- */
-function* believedTooEarly(
-  { tripMs, slackMs, operations }: Run['stage'],
-  { main, plan }: StepRecord,
-  expects: Of<'wait-operation'>,
-  projectId: string,
-): Generator<string> {
-  const polls = main.sent.filter((sent) => isFirstPage(sent, projectId) && sent.json !== undefined);
-  const [first, last] = [polls[0], polls.at(-1)];
-  // A poll that ended after the step decided nothing.
-  if (first === undefined || last?.arrived === undefined)
-    return yield `success, but the list of project ${projectId} was never read`;
-  for (const operation of operations) {
-    const isSeen = visibleFrom(operation) < last.at + tripMs - slackMs && removalOf(operation) > main.endedAt;
-    const isMeant = operation.projectId === projectId && counts(expects, operation);
-    if (isSeen && isMeant && phaseAt(operation, main.endedAt) === 'pending')
-      yield `success, but operation ${operation.id} was visible at the last poll and goes on`;
-  }
-  const records = JSON.parse(main.output('operations') || '[]') as Fields[];
-  const isEmpty = records.every((record) => record['project_id'] !== projectId);
-  if (plan.timeoutMs > 0 && isEmpty && last.at - (first.endedAt ?? 0) < graceForUnlisted - 1 - slackMs)
-    yield `success, but the empty list of project ${projectId} was believed after ${Math.round(last.at - first.at)} ms`;
 }
 
 function* created({ stage, steps }: Run, step: StepRecord, expects: Of<'create-key'>): Generator<string> {
@@ -185,7 +90,8 @@ function* revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revok
     const { id } = key;
     const at = revocationOf(key);
     const isMeant = ids?.includes(id) ?? (key.name === name && creationOf(key) < main.startedAt);
-    if (isMeant && isAliveAt(key, main.endedAt) && !main.believesGone(id)) yield `success, but key ${id} is alive`;
+    const isExcused = excuses.isThoughtGone(main, key) || excuses.isUnlisted(main, key, stage.lags.keys);
+    if (isMeant && isAliveAt(key, main.endedAt) && !isExcused) yield `success, but key ${id} is alive`;
     const isOwn = main.startedAt <= at && at <= main.endedAt && !stage.revokedByOthers.has(id);
     if (main.status === 'gone' && isOwn) yield `gone, but this step revoked ${id}`;
   }
@@ -199,7 +105,11 @@ function* wronglyReported({ stage }: Run, { main }: StepRecord): Generator<strin
   for (const id of reported) {
     const key = stage.keys().find((one) => one.id === id);
     const wasGone = key === undefined || revocationOf(key) < main.startedAt;
-    const isAlive = key !== undefined && isAliveAt(key, main.endedAt) && !main.believesGone(id);
+    const isAlive =
+      key !== undefined &&
+      isAliveAt(key, main.endedAt) &&
+      !excuses.isThoughtGone(main, key) &&
+      !excuses.isUnlisted(main, key, stage.lags.keys);
     if (isAlive || (wasGone && !mayHaveRevoked(main, id, stage)) || kept.includes(id))
       yield `key ${id} is reported as revoked by this step, but was not`;
   }
@@ -217,19 +127,22 @@ function mayHaveRevoked(main: ProcessRecord, id: string, { plane }: Run['stage']
 function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): Generator<string> {
   // A warning says that GitHub did not show all runs.
   if (main.exit !== 0 || main.hasWarning) return;
-  if (main.hasIncompleteKeyList) yield 'a sweep of an incomplete list without a warning';
+  if (main.hasIncompleteList) yield 'a sweep of an incomplete list without a warning';
   if (dryRun) return;
   for (const key of run.stage.keys()) {
-    const isLeft = creationOf(key) < main.startedAt && isAliveAt(key, main.endedAt) && !main.believesGone(key.id);
-    if (isLeft && isOver(run, key) === 'yes') yield `success, but key ${key.id} of a run that is over is alive`;
+    const isExcused = excuses.isThoughtGone(main, key) || excuses.isUnlisted(main, key, run.stage.lags.keys);
+    const isLeft = creationOf(key) < main.startedAt && isAliveAt(key, main.endedAt);
+    if (isLeft && !isExcused && isOver(run, key) === 'yes')
+      yield `success, but key ${key.id} of a run that is over is alive`;
   }
 }
 
-function* listed({ main }: StepRecord, failOn: string): Generator<string> {
+function* listed(step: StepRecord, failOn: string): Generator<string> {
+  const { main } = step;
   const { status } = main;
   const count = Number(main.output('count') ?? Number.NaN);
   const isGreen = main.exit === 0;
-  const isIncomplete = isGreen && main.hasIncompleteKeyList;
+  const isIncomplete = isGreen && main.hasIncompleteList && !excuses.reachesSince(step);
   if (isGreen && Number.isNaN(count)) yield 'success without a count';
   if (isIncomplete && !main.hasWarning) yield 'an incomplete list without a warning';
   if (isIncomplete && failOn !== '' && count === 0) yield 'success, but a match may be missing from an incomplete list';

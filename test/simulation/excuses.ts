@@ -1,0 +1,58 @@
+import type { ApiKey, Operation } from '../../control-plane/index.js';
+import type { ProcessRecord, StepRecord } from './record.js';
+import { epoch } from './stage.js';
+import { creationOf, isAbsence, removalOf, startOf } from './truth.js';
+
+/**
+ * All that the contract excuses, although the truth is another. Nothing else is: a list that shows something late is no excuse.
+ * Each line has the sentence of the contract in short.
+ */
+export const excuses = {
+  /** 4: `timeout: 0` believes the first read. */
+  pollsOnce: ({ plan }: StepRecord) => plan.timeoutMs === 0,
+
+  /** 4: The first read takes the newest 1,000 operations; if the list goes on, log and summary say that only these were read. */
+  isBehindFirstRead: (operation: Operation, firstRead: ReadonlyMap<string, unknown>, { main }: StepRecord) =>
+    firstRead.size >= 1_000 && startOf(operation) < main.startedAt - 60_000,
+
+  /** 4: A 404 is final 30 s after an operation was seen, because it may be gone with its project. */
+  wasRemoved: (operation: Operation) => Number.isFinite(removalOf(operation)),
+
+  /** 1: With `since` paging stops at an operation that is older, whatever follows. */
+  reachesSince: ({ plan: { expects }, main }: StepRecord) => {
+    const sinceMs = expects.mode === 'list-operations' ? expects.sinceMs : undefined;
+    if (sinceMs === undefined) return false;
+    const oldest = epoch + main.startedAt - sinceMs;
+    const records = main.sent.flatMap((sent) => sent.records ?? []);
+    return records.some((record) => Date.parse(String(record['created_at'])) < oldest);
+  },
+
+  /** 5: A DELETE that is repeated after a lost response or a 5xx, and gets 404. In post, of a young key, for 10 s. */
+  isThoughtGone: (process: ProcessRecord, key: ApiKey) => {
+    const deletes = process.deletesOf(key.id);
+    const lost = deletes.findIndex(({ response, status, isPage, mayHaveTakenEffect }) =>
+      response === undefined ? mayHaveTakenEffect : status >= 500 || isPage,
+    );
+    const absent = deletes.slice(lost + 1).filter(({ status, isPage }) => status === 404 && !isPage);
+    return lost >= 0 && absent.length > 0 && isSettled(process, key);
+  },
+
+  /** 5: The minted key itself gets 401, and post has no parent key to look into the list. Of a young key, for 10 s. */
+  rejectsItself: (post: ProcessRecord, key: ApiKey) =>
+    post.sent.some(({ authorization, status }) => authorization === `Bearer ${key.key}` && status === 401) &&
+    isSettled(post, key),
+
+  /** 5: Only post looks again after 10 s. For other steps a list without a key, however young that is, shows that it is gone. */
+  isUnlisted: ({ startedAt }: ProcessRecord, key: ApiKey, lagMs: number) =>
+    creationOf(key) > Math.max(0, startedAt - lagMs),
+
+  /** 3: The runner kills a post that is cancelled too late; a sweep finds what it left. */
+  wasKilled: ({ exit }: ProcessRecord) => exit === 'killed' || exit === 'hung',
+};
+
+/** Absence counts only if it is still so 10 s after it was first seen, for a key that is young when post begins. */
+function isSettled({ part, startedAt, sent }: ProcessRecord, key: ApiKey): boolean {
+  if (part === 'main' || startedAt - creationOf(key) >= 60_000) return true;
+  const absences = sent.filter((one) => isAbsence(one, key)).map(({ endedAt = 0 }) => endedAt);
+  return Math.max(...absences) - Math.min(...absences) >= 10_000 - 1;
+}

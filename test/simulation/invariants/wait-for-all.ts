@@ -1,0 +1,139 @@
+import type { Operation } from '../../../control-plane/index.js';
+import { excuses } from '../excuses.js';
+import type { Of } from '../plan.js';
+import type { Run, SentRequest, StepRecord } from '../record.js';
+import { counts, endOf, graceForUnlisted, type Phase, phaseAt, phaseOf, readsOf, startOf } from '../truth.js';
+
+/** Dates of the service have whole seconds, and the step measures from its start. */
+const tolerance = 1_100;
+/** An operation that appears after the first read counts if it was created no earlier before the wait began. */
+const ageOfNew = 60_000;
+
+/** A wait for all is green only if all that counts had ended well in truth, and red only if some of it had not. */
+export function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
+  const { main } = step;
+  const { failOnEmpty, projectIds } = expects;
+  const view = viewOf(step, expects, stage.tripMs + stage.slackMs);
+  const admitted = stage.operations.filter((one) => projectIds.includes(one.projectId) && counts(expects, one));
+  const isBad = (operation: Operation) => phaseAt(operation, main.endedAt) === 'bad';
+  const surelyCount = admitted.filter((one) => view.shown.has(one.id) && view.surelyCounts(one));
+  if (main.exit === 0) {
+    // Each replica shows in the last read what was created so long before it, or before the wait began.
+    const shownBefore = new Map(
+      projectIds.map((id) => {
+        const lastReadAt = readsOf(main, id).at(-1)?.at ?? 0;
+        return [id, Math.max(main.startedAt, lastReadAt - stage.lags.operations)];
+      }),
+    );
+    for (const operation of admitted)
+      yield* missed(step, operation, view, startOf(operation) < (shownBefore.get(operation.projectId) ?? 0));
+    for (const projectId of projectIds) yield* believedTooEarly(step, projectId, stage.slackMs);
+    if (main.sent.some(({ isPartial }) => isPartial)) yield 'success, but a list was not whole';
+    const isEmpty = main.output('count') === '0';
+    if (failOnEmpty && isEmpty) yield 'success, but nothing was found';
+    if (isEmpty && surelyCount.length > 0) yield 'a count of 0, but an operation counts';
+  }
+  for (const id of main.ids('operation-ids')) {
+    const operation = stage.operation(id);
+    if (operation === undefined || !view.mayCount(operation)) yield `operation ${id} is reported, but does not count`;
+  }
+  if (main.status === 'empty' && (!failOnEmpty || surelyCount.length > 0))
+    yield 'empty, but an operation counts, or the step may succeed without any';
+  if (main.status === 'failed' && !admitted.some((one) => isBad(one) && view.mayCount(one)))
+    yield 'failed, but no operation that counts has failed';
+  yield* wronglyIdle(step, projectIds, admitted, view);
+}
+
+/** What the responses showed, and what counts by that. */
+interface View {
+  readonly shown: ReadonlySet<string>;
+  readonly unfinished: ReadonlySet<string>;
+  /** The first whole read of each project. */
+  readonly first: ReadonlyMap<string, Phase>;
+  readonly surelyCounts: (operation: Operation) => boolean;
+  readonly mayCount: (operation: Operation) => boolean;
+}
+
+function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-operation'>, delayMs: number): View {
+  const { startedAt } = main;
+  const seen = (sent: readonly SentRequest[]) =>
+    sent.flatMap(({ records = [] }) =>
+      records.map(({ id, status }): [string, Phase] => [String(id), phaseOf(String(status))]),
+    );
+  const all = seen(main.sent.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= main.endedAt));
+  const unfinished = new Set(all.flatMap(([id, phase]) => (phase === 'pending' ? [id] : [])));
+  const first = new Map(projectIds.flatMap((id) => seen(readsOf(main, id)[0]?.pages ?? [])));
+  const isSince = (operation: Operation, margin: number) =>
+    sinceMs > 0 && startOf(operation) >= startedAt - sinceMs + margin;
+  const isNew = (operation: Operation, margin: number) =>
+    startOf(operation) >= startedAt - ageOfNew + margin || endOf(operation).at >= startedAt + margin;
+  return {
+    shown: new Set(all.map(([id]) => id)),
+    unfinished,
+    first,
+    surelyCounts: (one) =>
+      unfinished.has(one.id) || isSince(one, delayMs) || (!first.has(one.id) && isNew(one, delayMs)),
+    mayCount: (one) =>
+      unfinished.has(one.id) ||
+      isSince(one, -tolerance - delayMs) ||
+      ((first.get(one.id) ?? 'pending') === 'pending' && isNew(one, -tolerance - delayMs)),
+  };
+}
+
+function* missed(step: StepRecord, operation: Operation, view: View, isListed: boolean): Generator<string> {
+  const { main } = step;
+  const { id } = operation;
+  const phase = phaseAt(operation, main.endedAt);
+  if (phase === 'good') return;
+  const wasSeen = view.unfinished.has(id);
+  const isExcused = excuses.pollsOnce(step) || excuses.isBehindFirstRead(operation, view.first, step);
+  const isOwed = isListed && !isExcused && !excuses.wasRemoved(operation);
+  if (phase === 'pending' && (wasSeen || isOwed)) yield `success, but operation ${id} goes on`;
+  const mustCount = view.surelyCounts(operation) && (view.shown.has(id) || isOwed);
+  if (phase === 'bad' && mustCount) yield `success, but operation ${id} has failed`;
+}
+
+/** The read that confirms begins 5 s after the end of the first. */
+function* believedTooEarly(step: StepRecord, projectId: string, slackMs: number): Generator<string> {
+  const reads = readsOf(step.main, projectId);
+  const [first, last] = [reads[0], reads.at(-1)];
+  if (first === undefined || last === undefined)
+    return yield `success, but the list of project ${projectId} was never read`;
+  const ms = last.at - first.endedAt;
+  if (!excuses.pollsOnce(step) && reads.length === 1)
+    yield `success, but the list of project ${projectId} was read once`;
+  else if (!excuses.pollsOnce(step) && ms < graceForUnlisted - 1 - slackMs)
+    yield `success, but the list of project ${projectId} was confirmed ${Math.round(ms)} ms after its first read`;
+}
+
+/** A project is listed as idle only if nothing that counts failed in it, or was unfinished when it was last read. */
+function* wronglyIdle(
+  step: StepRecord,
+  projectIds: readonly string[],
+  admitted: readonly Operation[],
+  view: View,
+): Generator<string> {
+  const { main } = step;
+  if (main.output('idle-project-ids') === undefined) return;
+  const idle = main.ids('idle-project-ids');
+  if (main.exit === 0 && idle.length < projectIds.length) yield 'success, but not all projects are idle';
+  for (const projectId of idle) {
+    const reads = readsOf(main, projectId);
+    const [first, last] = [reads[0], reads.at(-1)];
+    if (first === undefined || last === undefined) {
+      yield `project ${projectId} is idle without a read`;
+      continue;
+    }
+    const isConfirmed = last.at - first.endedAt >= graceForUnlisted && !excuses.pollsOnce(step);
+    for (const operation of admitted) {
+      if (operation.projectId !== projectId || excuses.wasRemoved(operation)) continue;
+      const isOwed = isConfirmed && startOf(operation) < main.startedAt;
+      const isExcused = excuses.isBehindFirstRead(operation, view.first, step);
+      const isPending = isOwed && phaseAt(operation, last.endedAt) === 'pending';
+      const isBad =
+        phaseAt(operation, last.at) === 'bad' && view.surelyCounts(operation) && view.shown.has(operation.id);
+      if (!isExcused && (isPending || isBad))
+        yield `project ${projectId} is idle, but operation ${operation.id} counts`;
+    }
+  }
+}
