@@ -126,7 +126,7 @@ export class ControlPlane extends Account {
 
   #authenticate({ headers, from }: PlaneRequest): void {
     const key = this.keyOf(headers);
-    if (!key || !wasAlive(key, this.#replicasAuthenticate ? this.#keysAt : this.clock.now())) {
+    if (!key || !wasAlive(key, this.#replicasAuthenticate ? this.#keysAt : undefined)) {
       const message = 'The Authorization header is missing, or its key is invalid or revoked.';
       throw new Refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
     }
@@ -147,7 +147,7 @@ export class ControlPlane extends Account {
       if (!/^\d+$/.test(id)) throw badRequest('The key id must be an integer.');
       const key = this.key(id);
       const again = key?.revokedAt !== undefined && this.notShown.revokedAgain === 'not-found';
-      if (!key || key.createdAt > this.#keysAt || again) throw notFound('There is no such API key.');
+      if (!key || key.createdAt > (this.#keysAt ?? key.createdAt) || again) throw notFound('There is no such API key.');
       this.revokeKey(id);
       return withId(key.id, { name: key.name, revoked: true, ...this.#lastUse(key) });
     },
@@ -196,8 +196,9 @@ export class ControlPlane extends Account {
     return !isMissing && isVisible(operation, this.#operationsAt);
   }
 
-  get #keysAt(): number {
-    return Math.max(this.startedAt, this.clock.now() - this.#replica.keysBehindMs);
+  get #keysAt(): number | undefined {
+    const { keysBehindMs } = this.#replica;
+    return keysBehindMs === 0 ? undefined : Math.max(this.startedAt, this.clock.now() - keysBehindMs);
   }
 
   get #knownKeys(): ApiKey[] {

@@ -75,7 +75,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     name: isText(name) && parseKeyName(name) !== undefined,
     mayHaveStrayKey: typeof mayHaveStrayKey === 'boolean',
     lostCreates: typeof lostCreates === 'number' && lostCreates >= 0,
-    foundKeyIds: Array.isArray(foundKeyIds) && foundKeyIds.every((id) => isText(id) && isKeyId(id)),
+    foundKeyIds: Array.isArray(foundKeyIds) && foundKeyIds.every((found) => isText(found) && isKeyId(found)),
     minted: minted === undefined || isMintedKey(minted),
     since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
     revoke: typeof revoke === 'boolean',
