@@ -1,10 +1,12 @@
 /**
  * `npm run mutants`: whether the tests find small defects of all sources, drawn from a seed. See CONTRIBUTING.md.
  * `--sample SECONDS`: begins with mutants at random until the time is up. `--resume`: keeps what the last run found.
+ * `--by-hand`: judges the mutants written by hand instead.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
+import { judgeByHand } from './by-hand.js';
 import { equivalents } from './equivalent.js';
 import { byRank, draw, generate, type Mutant, readSources, switchable } from './generate.js';
 import { Judge, type Judgement } from './judge.js';
@@ -23,8 +25,11 @@ const { values } = parseArgs({
     sample: { type: 'string' },
     resume: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
+    'by-hand': { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 });
+if (values['by-hand']) process.exit((await judgeByHand(values.only)) ? 0 : 1);
 
 const files = readSources('src').filter(({ name }) => values.file === undefined || name === values.file);
 const mutants = await generate(files, Number(values.seed));

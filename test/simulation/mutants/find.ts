@@ -1,25 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pMap from 'p-map';
+import { mutated, readTextMutants, type TextMutant } from '../../mutants/text-mutants.js';
 import { runMany } from '../run-many.js';
 
-/** A defect that somebody could make in a file of src: `replace` becomes `by`. */
-interface Mutant {
-  readonly name: string;
-  readonly defect: string;
-  readonly file: string;
-  /** Occurs once in the file, else the mutant is out of date. */
-  readonly replace: string;
-  readonly by: string;
-}
-
-/**
- * Below the path of its file each mutant has a line `name: defect`, the lines to replace (`-`), and the lines in their place
- * (`+`).
- */
-export const mutants: readonly Mutant[] = parse(readFileSync('test/simulation/mutants/mutants.txt', 'utf8'));
+export const mutants: readonly TextMutant[] = readTextMutants('test/simulation/mutants/mutants.txt');
 
 const firstSeed = 1;
 const maxRuns = 20_000;
@@ -44,7 +31,7 @@ export async function findMutants(workers: number, only: string | undefined): Pr
 }
 
 /** A copy of the compiled code for each mutant, with one file changed. */
-function compile(chosen: readonly Mutant[]): void {
+function compile(chosen: readonly TextMutant[]): void {
   rmSync(folder, { recursive: true, force: true });
   const sources = join(folder, 'sources');
   const files = chosen.map((mutant) => {
@@ -59,27 +46,7 @@ function compile(chosen: readonly Mutant[]): void {
   execFileSync('npx', args, { stdio: 'inherit' });
 }
 
-function parse(text: string): Mutant[] {
-  return text.split(/^(?=src\/)/m).flatMap((group) => {
-    const file = group.slice(0, group.indexOf('\n'));
-    return [...group.matchAll(/^([a-z0-9-]+): (.+)\n((?:[-+].*\n)+)/gm)].map(
-      ([, name = '', defect = '', body = '']) => {
-        const linesOf = (sign: string) =>
-          body.split('\n').flatMap((line) => (line.startsWith(sign) ? line.slice(1) : []));
-        return { name, defect, file, replace: linesOf('-').join('\n'), by: linesOf('+').join('\n') };
-      },
-    );
-  });
-}
-
-export function mutated({ name, file, replace, by }: Mutant): string {
-  const source = readFileSync(file, 'utf8');
-  const places = source.split(replace).length - 1;
-  if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} contains its text ${places} times.`);
-  return source.replace(replace, () => by);
-}
-
-async function find({ name, defect }: Mutant): Promise<boolean> {
+async function find({ name, defect }: TextMutant): Promise<boolean> {
   const script = pathToFileURL(join(folder, name, 'test/simulation/worker.js'));
   const { findings } = await runMany({ ...common, runs: maxRuns, script });
   const [first] = findings;
