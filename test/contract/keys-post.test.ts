@@ -360,9 +360,12 @@ describe('after an ambiguous create,', () => {
     },
   );
 
-  test('post with revoke-in-post: false keeps only the minted key', async (context) => {
-    const inMain = [ambiguous({ msAfterGivenUp: 4_000 })];
-    const job = await runJob(context, { inMain, inputs: { 'revoke-in-post': 'false' } });
+  test.for<[what: string, ...inPost: FaultRule[]]>([
+    ['searches for 17 s with the minted key'],
+    ['searches for 17 s with the parent key', { nth: 1, fault: status(403) }],
+  ])('post with revoke-in-post: false %s, and keeps only the minted key', async ([, ...inPost], context) => {
+    const inMain = [ambiguous({ msAfterGivenUp: 17_000 })];
+    const job = await runJob(context, { inMain, inPost, inputs: { 'revoke-in-post': 'false' } });
     expect(job.post.annotations).toEqual([]);
     expect(job.made()).toHaveLength(2);
     expect(job.left.alive).toEqual([job.main.outputs['key-id']]);

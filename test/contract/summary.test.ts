@@ -24,8 +24,9 @@ function timelineOf({ summary }: StepResult): string[] {
 
 describe('the summary of a wait', () => {
   test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
-    const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1' };
-    const fields = { error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
+    const praise = { message: 'all went well' };
+    const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: praise };
+    const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
     const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
     const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
     expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);

@@ -217,6 +217,18 @@ describe('reading the list:', () => {
     expect(times()).toEqual([0, 40 * second, 80 * second].flatMap((time) => Array(10).fill(time)));
   });
 
+  test.for<[read: string, rule: FaultRule, seconds: number, created: number]>([
+    ['first read, which takes 15 s,', { from: 1, count: 3, fault: { kind: 'delay', ms: 4_900 } }, 12, -59],
+    ['second read, which takes four polls,', { from: 5, count: 3, fault: status(500) }, 21, -52],
+  ])('the read after the %s goes back to a minute before that began', async ([, rule, from, created], context) => {
+    const late = { ...failedAtOnce, startsAfterMs: from * second, ageMs: (from - created) * second };
+    const newer = many(100, { ...ended, ageMs: -(created + 4) * second });
+    const faults = [{ ...rule, endpoint: 'list-operations' as const }];
+    const plans = [...newer, { lengthMs: 40 * second }, late];
+    const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '5s' }, { faults });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[101] });
+  });
+
   test.for<[what: string, rule: FaultRule]>([
     ['hangs', { path: 'cursor=', fault: { kind: 'hang-mid-body' } }],
     ['returns 423', { path: 'cursor=', fault: status(423) }],
@@ -235,12 +247,14 @@ describe('reading the list:', () => {
     expect(times()).toEqual([0, 0, 0, 2, 2, 5, 5, 5].map((time) => time * second));
   });
 
-  test.for<[what: string, inputs: StepOptions['inputs'], plans: WaitPlan[]]>([
+  const slowReadAt3s = { from: 3, count: 2, fault: { kind: 'delay', ms: 1_500 } } as const;
+  test.for<[what: string, inputs: StepOptions['inputs'], plans: WaitPlan[], ...faults: FaultRule[]]>([
     ['and since is set', { since: '10m' }, [ended]],
     ['after another operation ended', {}, [{ lengthMs: 200 }]],
-  ])('an operation that the list shows 4 s late %s is waited for', async ([, inputs, plans], context) => {
+    ['during a read from 3 s to 6 s', { 'poll-interval': '3s' }, [{ lengthMs: 200 }], slowReadAt3s],
+  ])('an operation that the list shows 4 s late %s is waited for', async ([, inputs, plans, ...faults], context) => {
     const late = { lengthMs: 20 * second, outcome: 'failed', appearsAfterMs: 4 * second };
-    const { result, ids } = await waitFor(context, [...plans, late], { ...all, ...inputs });
+    const { result, ids } = await waitFor(context, [...plans, late], { ...all, ...inputs }, { faults });
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
   });
 
@@ -281,15 +295,28 @@ describe('reading the list:', () => {
     expect(result.outputs).toMatchObject({ status: 'empty', count: '0' });
   });
 
-  test.for<[what: string, fault: Fault]>([
+  const older = '{"id":"x","status":"finished","created_at":"2020-01-31T09:00:00Z"}';
+  const unavailable = `{"operations":[${older}],"pagination":{"cursor":"c"},"unavailable_project_ids":["p"]}`;
+  test.for<[what: string, fault: Fault, nth: number, ...timeouts: string[]]>([
     [
       'announces another page in a header',
       status(200, { body: '{"operations":[]}', headers: { link: '</next>; rel="next"' } }),
+      ...([1, '10m', '0'] as const),
     ],
-    ['names its cursor otherwise', status(200, { body: '{"operations":[],"pagination":{"next_cursor":"c"}}' })],
-  ])('the step fails if the list %s, even with timeout: 0', async ([, fault], context) => {
-    for (const timeout of ['10m', '0']) {
-      const { result } = await waitFor(context, [], { ...all, timeout }, { faults: [{ fault }] });
+    [
+      'names its cursor otherwise',
+      status(200, { body: '{"operations":[],"pagination":{"next_cursor":"c"}}' }),
+      ...([1, '10m', '0'] as const),
+    ],
+    [
+      'leaves something out in its second read, which need not reach its end',
+      status(200, { body: unavailable }),
+      2,
+      '10m',
+    ],
+  ])('the step fails if the list %s', async ([, fault, nth, ...timeouts], context) => {
+    for (const timeout of timeouts) {
+      const { result } = await waitFor(context, [], { ...all, timeout }, { faults: [{ nth, fault }] });
       expect(result.outputs['status']).toBe('error');
       expect(errorOf(result)).toMatch(
         /^The list of operations of project \S+ is incomplete: .* An unfinished operation may be missing/,
@@ -297,12 +324,15 @@ describe('reading the list:', () => {
     }
   });
 
-  test('an operation that appears and fails after an interrupted first poll fails the step', async (context) => {
+  test.for<[what: string, failing: WaitPlan, verdict: string, count: number]>([
+    ['appears and fails after it counts', { startsAfterMs: 300, lengthMs: 50 }, 'failed', 1],
+    ['failed before does not count', { ageMs: second, lengthMs: 0 }, 'finished', 0],
+  ])('if the first read takes three polls, an operation that %s', async ([, failing, verdict, count], context) => {
     const faults = [{ endpoint: 'list-operations', from: 2, count: 2, fault: status(500) } as const];
     const notShown = { maximumPageSize: 1, overMaximum: 'clamp' } as const;
-    const plans = [ended, ended, { startsAfterMs: 300, lengthMs: 50, outcome: 'failed' }];
+    const plans = [{ ...failing, outcome: 'failed' }, ended, ended];
     const { result } = await waitFor(context, plans, all, { faults, notShown });
-    expect(result.outputs['status']).toBe('failed');
+    expect(result.outputs).toMatchObject({ status: verdict, count: String(count) });
   });
 });
 
@@ -324,6 +354,13 @@ describe('with since: 10m,', () => {
       expect(idsOf(result)).toEqual(verdict === undefined ? [] : ids);
       expect(took).toBe(verdict === 'failed' ? 0 : 5 * second);
     }
+  });
+
+  test('the 10 minutes count from the start of the wait, even if the first response comes 2 minutes later', async (context) => {
+    const plans = [11, 9].map((minutes) => ({ ...ended, ageMs: minutes * minute }));
+    const faults = [{ nth: 1, fault: retryAfter(429, 120) }];
+    const { result, ids } = await waitFor(context, plans, since, { faults });
+    expect(idsOf(result)).toEqual([ids[1]]);
   });
 
   test('the first poll reads beyond the newest 1,000 operations, but not beyond 10 minutes', async (context) => {
@@ -409,6 +446,31 @@ describe('several projects:', () => {
     expect(again).toBeGreaterThanOrEqual(40 * second);
   });
 
+  test.for([
+    ['is cut if it takes exactly 100 operations and the list goes on', 11, 100, 'given', true],
+    ['is whole if it takes exactly 100 operations and the list ends', 11, 100, 'absent', false],
+    ['of 10 projects takes more than 100 operations', 10, 101, 'given', false],
+  ] as const)('a first read %s', async ([, projects, count, lastPageCursor, isCut], context) => {
+    const plans = many(count, { ...ended, ageMs: 10 * minute });
+    const { result } = await waitFor(context, plans, all, { projects, notShown: { lastPageCursor } });
+    expectNothing(result);
+    expect(result.log.includes('Read only the newest 100 operations')).toBe(isCut);
+  });
+
+  test.for([
+    ['finished', 9, 'not repeated', [0, 5]],
+    ['finished', 11, 'repeated', [0, 5, 16]],
+    ['failed', 11, 'not repeated', [0, 5]],
+  ] as const)('when the last operation has %s, an idle read of %i s before is %s', async (row, context) => {
+    const [outcome, age, , reads] = row;
+    const busy = { lengthMs: (5 + age) * second - 1, outcome };
+    const inputs = { ...all, 'poll-interval': '1s', 'fail-on': 'empty' };
+    const { result, service, paths, times } = await waitFor(context, [busy], inputs, { projects: 2 });
+    expect(result.outputs).toMatchObject({ status: outcome, count: '1' });
+    const readsOfIdle = times().filter((_, n) => paths()[n]?.includes(service.projectIds[1] ?? ''));
+    expect(readsOfIdle).toEqual(reads.map((time) => time * second));
+  });
+
   test('with more than 10 projects, the first read takes the newest 100 operations of each', async (context) => {
     const plans = [...many(150, { ...ended, ageMs: 10 * minute }), { ...ended, project: 1 }];
     const { result, service, paths } = await waitFor(context, plans, all, { projects: 11 });
@@ -479,6 +541,61 @@ describe('several projects:', () => {
     expect(result.outputs['status']).toBe('error');
     expect(errorOf(result)).toMatch(/has more pages, but they contain no new records/);
     expect(paths()).toHaveLength(7);
+  });
+
+  test('at the deadline, a project whose last read showed an operation that ended since is not idle', async (context) => {
+    const faults = [{ endpoint: 'list-operations', from: 4, fault: hang } as const];
+    const plans = [{ startsAfterMs: 2 * second, lengthMs: 5 * second }];
+    const { result } = await waitFor(context, plans, { ...all, timeout: '12s' }, { faults });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'idle-project-ids': '[]' });
+    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'finished' }]);
+  });
+
+  test('before the second read of a project, a failure of another does not make it idle', async (context) => {
+    const { result } = await waitFor(context, [{ lengthMs: second, outcome: 'failed' }], all, { projects: 2 });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'idle-project-ids': '[]' });
+  });
+
+  test('a project that could not be read to the end is not idle when a long Retry-After of another ends the wait', async (context) => {
+    const before = ({ service, after }: Stage) => {
+      service.faults.add({ path: `/${service.projectIds[1]}/`, from: 2, fault: status(403) });
+      after(10 * second, () => void service.faults.add({ fault: retryAfter(429, 3_600) }));
+    };
+    const inputs = { ...all, 'fail-fast': 'false' };
+    const { result } = await waitFor(context, [forever], inputs, { projects: 2, before });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'idle-project-ids': '[]' });
+  });
+
+  test('idle projects are read again only once, although one of them was busy then', async (context) => {
+    const plans = [{ lengthMs: 20 * second }, { project: 1, startsAfterMs: 15 * second, lengthMs: 30 * second }];
+    const { result, service, paths, times } = await waitFor(context, plans, all, { projects: 2 });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '2' });
+    const last = paths().filter((_, n) => (times()[n] ?? 0) > 40 * second);
+    expect(last.filter((path) => !path.includes(service.projectIds[1] ?? ''))).toEqual([]);
+  });
+
+  test('what the final poll shows idle is idle, although the last project became idle meanwhile', async (context) => {
+    const before = ({ service }: Stage) => {
+      for (const [n, ms] of [300, 900].entries())
+        service.faults.add({ path: `/${service.projectIds[n]}/`, from: 3, fault: { kind: 'delay', ms } });
+    };
+    const inputs = { ...all, timeout: '30s', 'poll-interval': '1h' };
+    const { result } = await waitFor(context, [{ lengthMs: 20 * second }], inputs, { projects: 2, before });
+    expect(result.outputs['status']).toBe('finished');
+  });
+
+  test('with timeout: 0, a read of 15 s before is not repeated', async (context) => {
+    const before = failSecond({ kind: 'delay', ms: 15 * second });
+    const { result, paths } = await waitFor(context, [], { ...all, timeout: '0' }, { projects: 2, before });
+    expectNothing(result);
+    expect(paths()).toHaveLength(2);
+  });
+
+  test('at the deadline, the error of a project that was given up ends the step', async (context) => {
+    const inputs = { ...all, timeout: '20s', 'fail-fast': 'false' };
+    const { result } = await waitFor(context, [forever], inputs, { projects: 2, before: failSecond(status(403)) });
+    expect(result.outputs['status']).toBe('error');
+    expect(errorOf(result)).toMatch(/status 403/);
   });
 
   test('the final poll reaches each of 100 projects whose responses take 150 ms', async (context) => {

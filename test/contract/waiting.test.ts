@@ -210,6 +210,25 @@ describe('before the first response:', () => {
     expect(took).toBeLessThan(16 * second);
   });
 
+  test.for<[what: string, ...faults: FaultRule[]]>([
+    ['after a 429', { nth: 1, fault: retryAfter(429, 70) }, { nth: 2, fault: status(503) }],
+    [
+      'before and after a 429',
+      { nth: 1, fault: status(503) },
+      { nth: 2, fault: retryAfter(429, 70) },
+      { nth: 3, fault: status(503) },
+    ],
+  ])('the pause of a 429 is no part of the minute: a failure %s is retried', async ([, ...faults], context) => {
+    const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
+    expect(result.outputs['status']).toBe('finished');
+  });
+
+  test('the step does not wait for an attempt that would begin more than a minute after the first', async (context) => {
+    const { result, times } = await waitFor(context, [forever], {}, { faults: [{ fault: retryAfter(503, 40) }] });
+    expect(result.outputs['status']).toBe('error');
+    expect(times()).toEqual([0, 40 * second]);
+  });
+
   test('no attempt begins more than a minute after the first failed', async (context) => {
     const faults = [{ fault: hang }];
     const { result, times } = await waitFor(context, [forever], { timeout: '1h' }, { faults });
@@ -381,6 +400,34 @@ describe('several operations:', () => {
     expect(polls).toEqual([...poll, ...poll, 'page', ...Array(20).fill('single')]);
   });
 
+  test('an operation that failed stays failed although a late page of the list shows it as running', async (context) => {
+    const inputs = { timeout: '10s', 'fail-fast': 'false' };
+    const faults = [{ endpoint: 'list-operations', nth: 1, fault: { kind: 'delay', ms: 4_000 } } as const];
+    const { result } = await waitFor(context, [failingIn(0.5), forever, forever], inputs, { faults });
+    expect(result.outputs['status']).toBe('failed');
+    expect(result.log).not.toContain('failed →');
+  });
+
+  test('of more than 20 operations that the list does not show, those that waited longest are requested first', async (context) => {
+    const plans = [...many(20, forever), ...many(20, failingIn(1))];
+    const { result, took } = await waitFor(context, plans, { timeout: '1m' }, { buried: 40, buriedUnder: 1_000 });
+    expect(result.outputs['status']).toBe('failed');
+    expect(took).toBeLessThan(5 * second);
+  });
+
+  test('the final poll requests all operations that the list does not show', async (context) => {
+    const inputs = { timeout: '30s', 'poll-interval': '1h' };
+    const options = { buried: 40, buriedUnder: 1_000 };
+    const { result } = await waitFor(context, many(40, { lengthMs: 20 * second }), inputs, options);
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '40' });
+  });
+
+  test('the step requests no operation singly while the pages of its list arrive', async (context) => {
+    const faults = [{ endpoint: 'list-operations', fault: { kind: 'delay', ms: 300 } } as const];
+    const { paths } = await waitFor(context, many(40, ended), {}, { buried: 40, buriedUnder: 1_000, faults });
+    expect(paths().findIndex((path) => !path.includes('?limit'))).toBe(10);
+  });
+
   const bodies = ['{"operations":{}}', '{"operations":[{"id":"another, without a status"}]}'];
   const unusable = [...bodies.map((body) => status(200, { body })), { kind: 'bad-json' }, html, hang] as const;
   test.for(unusable)('the step requests each operation singly if the list fails with %o', async (fault, context) => {
@@ -435,15 +482,37 @@ describe('several operations:', () => {
     expect(result.log).not.toMatch(/will retry/);
   });
 
-  test('several 429 in one burst pause all requests once, until their Retry-After has passed', async (context) => {
-    const faults = [{ endpoint: 'get-operation', from: 3, count: 6, fault: retryAfter(429, 10) } as const];
-    const options = { trip: () => 20, buried: 20, faults };
-    const { result, times, took } = await waitFor(context, many(20, { lengthMs: 2 * second }), {}, options);
-    expect(result.conclusion).toBe('success');
-    expect(took).toBeLessThan(25 * second);
-    // A page precedes the burst. What was sent before the first 429 arrived takes two trips.
-    const throttledAt = times()[3] ?? Number.NaN;
-    expect(times().filter((time) => time > throttledAt + 40 && time < throttledAt + 10 * second)).toEqual([]);
+  test.for([
+    [10, 10],
+    [10, 20],
+    [20, 10],
+  ])(
+    '429s in one burst pause all requests once, until each Retry-After has passed (%i s, then %i s)',
+    async (row, context) => {
+      const [first, others] = row as [number, number];
+      const longest = Math.max(first, others) * second;
+      const faults = [
+        { endpoint: 'get-operation', nth: 3, fault: retryAfter(429, first) },
+        { endpoint: 'get-operation', from: 4, count: 5, fault: retryAfter(429, others) },
+      ] as const;
+      const options = { trip: () => 20, buried: 20, faults };
+      const { result, times, took } = await waitFor(context, many(20, { lengthMs: 2 * second }), {}, options);
+      expect(result.conclusion).toBe('success');
+      expect(took).toBeLessThan(2.5 * longest);
+      // A page precedes the burst. What was sent before the first 429 arrived takes two trips.
+      const throttledAt = times()[3] ?? Number.NaN;
+      expect(times().filter((time) => time > throttledAt + 40 && time < throttledAt + longest)).toEqual([]);
+    },
+  );
+
+  test('after a 429 for one operation, the other one waits until that request succeeded, and for a long pause', async (context) => {
+    const faults = (id: string) => [{ path: id, nth: 2, fault: retryAfter(429, 10) }];
+    const { ids, paths, times } = await waitFor(context, many(2, { lengthMs: minute }), {}, { faults });
+    const timesOf = (part = '') => times().filter((_, n) => paths()[n]?.includes(part));
+    const repeated = timesOf(ids[0])[2] ?? Number.NaN;
+    const [later] = timesOf(ids[1]).filter((time) => time > 2 * second);
+    expect(repeated).toBeGreaterThan(10 * second);
+    expect(later).toBeGreaterThan(repeated + 5 * second);
   });
 
   test('a Retry-After for one operation does not delay the list of the others', async (context) => {
@@ -513,6 +582,24 @@ describe('the deadline:', () => {
     const faults = [{ nth: 2, fault: retryAfter(503, 44) }];
     const { result } = await waitFor(context, many(count, { lengthMs: 25 * second }), inputs, { faults });
     expect(result.outputs).toMatchObject({ status: 'finished', count: String(count) });
+  });
+
+  test('the final poll ignores the pause after a 429', async (context) => {
+    const inputs = { timeout: '30s', 'poll-interval': '5s' };
+    const faults = [{ nth: 6, fault: status(429) }];
+    const { result, times } = await waitFor(context, [{ lengthMs: 25 * second }], inputs, { faults });
+    expect(result.outputs['status']).toBe('finished');
+    expect(times().slice(-2)).toEqual([25 * second, 30 * second]);
+  });
+
+  test.for([
+    ['the last poll', '20s', 2],
+    ['an earlier poll', '3s', 9],
+  ] as const)('the final poll requests what hung since %s', async ([, interval, from], context) => {
+    const inputs = { timeout: '30s', 'poll-interval': interval };
+    const faults = (id: string) => [{ path: id, from, count: 2, fault: hang }];
+    const { result } = await waitFor(context, many(2, { lengthMs: 28.5 * second }), inputs, { faults });
+    expect(result.outputs['status']).toBe('finished');
   });
 
   test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
