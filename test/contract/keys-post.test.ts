@@ -226,6 +226,15 @@ describe('proof that a key is gone:', () => {
   });
 });
 
+test('if the list fails after a 401, post does not revoke a key by an id that may be used again', async (context) => {
+  const job = await runJob(context, {
+    beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
+    inPost: [onList(status(500), always)],
+  });
+  expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
+  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
 describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revoke-failure: %s,', (onFailure) => {
   const kind = onFailure === 'warn' ? 'warning' : 'error';
   const inputs = { 'on-revoke-failure': onFailure };
@@ -268,11 +277,17 @@ describe('the 20 s of post:', () => {
   });
 
   const minted = /^Could not confirm that key (\d+) .*key-id: \1/s;
+  const kept: JobPlan = { inMain: [ambiguous('never')], inputs: { 'revoke-in-post': 'false' } };
   test.for<[what: string, plan: JobPlan, message: RegExp]>([
     ['a 429', { inPost: [onDelete(retryAfter(429, 25), always)] }, minted],
     ['a 423 (as a date)', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
     ['a 503 to a search by the parent key', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
     ['a 429 to a search by the minted key', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
+    [
+      'a 429 to a search beside a kept key',
+      { ...kept, inPost: [onList(retryAfter(429, 60))] },
+      /may still exist: .*429/,
+    ],
   ])('post ends at once if the Retry-After of %s exceeds 20 s', async ([, plan, message], context) => {
     const job = await runJob(context, plan);
     expectFailed(job, message);
@@ -370,6 +385,16 @@ describe('after an ambiguous create,', () => {
     expect(job.made()).toHaveLength(2);
     expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
     expect(job.post.summary).not.toContain(`<code>${job.main.outputs['key-id']}</code>`);
+    expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
+  });
+
+  test('the warning tells why another key is left, not why the minted key was late to be gone', async (context) => {
+    const beforePost = (stage: KeyStage) => {
+      revokeMinted(stage);
+      stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });
+    };
+    const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
+    expectFailed(job, /^Could not confirm that key (?!.*so new).* 409/);
   });
 
   test.for([

@@ -557,9 +557,10 @@ describe('several projects:', () => {
   });
 
   test('a project that could not be read to the end is not idle when a long Retry-After of another ends the wait', async (context) => {
-    const before = ({ service, after }: Stage) => {
+    const before = (stage: Stage) => {
+      const { service } = stage;
       service.faults.add({ path: `/${service.projectIds[1]}/`, from: 2, fault: status(403) });
-      after(10 * second, () => void service.faults.add({ fault: retryAfter(429, 3_600) }));
+      stage.after(10 * second, () => void service.faults.add({ fault: retryAfter(429, 3_600) }));
     };
     const inputs = { ...all, 'fail-fast': 'false' };
     const { result } = await waitFor(context, [forever], inputs, { projects: 2, before });

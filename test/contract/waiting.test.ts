@@ -191,9 +191,10 @@ describe('before the first response:', () => {
   }
 
   test('a long Retry-After after other failures delays the next attempt, but does not end the step', async (context) => {
-    const before = ({ service, after }: Stage) => {
+    const before = (stage: Stage) => {
+      const { service } = stage;
       const recover = service.faults.add({ fault: status(503) });
-      after(10 * second, () => {
+      stage.after(10 * second, () => {
         recover();
         service.faults.add({ nth: 1, fault: retryAfter(503, 3_600) });
       });

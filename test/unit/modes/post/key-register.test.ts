@@ -25,3 +25,16 @@ test('a key that a list shows counts as new, whatever the clocks say, so its abs
   expect(found && register.noteGone(found)?.message).toMatch(/so new that a replica may not know it yet/);
   expect(register.gone).toEqual([]);
 });
+
+test('absence proves at once only that an old key is gone', () => {
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  expect(register.noteGone(register.add('7', true))).toBeDefined();
+  expect(register.noteGone(register.add('8', false))).toBeUndefined();
+});
+
+test('only the latest list tells whether the search is complete', () => {
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  register.update({ keys: [], missing: undefined }, undefined);
+  register.update({ keys: [], missing: 'header link' }, undefined);
+  expect(register.isComplete).toBe(false);
+});
