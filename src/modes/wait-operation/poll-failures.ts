@@ -101,11 +101,13 @@ export class PollFailures {
         // A lost response counts from the time when the request is sent once more.
         failedSince ??= Math.min(now, began + resendAfter);
         const failedFor = now - failedSince;
-        const isOver = errorCount >= minAttempts && (failedFor >= minPatience || error.isUnknownHost);
-        if (isOver || failedFor >= maxPatience) return undefined;
-        const pause = Math.min(backoff(errorCount, firstPauses, this.random()), maxPatience - failedFor);
-        // A service that asks for a longer pause gets it.
-        return Math.max(pause, cappedRetryAfter(error));
+        const left = maxPatience - failedFor;
+        const pause = Math.max(
+          Math.min(backoff(errorCount, firstPauses, this.random()), left),
+          cappedRetryAfter(error),
+        );
+        if (failedFor < minPatience) return errorCount >= minAttempts && error.isUnknownHost ? undefined : pause;
+        return errorCount >= minAttempts || left <= 0 || pause > left ? undefined : pause;
       },
       onRetry: (error) => {
         this.#failures.set(retried, error);
