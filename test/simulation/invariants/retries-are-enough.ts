@@ -9,6 +9,7 @@ export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string>
   yield* givenUpEarly(step, run);
   yield* notFoundEarly(step, run);
   yield* silent(step, run);
+  yield* keptOpen(step, run);
   yield* delayed(step, run);
 }
 
@@ -79,6 +80,21 @@ function* silent({ main, plan, deadline }: StepRecord, { stage }: Run): Generato
     const longest = isAsked ? longestPause.asked : longestPause[at > succeededAt ? 'usual' : 'first'];
     if (ms > longest + longestPause.usual + stage.slackMs) yield `sent no request for ${Math.round(ms)} ms`;
     quietFrom = Math.max(quietFrom, answeredAt);
+  }
+}
+
+/** A poll gives up a request that has had no response for so long, and sends it once more. */
+const resendAfter = 5_000;
+
+/** Only the second request may take longer. */
+function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+  if (plan.mode !== 'wait-operation') return;
+  for (const { n, at, path, fault, endedAt = main.endedAt } of main.sent) {
+    const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';
+    const isLong = isSilent && at < deadline && endedAt - at > resendAfter + 10 + stage.slackMs;
+    const isSecond = () =>
+      main.sent.some((one) => one.n < n && one.path === path && one.response === undefined && one.endedAt === at);
+    if (isLong && !isSecond()) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
   }
 }
 
