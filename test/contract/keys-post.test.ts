@@ -89,10 +89,13 @@ describe('the parent key in post:', () => {
     expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
   });
 
-  test('post accepts the parent key from CTL_API_KEY', async (context) => {
+  test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
     const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
-    expectRevoked(await runJob(context, { inPost: [onDelete(status(403))], post }));
-    expectRevoked(await runJob(context, { ...killed, post }));
+    for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
+      const job = await runJob(context, { ...plan, post });
+      expectRevoked(job);
+      expect(job.post.masks).toContain(parentKey);
+    }
   });
 
   test.for([
@@ -386,6 +389,14 @@ describe('after an ambiguous create,', () => {
     expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
     expect(job.post.summary).not.toContain(`<code>${job.main.outputs['key-id']}</code>`);
     expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
+  });
+
+  test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
+    const beforePost = ({ after, service }: KeyStage) =>
+      after(10 * second, () => void service.faults.add(onList(status(500))));
+    const job = await runJob(context, { ...killed, beforePost });
+    expectFailed(job, /^A key named shop-\S+ may still exist: .* 500/);
+    expect(job.left.alive).toEqual([]);
   });
 
   test('the warning tells why another key is left, not why the minted key was late to be gone', async (context) => {

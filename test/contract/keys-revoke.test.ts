@@ -143,6 +143,21 @@ describe('unconfirmed revocations:', () => {
   });
 });
 
+test('a 423 for the list of keys delays the list for every key', async (context) => {
+  const faults = [onList(retryAfter(423, 10), { nth: 1 })];
+  const { revoke, paths, times } = await setKeys(context, 1, { faults });
+  expectEnd(await revoke({ 'key-id': '4711 4712' }), 'gone', { gone: ['4711', '4712'] });
+  const lists = times().filter((_, n) => paths()[n] === 'api_keys');
+  expect(lists.filter((time) => time < 10_000)).toEqual([0]);
+});
+
+test('a list that was read before the DELETE of a key is read again for that key', async (context) => {
+  const late = { path: '/api_keys/2', fault: status(404, { done: 'now' }) } as const;
+  const faults = [{ path: '/api_keys/2', nth: 1, fault: retryAfter(423, 5) }, late];
+  const { revoke } = await setKeys(context, 1, { faults });
+  expectEnd(await revoke({ 'key-id': '4711 2' }), 'gone', { gone: ['4711', '2'] });
+});
+
 describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mode) => {
   /** Starts a step that revokes all keys but those of its own run, which only a sweep sees. */
   const start = ({ startMode }: Stage, ids: readonly string[], timeout = '10m') =>

@@ -22,3 +22,10 @@ test('post ends at once after a permanent failure', async () => {
   const failure = new RequestError('HTTPS_PROXY is not a valid URL', { transient: false, mayHaveTakenEffect: false });
   expect(await repeat(async () => ({ failure }))).toEqual({ failure, took: 0 });
 });
+
+test('the longest Retry-After counts, whichever comes last', () => {
+  const rounds = new Rounds(new Deadline(new VirtualClock(), 20_000, new Cancellation()), () => 0.5);
+  for (const retryAfterMs of [10_000, 2_000])
+    rounds.note(new RequestError('status 503', { status: 503, transient: true, retryAfterMs }));
+  expect(rounds.retryAfterMs).toBe(10_000);
+});
