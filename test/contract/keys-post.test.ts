@@ -420,7 +420,7 @@ describe('after an ambiguous create,', () => {
   });
 
   test('post revokes the minted key 4 s before its end if a search hangs', async (context) => {
-    const beforePost = ({ after, service }: KeyStage) => after(12 * second, () => service.faults.add(onList(hang)));
+    const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
     const job = await runJob(context, { ...orphaned, beforePost });
     expectRevoked(job);
     expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual(['DELETE minted by minted', 16 * second]);

@@ -271,6 +271,18 @@ describe('a lost response:', () => {
   });
 });
 
+test('a request that is sent once more waits for the Retry-After of another', async (context) => {
+  const faults = (hanging: string, throttled: string) => [
+    { path: hanging, nth: 2, fault: hang },
+    { path: throttled, nth: 2, fault: retryAfter(429, 20) },
+  ];
+  const inputs = { 'poll-interval': '4s' };
+  const { ids, paths, times } = await waitFor(context, many(2, { lengthMs: 10 * second }), inputs, { faults });
+  const hanging = times().filter((_, n) => paths()[n]?.includes(ids[0] ?? ''));
+  expect(hanging.slice(0, 2)).toEqual([0, 4 * second]);
+  expect(hanging[2]).toBeGreaterThanOrEqual(24 * second);
+});
+
 describe('not found:', () => {
   for (const [plans, inputs, says] of [
     [[{ lengthMs: second }, missing], {}, /^Project \S+ has no operation .*another project\?.*of 2 operations had/],

@@ -22,7 +22,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/api/': ['http', 'lists', 'keys-', 'hostile'],
   'src/http/': ['http', 'keys-'],
   'src/keys/': ['key-names', 'keys-', 'post-state'],
-  'src/modes/create-key/': ['keys-create', 'key-names'],
+  'src/modes/create-key/': ['keys-create', 'key-names', 'keys-post'],
   'src/modes/list/': ['lists'],
   'src/modes/post/': ['keys-post', 'post-state'],
   'src/modes/revoke-key/': ['keys-revoke'],

@@ -1,11 +1,16 @@
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
+import type { InputReader } from '../../../src/action/inputs/input-reader.js';
+import { ControlApi } from '../../../src/api/control-api.js';
+import { noRetry } from '../../../src/http/retry.js';
 import { listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
-import type { Mode } from '../../../src/modes/mode.js';
+import { define, type Mode, type Services } from '../../../src/modes/mode.js';
 import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
 import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
+import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
+import { silent } from '../../virtual/silent.js';
 
 type Fits<M> = M extends Mode<infer _Settings, infer _Result> ? true : false;
 
@@ -25,4 +30,26 @@ test('the compiler rejects a mode whose settings, run and report do not fit toge
   expectTypeOf<Fits<typeof withReportOfWait>>().toEqualTypeOf<false>();
   expectTypeOf<Fits<typeof withoutMaxBatches>>().toEqualTypeOf<false>();
   expectTypeOf<Fits<typeof withoutIdsOrName>>().toEqualTypeOf<false>();
+});
+
+test('a cancel during the work on a report ends the step as cancelled', async () => {
+  let now = 0;
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+  const cancellation = new Cancellation();
+  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
+  const api = new ControlApi(async () => ({ status: 200, headers: {}, body: '[]' }), access, silent);
+  const mode = define({
+    readSettings: () => ({}),
+    run: (_, { deadline }) => api.keys({ deadline, retry: noRetry }),
+    report: () => {
+      now += 2_000;
+      // The handler of the signal runs when the event loop is free again.
+      queueMicrotask(() => cancellation.cancel());
+      return { status: 'ok', succeeded: true, headline: '' };
+    },
+  });
+  const run = mode.read({} as InputReader);
+  const deadline = new Deadline(clock, 10_000, cancellation);
+  const step = run({ api, deadline, log: silent, random: () => 0.5 }, {} as Services, 10_000);
+  await expect(step).rejects.toThrow(CancelledError);
 });

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { ControlApi } from '../../../src/api/control-api.js';
+import type { Exchange } from '../../../src/http/exchange.js';
+import { noRetry } from '../../../src/http/retry.js';
+import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { VirtualClock } from '../../virtual/clock.js';
+import { silent } from '../../virtual/silent.js';
+
+const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 30_000 };
+
+test('a request without a response is sent once more on a new connection', async () => {
+  const clock = new VirtualClock();
+  const connections: unknown[] = [];
+  const exchange: Exchange = ({ onNewConnection }) =>
+    connections.push(onNewConnection) === 1
+      ? new Promise(() => undefined)
+      : Promise.resolve({ status: 200, headers: {}, body: '[]' });
+  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const resend = { afterMs: 5_000, hold: () => Promise.resolve() };
+  await clock.run(new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry, resend }));
+  expect(connections).toEqual([undefined, true]);
+  expect(clock.now()).toBe(5_000);
+});
+
+test('a response does not count if the work on it ended after the deadline', async () => {
+  let now = 0;
+  // While the work holds the event loop, no timer fires.
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+  const exchange: Exchange = async () => {
+    now = 2_000;
+    return { status: 200, headers: {}, body: '[]' };
+  };
+  const list = (expiresAt: number) => {
+    const deadline = new Deadline(clock, expiresAt, new Cancellation());
+    now = 0;
+    return new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry });
+  };
+  expect(await list(2_001)).toMatchObject({ keys: [] });
+  await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
+});
