@@ -8,15 +8,9 @@ const actions = Object.fromEntries(
 
 // The worker gives the post of an action within actions the inputs of another one (actions/runner#3514).
 test.concurrent.for([
-  ['a composite action', './inner', ['parent-key', 'url'], []],
-  // Post cannot know then that no other step changed its state.
-  [
-    'a composite action within another',
-    './outer',
-    ['control-key', 'control-url'],
-    [/^The saved state has the base-url/],
-  ],
-] as const)('a key of %s works in later steps, and post revokes it', async ([, uses, names, doubts], context) => {
+  ['a composite action', './inner', ['parent-key', 'url']],
+  ['a composite action within another', './outer', ['control-key', 'control-url']],
+] as const)('a key of %s works in later steps, and post revokes it', async ([, uses, names], context) => {
   const { service, run } = await setStage(context);
   const { service: elsewhere } = await setStage(context);
   const [keyInput, urlInput] = names;
@@ -38,8 +32,7 @@ test.concurrent.for([
   expect(job.conclusion).toBe('succeeded');
   expect(job.steps['keys']).toMatchObject({ conclusion: 'succeeded', errors: [] });
   expect(job.log).toContain('Key 2 was revoked');
-  const alarms = Object.values(job.steps).flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  expect(alarms).toEqual(doubts.map((doubt) => expect.stringMatching(doubt)));
+  expect(Object.values(job.steps).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   expect(service.plane.isAlive('2')).toBe(false);
   expect(elsewhere.requests).toEqual([]);
 });

@@ -33,6 +33,9 @@ for (const [name, text] of Object.entries(forms(process.env.KEY))) {
 }
 '`;
 
+/** Of the parent key this form is not masked, and it holds the base64 behind one character. */
+const showParent = show.replace('forms(process.env.KEY)', '(({ bearer, ...rest }) => rest)(forms(process.env.KEY))');
+
 /** Bodies that are JSON hold a text with its quotes and backslashes escaped. */
 const unescaped = (text: string) => text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
 
@@ -62,7 +65,7 @@ test.concurrent.for(['on', 'off'])(
           run: 'echo "It is ${{ steps.mint.outputs.key }}."; test "${{ steps.mint.outputs.key }}" = "$DATABASE_KEY"',
         },
         { id: 'environment', run: 'env' },
-        { id: 'parent', env: { KEY: '${{ secrets.CTL_API_KEY }}' }, run: show },
+        { id: 'parent', env: { KEY: '${{ secrets.CTL_API_KEY }}' }, run: showParent },
         act('keys', 'list-keys', { 'api-key': '${{ steps.mint.outputs.key }}' }),
       ],
     });
