@@ -392,8 +392,8 @@ describe('after an ambiguous create,', () => {
   });
 
   test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
-    const beforePost = ({ after, service }: KeyStage) =>
-      after(10 * second, () => void service.faults.add(onList(status(500))));
+    const beforePost = (stage: KeyStage) =>
+      stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
     const job = await runJob(context, { ...killed, beforePost });
     expectFailed(job, /^A key named shop-\S+ may still exist: .* 500/);
     expect(job.left.alive).toEqual([]);

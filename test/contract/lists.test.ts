@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { NotShown } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
+import { hang } from '../kit/fault.js';
 import { type Inputs, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { ended, failedAtOnce, minute } from '../kit/wait.js';
@@ -251,6 +252,25 @@ test('`list-operations` logs its progress through a long list', async (context) 
   const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit: '0' });
   expect(result.outputs['count']).toBe('350');
   expect(result.log.match(/^Read .*$/gm)).toEqual(['Read 200 records so far.', 'Read 350 records so far.']);
+});
+
+test('`list-operations` ends in time although the page after as many matches as limit hangs', async (context) => {
+  const stage = await setStage(context, { operations: 150, faults: [{ nth: 2, fault: hang }] });
+  const inputs = { 'project-id': stage.projectId, limit: '100', timeout: '2s' };
+  const result = await stage.runMode('list-operations', inputs);
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '100' });
+  expect(warningsOf(result)).toEqual([expect.stringContaining('may have truncated the list')]);
+});
+
+test('`list-operations` warns of what the service could not read, even if since ends the list', async (context) => {
+  const { record } = operations;
+  const listed = ['2023-12-31T23:59:00Z', '2023-01-31T09:30:00Z'].map((time, n) => record(n + 1, { created_at: time }));
+  const body = JSON.stringify({ operations: listed, unavailable_project_ids: ['p'] });
+  const { result } = await read(context, operations, body, { since: '10m' });
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '1' });
+  expect(warningsOf(result)).toEqual([
+    expect.stringMatching(/list of operations is incomplete: .*could not read projects p/),
+  ]);
 });
 
 test('`list-operations` warns about an unknown status in a filter', async (context) => {

@@ -87,3 +87,10 @@ test('a list that is read from a cursor is known to have no new records by what 
     oldPages: 1,
   });
 });
+
+test('six pages without new records do not end a list if a page between them has one', async () => {
+  const sent = ['a', 'a', 'a', 'a', 'b', 'a', 'a', 'a', 'c'].map((ids, n) => ({ ids, cursor: `${n}` }));
+  const { shown, oldPages } = await readAll(sent);
+  expect(shown.at(-2)).toBe('c 8');
+  expect(oldPages).toBe(6);
+});

@@ -43,6 +43,7 @@ const large = 'x'.repeat(1_000_000);
 test.for([
   ['in chunks', `transfer-encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`, json],
   ['of a megabyte', `content-length: 1000000\r\n\r\n${large}`, large],
+  ['after a byte order mark', `content-length: ${json.length + 3}\r\n\r\n\uFEFF${json}`, json],
 ] as const)('a body %s is read completely', async ([, response, body], context) => {
   expect(await answer(context, ok + response)).toMatchObject({ status: 200, body });
 });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/http/errors.js';
-import { exponentialBackoff, isTransientStatus, withRetries } from '../../../src/http/retry.js';
+import { Cooldown, exponentialBackoff, isTransientStatus, withRetries } from '../../../src/http/retry.js';
 import type { Clock } from '../../../src/time/clock.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { VirtualClock } from '../../virtual/clock.js';
 
 const retry = exponentialBackoff(() => 0.5);
 
@@ -31,4 +32,14 @@ test('an error other than a RequestError is thrown without a retry', async () =>
   const attempt = () => Promise.reject(attempts++ === 0 ? defect : new Error('retried'));
   const deadline = new Deadline(clock, 1_000, new Cancellation());
   await expect(withRetries(attempt, { deadline, retry })).rejects.toBe(defect);
+});
+
+test('of the Retry-After of parallel requests, the longest counts, whichever comes last', async () => {
+  const clock = new VirtualClock();
+  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const cooldown = new Cooldown();
+  for (const retryAfterMs of [10_000, 2_000])
+    cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }), deadline);
+  await clock.run(cooldown.wait(deadline));
+  expect(clock.now()).toBe(10_000);
 });
