@@ -526,10 +526,15 @@ describe('several projects:', () => {
   ])(
     'the final poll ends only when it has seen all projects: the last one shows %s',
     async ([, fault, verdict], context) => {
+      // The read of the first project ends with its old operation, and the second project's goes on to another page.
+      const old = { ...ended, ageMs: 10 * minute };
+      const plans = [old, { lengthMs: 8 * second }, { ...ended, project: 1 }];
       const inputs = { ...all, timeout: '9s', 'poll-interval': '50s' };
       const before = ({ service, after }: Stage) =>
-        after(7 * second, () => service.faults.add({ path: `/${service.projectIds[1]}/`, fault }));
-      const { result } = await waitFor(context, [{ lengthMs: 8 * second }], inputs, { projects: 2, before });
+        after(7 * second, () =>
+          service.faults.add({ path: `/${service.projectIds[1]}/operations?limit=100&cursor`, fault }),
+        );
+      const { result } = await waitFor(context, plans, inputs, { projects: 2, before });
       expect(result.outputs['status']).toBe(verdict);
     },
   );
