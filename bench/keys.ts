@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startGitHub } from '../control-plane/github/index.js';
 import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
-import { runAndAttempt } from '../src/action/inputs/inputs.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
-import { serializePostState } from '../src/keys/post-state.js';
+import { runAndAttempt, serializePostState } from '../src/keys/post-state.js';
 import { runStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
 import type { Figure } from './figure.js';
@@ -64,8 +63,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
     {
       baseUrl,
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
-      mayHaveStrayKey: false,
-      lostCreates: 0,
+      ambiguousCreates: 0,
       foundKeyIds: [],
       minted: { id, secret: key },
       since: 0,

@@ -46,7 +46,7 @@ export function waitFor(
   { clock, exchange, seed, pollInterval = 'auto' }: Begun,
 ) {
   return waitOperation(
-    { ...what, failOnEmpty: false, pollInterval, failFast: true },
+    { ...what, failOnEmpty: false, pollInterval, failFast: true, pollsOnce: false },
     {
       api: new ControlApi(exchange, access, silent),
       deadline: new Deadline(clock, 24 * 60 * minute, new Cancellation()),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { parseArgs } from 'node:util';
-import { oneOf, outcomes, parseSeconds } from './control.js';
+import { oneOf, outcomes, parseNumber } from './control.js';
 import { parseFault } from './fault-notation.js';
 import type { ServedControlPlaneOptions } from './index.js';
 
@@ -56,7 +56,7 @@ export function parseCliOptions(argv: readonly string[]): ServedControlPlaneOpti
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 32 - 1),
     notShown: { defaultPageSize: pageSize, maximumPageSize: pageSize, overMaximum: 'clamp' },
     newOperations: {
-      lengthMs: parseSeconds('--operation-seconds', values['operation-seconds']) * 1000,
+      lengthMs: parseNumber('--operation-seconds', values['operation-seconds']) * 1000,
       outcome: oneOf('--operation-outcome', outcomes, values['operation-outcome']),
     },
     faults: values.fault.map((rule) => explained('--fault', () => parseFault(rule))),

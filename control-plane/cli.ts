@@ -13,6 +13,7 @@ import {
 import { requestLine } from './request-line.js';
 
 const gitHubPath = '/github';
+const otherApiKey = 'key-of-another-account';
 
 async function serve(options: ServedControlPlaneOptions): Promise<void> {
   const runs = new Repository(undefined, '1');
@@ -28,6 +29,7 @@ async function serve(options: ServedControlPlaneOptions): Promise<void> {
   };
   const service: RunningControlPlane = await startControlPlane({
     ...options,
+    otherApiKey,
     beside,
     onExchange: (exchange, answer) => process.stderr.write(requestLine({ ...exchange, body: answer?.body })),
   }).catch((error: unknown) => {
@@ -42,6 +44,7 @@ async function serve(options: ServedControlPlaneOptions): Promise<void> {
     project_ids: projectIds,
     control_url: origin + controlPath,
     github_api_url: origin + gitHubPath,
+    other_api_key: otherApiKey,
   };
   process.stdout.write(`${JSON.stringify(started)}\n`);
 }

@@ -6,6 +6,7 @@ import type { ControlPlane, PlaneAnswer, PlaneRequest } from './plane.js';
 import { badRequest, notFound, Refusal } from './refusal.js';
 import { pathOf } from './routes.js';
 import { documentedActions } from './seed.js';
+import { formatTimestamp } from './timestamp.js';
 
 /** The parts that the control endpoints change. */
 export interface Controlled {
@@ -15,6 +16,7 @@ export interface Controlled {
 }
 
 export const controlPath = '/control';
+const dayMs = 86_400_000;
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -37,7 +39,7 @@ const commands: readonly Command[] = [
         projectId,
         ...plane.newOperations,
         ...(action !== undefined && { action: oneOf('action', documentedActions, action) }),
-        ...(seconds !== undefined && { lengthMs: parseSeconds('seconds', seconds) * 1000 }),
+        ...(seconds !== undefined && { lengthMs: parseNumber('seconds', seconds) * 1000 }),
         ...(outcome !== undefined && { outcome: oneOf('outcome', outcomes, outcome) }),
       });
       return shown(plane, operation);
@@ -55,6 +57,16 @@ const commands: readonly Command[] = [
       if (outcomes.includes(before)) throw new Refusal(409, 'CONFLICT', `The operation is already ${before}.`);
       plane.endOperation(operation, status);
       return shown(plane, operation);
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/keys$/,
+    fields: ['name', 'days'],
+    carryOut({ plane }, { name = '', days = '0' }) {
+      if (name === '') throw badRequest('The field name is missing.');
+      const { id, createdAt } = plane.addKeyOfAge(name, parseNumber('days', days) * dayMs);
+      return { id: Number(id), name, created_at: formatTimestamp(createdAt * 1000) };
     },
   },
   {
@@ -128,7 +140,7 @@ export function oneOf(name: string, choices: readonly string[], text: string): s
   throw badRequest(`${name} must be one of ${choices.join(', ')}, not '${text}'.`);
 }
 
-export function parseSeconds(name: string, text: string): number {
+export function parseNumber(name: string, text: string): number {
   if (!/^\d{1,6}(\.\d+)?$/.test(text)) throw badRequest(`${name} must be a number up to 999999, not '${text}'.`);
   return Number(text);
 }

@@ -17,12 +17,13 @@
  * `createControlPlane` is the same without sockets: a network calls `exchanges.receive(request)` and carries out the script of
  * steps that it returns.
  */
+import { Accounts } from './accounts.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Awaited, Exchange } from './exchange-log.js';
 import { Exchanges } from './exchanges.js';
 import { FaultPlan, type FaultRule } from './faults.js';
 import { type NotShown, plainest } from './not-shown.js';
-import { ControlPlane, type NewOperations, type PlaneAnswer } from './plane.js';
+import { ControlPlane, type NewOperations, type PlaneAnswer, type PlaneOptions } from './plane.js';
 import type { Replica } from './replica.js';
 import { basePath } from './routes.js';
 import { type ServerOptions, startServer } from './server.js';
@@ -52,6 +53,8 @@ export interface ControlPlaneOptions {
   readonly operations?: number;
   /** The secret of the first key. */
   readonly apiKey?: string;
+  /** The first key of a second account, which has one project. Default: there is one account. */
+  readonly otherApiKey?: string;
   /** The following ids count up. A bigint or digits may be beyond 2^53. */
   readonly firstKeyId?: number | bigint | string;
   readonly notShown?: Partial<NotShown>;
@@ -94,7 +97,7 @@ export interface RunningControlPlane extends ObservedControlPlane {
 
 export function createControlPlane(options: ControlPlaneOptions = {}): CreatedControlPlane {
   const { clock = systemClock, seed = 1 } = options;
-  const plane = new ControlPlane({
+  const planeOptions = {
     clock,
     seed,
     projects: options.projects ?? 1,
@@ -105,9 +108,12 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     newOperations: options.newOperations ?? {},
     replicas: options.replicas ?? [],
     replicasAuthenticate: options.replicasAuthenticate ?? false,
-  });
+  };
+  const plane = new ControlPlane(planeOptions);
   const faults = new FaultPlan(seed, options.faults);
-  const exchanges = new Exchanges(plane, faults, (fault) => fault, options.onExchange);
+  const service =
+    options.otherApiKey === undefined ? plane : new Accounts(plane, otherPlane(planeOptions, options.otherApiKey));
+  const exchanges = new Exchanges(service, faults, (fault) => fault, options.onExchange);
   const { log } = exchanges;
   return {
     plane,
@@ -117,6 +123,12 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     arrived: (awaited) => log.wait('arrived', awaited),
     ended: (awaited) => log.wait('ended', awaited),
   };
+}
+
+function otherPlane(options: PlaneOptions, apiKey: string): ControlPlane {
+  // No id of a key or a project is that of the first account.
+  const firstKeyId = options.firstKeyId + 1_000_000n;
+  return new ControlPlane({ ...options, apiKey, firstKeyId, seed: options.seed + 1_000, projects: 1 });
 }
 
 export async function startControlPlane(options: ServedControlPlaneOptions = {}): Promise<RunningControlPlane> {

@@ -1,11 +1,11 @@
 import { Account, type AccountOptions, type ApiKey, wasAlive } from './account.js';
-import { readKeyName } from './key-request.js';
 import type { NotShown } from './not-shown.js';
 import { isVisible, type Operation, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
 import { integerBelow, seededRandom } from './random.js';
 import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
 import { type Replica, recentMs, upToDate } from './replica.js';
+import { readBranchName, readKeyName } from './request-body.js';
 import { type Endpoint, findRoute, queryOf } from './routes.js';
 import { formatTimestamp, httpDate } from './timestamp.js';
 
@@ -38,6 +38,12 @@ export interface PlaneOptions extends AccountOptions {
   readonly replicasAuthenticate: boolean;
 }
 
+interface Branch {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+}
+
 interface Call {
   readonly request: PlaneRequest;
   readonly parameters: readonly string[];
@@ -50,6 +56,7 @@ export class ControlPlane extends Account {
   readonly replicas: readonly Replica[];
   readonly #replicasAuthenticate: boolean;
   readonly #choice;
+  readonly #branches = new Map<string, Branch>();
   /** Answers the current request. */
   #replica = upToDate;
   #requests = 0;
@@ -177,14 +184,30 @@ export class ControlPlane extends Account {
       return `{"operation":${operationJson(operation, this.#operationsAt)}}`;
     },
 
-    'create-branch': ({ parameters: [projectId = ''] }) => {
+    'create-branch': ({ request, parameters: [projectId = ''] }) => {
       if (!this.hasProject(projectId)) throw notFound('There is no such project.');
-      const branch = this.startOperation({ projectId, ...this.newOperations });
-      const compute = { projectId, branchId: branch.branchId, action: 'start_compute', ...this.newOperations };
-      const operations = [branch, this.startOperation(compute)].map((item) => operationJson(item, this.clock.now()));
-      return `{"branch":${JSON.stringify({ id: branch.branchId, project_id: projectId })},"operations":[${operations}]}`;
+      const name = readBranchName(request.body);
+      const creation = this.startOperation({ projectId, ...this.newOperations });
+      const id = creation.branchId;
+      const compute = { projectId, branchId: id, action: 'start_compute', ...this.newOperations };
+      const branch = { id, project_id: projectId, name: name ?? id };
+      this.#branches.set(id, branch);
+      return this.#changed(branch, [creation, this.startOperation(compute)]);
+    },
+
+    'delete-branch': ({ parameters: [projectId = '', id = ''] }) => {
+      const branch = this.#branches.get(id);
+      if (branch?.project_id !== projectId) throw notFound('There is no such branch.');
+      this.#branches.delete(id);
+      const deletion = { projectId, branchId: id, action: 'delete_timeline', ...this.newOperations };
+      return this.#changed(branch, [this.startOperation(deletion)]);
     },
   };
+
+  #changed(branch: Branch, started: readonly Operation[]): string {
+    const operations = started.map((operation) => operationJson(operation, this.clock.now()));
+    return `{"branch":${JSON.stringify(branch)},"operations":[${operations}]}`;
+  }
 
   get #operationsAt(): number {
     return this.clock.now() - this.#replica.operationsBehindMs;

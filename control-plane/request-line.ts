@@ -22,6 +22,7 @@ interface Body {
   readonly projects?: readonly unknown[];
   readonly revoked?: boolean;
   readonly key?: string;
+  readonly created_at?: string;
   readonly id?: number;
   readonly status?: string;
   readonly faults?: readonly string[];
@@ -31,14 +32,14 @@ function gist(text: string): string {
   const body = parse(text);
   if (body === undefined) return 'not JSON';
   if (Array.isArray(body)) return `${body.length} keys`;
-  const { message, operation, operations, projects, revoked, key, id, status, faults } = body;
+  const { message, operation, operations, projects, revoked, id, status, faults } = body;
   if (message !== undefined) return message;
   if (operation) return `${operation.action} is ${operation.status}`;
   if (operations) return `${operations.length} operations`;
   if (projects) return `${projects.length} projects`;
   if (faults) return `faults: ${faults.join(' ') || 'none'}`;
   if (revoked) return `revoked key ${id}`;
-  return key === undefined ? `run ${id} is ${status}` : `created key ${id}`;
+  return (body.key ?? body.created_at) ? `created key ${id}` : `run ${id} is ${status}`;
 }
 
 function parse(text: string): Body | unknown[] | undefined {

@@ -6,6 +6,7 @@ export const endpoints = [
   'list-operations',
   'get-operation',
   'create-branch',
+  'delete-branch',
 ] as const;
 
 export type Endpoint = (typeof endpoints)[number];
@@ -19,6 +20,7 @@ const paths: readonly { readonly segments: readonly string[]; readonly methods: 
     { segments: ['api_keys', '*'], methods: { DELETE: 'revoke-key' } },
     { segments: ['projects'], methods: { GET: 'list-projects' } },
     { segments: ['projects', '*', 'branches'], methods: { POST: 'create-branch' } },
+    { segments: ['projects', '*', 'branches', '*'], methods: { DELETE: 'delete-branch' } },
     { segments: ['projects', '*', 'operations'], methods: { GET: 'list-operations' } },
     { segments: ['projects', '*', 'operations', '*'], methods: { GET: 'get-operation' } },
   ];

@@ -1,11 +1,34 @@
-// Generates the tables of docs/reference.md and node24/action.yml from action.yml. node24/action.yml is the same action
-// without the warning about Node 20. With --check, it only compares both with action.yml.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { parse } from 'yaml';
+// Generates the tables of docs/reference.md, node24/action.yml and action-types.yml from action.yml. node24/action.yml is the
+// same action without the warning about Node 20. With --check, it only compares them with action.yml.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
 
 const source = readFileSync('action.yml', 'utf8');
 const { inputs, outputs, runs } = parse(source);
 const read = (path) => readFileSync(path, 'utf8');
+
+const integer = { type: 'integer' };
+const listOf = (separator) => ({ type: 'list', separator, 'list-item': { type: 'string' } });
+const oneOf = (...words) => ({ type: 'enum', 'allowed-values': words });
+/** What action.yml cannot say. All others are strings, or booleans if their default is one. */
+const types = {
+  inputs: {
+    mode: oneOf(...inputs.mode.description.match(/(?<=`)[a-z]+-[a-z]+(?=`)/g)),
+    'project-id': listOf(','),
+    'operation-id': listOf(','),
+    'key-id': listOf(','),
+    filter: listOf('\n'),
+    'fail-on': oneOf('empty', 'match'),
+    limit: integer,
+    'max-batches': integer,
+    'on-revoke-failure': oneOf('warn', 'fail'),
+  },
+  outputs: {
+    status: oneOf(...outputs.status.description.match(/(?<=`)[a-z]+(?=`)/g)),
+    count: integer,
+    'duration-ms': integer,
+  },
+};
 
 const reference = [
   ['inputs', table(['input', 'modes', 'default', 'meaning'], Object.entries(inputs).map(inputRow))],
@@ -15,10 +38,12 @@ const reference = [
 for (const [path, fresh] of [
   ['docs/reference.md', reference],
   ['node24/action.yml', onNode24(source)],
+  ['action-types.yml', actionTypes()],
+  ['node24/action-types.yml', actionTypes()],
 ]) {
   if (!process.argv.includes('--check')) {
     writeFileSync(path, fresh);
-  } else if (fresh !== read(path)) {
+  } else if (!existsSync(path) || fresh !== read(path)) {
     console.error(`${path} is not what action.yml says. \`npm run fix\` writes it.`);
     process.exitCode = 1;
   }
@@ -36,6 +61,21 @@ function onNode24(text) {
     [`post: ${runs.post}`, `post: ../${runs.post}`],
   ];
   return `# Written from ../action.yml by npm run fix.\n${changes.reduce((before, change) => before.replace(...change), text)}`;
+}
+
+/** In the format of typesafegithub/github-actions-typing, for generators of workflows that check types. */
+function actionTypes() {
+  const typed = (kind, entries) =>
+    Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, types[kind][name] ?? plainType(entry)]));
+  const text = stringify(
+    { inputs: typed('inputs', inputs), outputs: typed('outputs', outputs) },
+    { aliasDuplicateObjects: false, blockQuote: false },
+  );
+  return `# Written from action.yml by npm run fix. Format: https://github.com/typesafegithub/github-actions-typing\n${text}`;
+}
+
+function plainType({ default: standard }) {
+  return { type: ['true', 'false'].includes(standard) ? 'boolean' : 'string' };
 }
 
 function inputRow([name, { description, required, default: standard }]) {

@@ -130,7 +130,7 @@ function tagAtRemote(tag) {
 function rehearse() {
   const ruleset = '.github/rulesets/version-tags.json';
   if (readJson(ruleset).bypass_actors.some(({ actor_id }) => actor_id === 0)) {
-    console.log(`Before the first release: ${ruleset} still has 0 in place of the App ID (CONTRIBUTING.md).`);
+    console.log(`Before the first release: ${ruleset} still has 0 in place of the App ID (MAINTAINING.md).`);
   }
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   try {

@@ -26,7 +26,7 @@ async function compare(repository) {
 
   const paths = readdirSync('.github/rulesets').map((name) => `.github/rulesets/${name}`);
   for (const path of paths.filter((path) => readJson(path).bypass_actors.some(({ actor_id }) => actor_id === 0))) {
-    differences.push(`${path}: actor_id is 0. Write the App ID of the App of the release there, see CONTRIBUTING.md`);
+    differences.push(`${path}: actor_id is 0. Write the App ID of the App of the release there, see MAINTAINING.md`);
   }
   const files = paths.map(readJson);
   const listed = await get(`${api}/rulesets?includes_parents=false&per_page=100`);

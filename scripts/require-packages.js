@@ -5,3 +5,5 @@ if (!existsSync('node_modules/typescript')) {
   console.error('The packages are not installed: run `npm ci` first.');
   process.exit(1);
 }
+// stdout belongs to the program that follows.
+console.error('Compiling. This takes some seconds.');

@@ -1,5 +1,5 @@
 import { lookupInChild } from './http/lookup-in-child.js';
-import { PostStep } from './modes/post/step.js';
+import { PostStep } from './post-step.js';
 import { runAsProcess } from './process.js';
 
 // Name lookups run in a child process. A pending lookup in this process could keep the post step alive beyond its 20 s.

@@ -1,9 +1,9 @@
 import { errorReport, failureReport } from './action/failure-report.js';
 import { BadInputs } from './action/inputs/input-reader.js';
-import { maskParentKey, readInputs, runAndAttempt } from './action/inputs/inputs.js';
+import { maskParentKey, readInputs } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
-import { serializePostState, splitSeal } from './keys/post-state.js';
+import { runAndAttempt, serializePostState, splitSeal } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
@@ -20,17 +20,15 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const { apiKey, baseUrl, summary, requestTimeout, timeout } = inputs;
   const services: Services = {
-    postState: {
-      mask: (secret) => secrets.addForLaterSteps(secret),
-      save: (state) => {
-        if (state === nothingToRevoke) return toolkit.state(postStateName, state);
-        const { onFailure, ...key } = state;
-        const saved = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure, summary, ...key };
-        const text = serializePostState(saved, apiKey, runAndAttempt(environment));
-        // With step debug logging, the runner prints states. A short key could be guessed from the seal.
-        toolkit.mask(splitSeal(text).seal);
-        toolkit.state(postStateName, text);
-      },
+    savePostState: (state) => {
+      if (state === nothingToRevoke) return toolkit.state(postStateName, state);
+      if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
+      const { onFailure, ...key } = state;
+      const saved = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure, summary, ...key };
+      const text = serializePostState(saved, apiKey, runAndAttempt(environment));
+      // With step debug logging, the runner prints states. A short key could be guessed from the seal.
+      toolkit.mask(splitSeal(text).seal);
+      toolkit.state(postStateName, text);
     },
     workflowRuns: async (token, repository) => {
       secrets.add(token);
@@ -44,7 +42,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     log: toolkit,
     random: world.random,
   };
-  const running = inputs.run(collaborators, services, timeout);
+  const running = inputs.runMode(collaborators, services, timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
     report: failureReport(error, timeout, inputs.hasProjectId),
@@ -53,7 +51,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: summary };
   const warnings = publishOutputs(report, clock.now(), context);
-  if (stateAfterOutputs !== undefined) services.postState.save(stateAfterOutputs);
+  if (stateAfterOutputs !== undefined) services.savePostState(stateAfterOutputs);
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   if (world.isReported()) return false;
   // The status of a success is written when nothing else can fail here.

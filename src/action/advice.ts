@@ -1,3 +1,4 @@
+import { ErrorInPlaceOfList } from '../api/parse-response.js';
 import type { RequestError } from '../http/errors.js';
 
 /** Returns advice for users on an error from the control API. `hasProjectId`: true if the mode has the input `project-id`. */
@@ -7,7 +8,8 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
-  if (status >= 500) return 'The service has a problem: check its status page, then re-run the job.';
+  if (status >= 500 || error instanceof ErrorInPlaceOfList)
+    return 'The service has a problem: check its status page, then re-run the job.';
   // A page does not mean what its status says.
   if (error.isPage || status < 400)
     return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';

@@ -1,11 +1,12 @@
 import { RequestError } from '../http/errors.js';
-import { UserError } from '../keys/revocation.js';
 import { errorMessage, sentences, withLastError } from '../text/sentences.js';
+import { UserError } from '../text/user-error.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
-import { ResultFileError, type StepReport } from './publish.js';
+import { ResultFileError } from './result-file.js';
+import type { StepReport } from './step-report.js';
 
 export function errorReport(error: unknown): StepReport {
   const report = (headline: string, text: string) => ({ status: 'error', succeeded: false, headline, error: text });

@@ -5,6 +5,30 @@ export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
+/**
+ * Shows our own words as text, and all that could be a link, a mention, an issue or a commit as code: whatever is not made of
+ * letters, or a short number with its unit. Quotes become code, too.
+ */
+export function textHtml(text: string): string {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((line) =>
+      line
+        .replace(/[“`]([^”`]*)[”`]|\S[^\s“`]*/g, (word, quoted?: string) =>
+          quoted === undefined ? wordHtml(word) : codeHtml(quoted),
+        )
+        .replaceAll('</code> <code>', ' '),
+    );
+  return lines.join('<br>');
+}
+
+const plainWord = /^(?:[A-Za-z]+(?:[-'][a-z]+)*|\d{1,5}(?:\.\d)?(?:ms|[dhms])?|\d{1,3}(?:,\d{3})+|-)$/;
+
+function wordHtml(word: string): string {
+  const [, before = '', core = '', after = ''] = /^(\(?)(.*?)([.,:;?)]*)$/.exec(word) ?? [];
+  return `${before}${plainWord.test(core) ? core : codeHtml(core)}${after}`;
+}
+
 /** Headings and cells must be HTML, because they are not escaped. */
 export function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>

@@ -1,57 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { errorMessage } from '../text/sentences.js';
-import type { Environment } from './inputs/input-reader.js';
-import { codeHtml } from './markdown.js';
-import type { Secrets } from './secrets.js';
-import { escapeCommandsInJson, type Toolkit } from './toolkit.js';
-
-export interface StepReport {
-  readonly status: string;
-  /** True only if the result was confirmed. If false, the step fails. */
-  readonly succeeded: boolean;
-  /** A few words for the summary and the log, without a full stop. */
-  readonly headline: string;
-  readonly error?: string | undefined;
-  readonly notice?: string | undefined;
-  readonly warnings?: readonly string[];
-  readonly outputs?: readonly Output[];
-  /** How to get smaller outputs: the end of a sentence about outputs that are too large. */
-  readonly alternativeToResultFile?: string;
-  /** An environment variable for the later steps of the job. Its value may be a secret. */
-  readonly variable?: { readonly name: string; readonly value: string } | undefined;
-  /** The whole result as JSON. It comes in pieces, because one string can take too much memory. */
-  readonly result?: Pieces;
-  /** Markdown below the headline. */
-  readonly details?: string;
-}
-
-/** A string is not allowed, because iteration yields single characters, in which redaction finds no secret. */
-type Pieces = readonly string[] | Generator<string>;
-
-export interface Output {
-  readonly name: string;
-  /** JSON, or text without `##[`. Undefined if the value is too large for any output. */
-  readonly value: string | undefined;
-  /** If the outputs are too large in total, those with a rank are emptied, lowest rank first, until the rest fits. */
-  readonly rank?: number;
-  /** True for an array of records, which must fit into one environment variable. */
-  readonly holdsRecords?: boolean;
-  /** True if the output passes a secret to later steps on purpose. All other outputs are redacted. */
-  readonly isSecret?: boolean;
-}
-
-interface PublishContext {
-  readonly toolkit: Toolkit;
-  readonly secrets: Secrets;
-  readonly environment: Environment;
-  readonly mode: string;
-  readonly wantsSummary: boolean;
-}
-
-export class ResultFileError extends Error {}
+import { writeResultFile } from './result-file.js';
+import type { Output, PublishContext, StepReport } from './step-report.js';
+import { renderSummary } from './summary.js';
+import { escapeCommandsInJson } from './toolkit.js';
 
 /** Writes the result file and all outputs except `status`. Redacts those that are not secret on purpose. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
@@ -75,7 +26,7 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   if (dropped.size > 0)
     warnings.push(
-      `Outputs left empty because they are too large: ${[...dropped].map(({ name }) => name).join(', ')}. The limit is ${limit.text} for an array of records, and 400 Ki UTF-16 units for all outputs together. Read the full result from the result file (the output result-file has its path)${report.alternativeToResultFile ?? ''}.`,
+      `Outputs left empty because they are too large: ${[...dropped].map(({ name }) => name).join(', ')}. The limit is ${limit.text} for an array of records, and 400 Ki UTF-16 units for all outputs together. Read the full result from the result file (the output result-file has its path). list-projects can split the list with shard.`,
     );
   return warnings;
 }
@@ -90,46 +41,13 @@ export async function publishLogAndSummary(
   if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
   else toolkit.error(clean(report.error));
   if (!wantsSummary) return;
-  const markdown = clean(renderSummary(report, mode));
+  const markdown = renderSummary(report, mode, clean);
   try {
     await toolkit.summary(markdown);
   } catch (error) {
     // A step without a summary can still succeed.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
-}
-
-/** Returns the path. If writing fails, a successful step fails too, because later steps could not read the result. */
-function writeResultFile(
-  pieces: Pieces,
-  succeeded: boolean,
-  warnings: string[],
-  { environment, mode, secrets }: PublishContext,
-): string {
-  const folder = environment['RUNNER_TEMP'] || tmpdir();
-  const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
-  try {
-    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-    // On a full disk, writeSync() could write a part and not fail.
-    for (const piece of pieces) writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
-    writeFileSync(path, '\n', { flag: 'a' });
-    return path;
-  } catch (error) {
-    if (existsSync(path)) rmSync(path);
-    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${(error as NodeJS.ErrnoException).code ?? errorMessage(error)}`;
-    if (succeeded) throw new ResultFileError(message);
-    warnings.push(`${message}.`);
-    return '';
-  }
-}
-
-function renderSummary(report: StepReport, mode: string): string {
-  const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
-  const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
-  const paragraphs = [error, ...warnings, notice].flatMap((text) =>
-    text === undefined ? [] : [`<p>${text.split('\n').map(codeHtml).join('<br>')}</p>\n`],
-  );
-  return `### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`;
 }
 
 /** On Linux an environment variable holds 128 KiB. A script may add 28 KiB of text to the records. */

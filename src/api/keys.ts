@@ -2,7 +2,8 @@ import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { findMissing, type Missing } from './missing.js';
-import { type ApiRecord, UnexpectedShapeError, unexpectedShape } from './records.js';
+import type { ApiRecord } from './records.js';
+import { UnexpectedShapeError, unexpectedShape } from './response-shape.js';
 
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
@@ -11,7 +12,8 @@ export interface Key extends ApiRecord {
 
 /** Only a list without `missing` proves that a key does not exist. */
 export interface KeyList extends Pick<Missing, 'missing'> {
-  readonly keys: readonly Key[];
+  /** By id, in the order of the service. */
+  readonly keys: ReadonlyMap<string, Key>;
 }
 
 /** A new key. The service sends the secret only in the response that creates the key. */
@@ -26,8 +28,15 @@ export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_u
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {
   if (status !== 200) throw unexpectedShape('status', '200', status);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
-  const keys = new Map(body.map((item, index) => parseKey(item, `[${index}]`)).map((key) => [key.id, key]));
-  return { keys: [...keys.values()], missing: findMissing(body, headers).missing };
+  const keys = new Map<string, Key>();
+  for (const [index, item] of body.entries()) {
+    const key = parseKey(item, `[${index}]`);
+    // A key with the name of another key would count as gone.
+    const { name } = keys.get(key.id) ?? key;
+    if (name !== key.name) throw unexpectedShape(`[${index}].id`, 'the id of only one key', key.id);
+    keys.set(key.id, key);
+  }
+  return { keys, missing: findMissing(body, headers).missing };
 }
 
 function parseKey(value: Json, place: string): Key {

@@ -6,9 +6,10 @@ export const pageSize = 100;
 /** Maximum number of pages in a row without new records. A list with more such pages may never end. */
 const maxPagesWithoutNew = 5;
 
-export class EndlessList extends RequestError {
-  constructor() {
-    super('The list has more pages, but they contain no new records', { status: 200, transient: false });
+/** A list that cannot be read to its end: no later request can help. */
+export class UnreadableList extends RequestError {
+  constructor(message: string) {
+    super(message, { status: 200, transient: false });
   }
 }
 
@@ -46,7 +47,8 @@ export async function* pages<T extends { readonly id: string }>(
     if (isOld) onPageWithoutNew();
     pagesWithoutNew = isOld ? pagesWithoutNew + 1 : 0;
     cursor = page.records.length === 0 || endingCursors.has(page.cursor) ? undefined : page.cursor;
-    if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew) throw new EndlessList();
+    if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew)
+      throw new UnreadableList('The list has more pages, but they contain no new records');
     endingCursors.add(cursor);
     if (page.missing !== undefined) missing = page;
     yield { ...missing, records, cursor };

@@ -1,13 +1,13 @@
-import { RequestError, requestId } from '../http/errors.js';
-import type { HttpRequest, HttpResponse } from '../http/exchange.js';
+import { RequestError } from '../http/errors.js';
+import { type HttpRequest, type HttpResponse, requestId } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
 import { isObject, isText, type Json, NestingTooDeep, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
-import { hasError, UnexpectedShapeError } from './records.js';
+import { type Decode, hasError, UnexpectedShapeError } from './response-shape.js';
 
-/** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
-export type Decode<T> = (body: Json, response: HttpResponse) => T;
+/** A 200 with an `error` and no records: the service failed inside. */
+export class ErrorInPlaceOfList extends RequestError {}
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
@@ -19,8 +19,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
-  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) =>
-    new RequestError(
+  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status), Kind = RequestError) =>
+    new Kind(
       `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(request, response)}`,
       {
         status,
@@ -54,7 +54,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     // Without an `error`, only a repeated POST can get another response: it creates a new key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
-    throw toError(`status ${status} with an error in place of the list${serviceMessage(request, response)}`, true);
+    const message = `status ${status} with an error in place of the list${serviceMessage(request, response)}`;
+    throw toError(message, true, ErrorInPlaceOfList);
   }
 }
 

@@ -1,8 +1,5 @@
-import { hasContent, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
-import { sanitizeLine } from '../text/sanitize-line.js';
-import { findMissing } from './missing.js';
-import type { Page } from './paging.js';
-import type { Decode } from './parse-response.js';
+import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import { unexpectedShape } from './response-shape.js';
 
 /** A record as the service sent it. */
 export interface ApiRecord {
@@ -47,72 +44,4 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   if (!isAbsent(project_id) && toText(project_id) !== projectId)
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);
   return { id: id.toLowerCase(), status, record: value };
-}
-
-/** The text of a field, safe to print. Empty if the record does not have the field. */
-export function displayText(recorded: ApiRecord, name: string, max: number): string {
-  return sanitizeLine(fieldText(recorded, name) ?? '', max);
-}
-
-export function fieldText({ record }: ApiRecord, name: string): string | undefined {
-  const value = record[name];
-  return isAbsent(value) ? undefined : toText(value);
-}
-
-/** Returns a timestamp in milliseconds since 1970, or undefined if the field is absent or not a timestamp. */
-export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
-  // Some services write a space in place of the `T`.
-  const text = (fieldText(recorded, name) ?? '').replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
-  // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
-  const [, local, zone = ''] = /^(\d{4}-\d\d-\d\dT[\d:.,]+)(.*)/.exec(text) ?? [];
-  // Databases shorten a zone of whole hours to `+00`.
-  const time = local === undefined ? Number.NaN : Date.parse(local + (zone || 'Z').replace(/^[+-]\d\d$/, '$&:00'));
-  // For a missing time, some services send a zero timestamp, such as 0001-01-01.
-  return time > 0 ? time : undefined;
-}
-
-/** Reads a page of a list. `name`: the field of the body that holds the list. */
-export function pageDecoder<T>(name: string, parse: (item: Json, place: string) => T): Decode<Page<T>> {
-  return (body, { headers }) => {
-    if (!isObject(body)) {
-      const type = Array.isArray(body) ? 'an array' : 'not an object';
-      throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
-    }
-    const list = body[name];
-    if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
-    if (list.length === 0 && hasError(body)) throw unexpectedShape('error', 'empty if the list is', body['error']);
-    const cursor = parseCursor(body);
-    const records = list.map((item, index) => parse(item, `${name}[${index}]`));
-    return { records, cursor, ...findMissing(body, headers, cursor) };
-  };
-}
-
-/** Some services send a 200 with an `error` if they fail inside. */
-export function hasError(body: Json): boolean {
-  return isObject(body) && hasContent(body['error']);
-}
-
-function parseCursor({ pagination }: JsonObject): string | undefined {
-  if (isAbsent(pagination)) return undefined;
-  const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
-  // A cursor of an unexpected type must not be treated as the end of the list, or the remaining pages would be missing.
-  if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null))
-    throw unexpectedShape('pagination.cursor', 'a string', cursor);
-  return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
-}
-
-/** A required field is missing or has an unexpected value. The message names the field. */
-export class UnexpectedShapeError extends Error {}
-
-export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {
-  const got =
-    value === undefined
-      ? 'missing'
-      : sanitizeLine(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value), 60);
-  return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
-}
-
-/** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
-export function displayTime(recorded: ApiRecord, name: string): string {
-  return displayText(recorded, name, 40).replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
 }

@@ -1,5 +1,5 @@
-import { RequestError, requestId } from '../http/errors.js';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.js';
+import { RequestError, TransportError } from '../http/errors.js';
+import { type Exchange, type HttpRequest, type HttpResponse, requestId } from '../http/exchange.js';
 import type { Resend } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';

@@ -1,9 +1,11 @@
 import { ADDRCONFIG, type LookupAllOptions, lookup } from 'node:dns';
-import { Agent } from 'node:http';
+import { Agent, request } from 'node:http';
 import { type RequestOptions, Agent as SecureAgent } from 'node:https';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../time/clock.js';
+import { hostAndPort, toTransportError, tunnelError } from './transport-errors.js';
 
 export interface NameLookup {
   /** Returns the addresses of a host in the order in which to try them. */
@@ -23,7 +25,9 @@ export const lookupInProcess: NameLookup = {
 
 export interface ConnectOptions extends RequestOptions {
   /** The same as `signal`, which Node does not pass to the agent. */
-  readonly connectSignal?: AbortSignal;
+  readonly connectSignal: AbortSignal;
+  /** The proxy to connect through. All requests to a host use the same one, so they can share connections. */
+  readonly proxy?: URL | undefined;
 }
 
 export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean): Agent {
@@ -31,13 +35,22 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   const agent = isSecure ? new SecureAgent({ keepAlive }) : new Agent({ keepAlive });
   const createConnection = agent.createConnection.bind(agent);
 
-  const openSocket = async (options: ConnectOptions) => {
-    const host = options.host ?? '';
-    const addresses = isIP(host) === 0 ? await names.addresses(host) : [host];
+  const openSocket = async ({ proxy, ...options }: ConnectOptions) => {
+    // A URL puts an IPv6 address in brackets, but a socket needs the address alone.
+    const host = (options.host ?? '').replace(/^\[(.*)\]$/, '$1');
+    const isName = isIP(host) === 0;
     const connectTo = (address: string) => connect({ ...options, host: address } as TcpNetConnectOpts);
-    const socket = await connectToFirst(addresses, connectTo, systemClock, options.connectSignal);
+    const connectDirectly = async () => {
+      const addresses = isName ? await names.addresses(host) : [host];
+      return connectToFirst(addresses, connectTo, systemClock, options.connectSignal);
+    };
+    const socket = await (proxy === undefined
+      ? connectDirectly()
+      : openTunnel(proxy, options, agentFor(proxy.protocol, names, false)));
     if (!isSecure) return socket;
-    const secureSocket = createConnection({ ...options, socket } as ConnectOptions);
+    // By default, Node compares the certificate with the `host` header. That of a CONNECT names the target, not the proxy.
+    const servername = isName ? host : '';
+    const secureSocket = createConnection({ ...options, host, servername, socket } as ConnectOptions);
     // The handshake is part of the connection. OpenSSL has the same errors later, when the request may have taken effect.
     const markAsUnsent = (error: Error) => void Object.assign(error, { syscall: 'connect' });
     secureSocket?.prependListener('error', markAsUnsent);
@@ -46,68 +59,81 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   };
 
   agent.createConnection = (options, done) => {
-    const callback = done as (error: Error | null, socket?: Awaited<ReturnType<typeof openSocket>>) => void;
-    openSocket(options).then((socket) => callback(null, socket), callback);
+    const callback = done as (error: Error | null, socket?: Duplex | null) => void;
+    openSocket(options as ConnectOptions).then((socket) => callback(null, socket), callback);
     return undefined;
   };
   return agent;
+}
+
+/** Sends CONNECT to the proxy. All errors count as never sent, because no request has gone through the tunnel. */
+function openTunnel(proxy: URL, { host, port, connectSignal }: ConnectOptions, agent: Agent): Promise<Socket> {
+  const { protocol, hostname, username, password } = proxy;
+  const login = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const target = `${host}:${port}`;
+  const headers = { host: target, ...(username || password ? { 'proxy-authorization': login } : {}) };
+  // A proxy may accept the connection and never respond to CONNECT. Only the signal ends such a request.
+  const signals = { signal: connectSignal, connectSignal };
+  const address = { protocol, host: hostname, port: proxy.port, path: target };
+  return new Promise((resolve, reject) => {
+    const connecting = request({ method: 'CONNECT', ...address, headers, agent, ...signals }).end();
+    connecting.on('error', (error) => reject(toTransportError(error, `the proxy ${hostAndPort(proxy)}`, true)));
+    connecting.on('connect', ({ statusCode }, socket, head) => {
+      if (statusCode === 200 && head.length === 0) return resolve(socket);
+      socket.destroy();
+      reject(tunnelError(statusCode));
+    });
+  });
 }
 
 /** Delay before the next address is tried in parallel, as RFC 8305 recommends in section 5. */
 const headStartMs = 250;
 
 /** Connects to the first address that answers. Node would end each attempt after 250 ms, even if no other address works. */
-export function connectToFirst(
+export async function connectToFirst(
   addresses: readonly string[],
   connect: (address: string) => Socket,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const queue = alternateFamilies(addresses);
-    const pending = new Set<Socket>();
-    const errors: Error[] = [];
-    let cancelNext = () => {};
-
-    const end = () => {
-      cancelNext();
-      signal?.removeEventListener('abort', abort);
-      queue.length = 0;
-      for (const socket of pending) socket.destroy();
-    };
-    const giveUp = (error: Error | undefined) => {
-      end();
-      reject(error);
-    };
-    const abort = () => giveUp(new Error('The connection attempt was aborted'));
-    const tryNext = () => {
-      cancelNext();
-      const address = queue.shift();
-      if (address === undefined) {
-        if (pending.size === 0) giveUp(errors.length === 1 ? errors[0] : new AggregateError(errors));
-        return;
-      }
-      const socket = connect(address);
-      pending.add(socket);
-      const fail = (error: Error) => {
-        pending.delete(socket);
-        errors.push(error);
-        tryNext();
+  const queue = alternateFamilies(addresses);
+  const pending = new Set<Socket>();
+  let cancelNext = () => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      const errors: Error[] = [];
+      const tryNext = () => {
+        cancelNext();
+        const address = queue.shift();
+        if (address === undefined) {
+          if (pending.size === 0) reject(errors.length === 1 ? errors[0] : new AggregateError(errors));
+          return;
+        }
+        const socket = connect(address);
+        pending.add(socket);
+        const fail = (error: Error) => {
+          pending.delete(socket);
+          errors.push(error);
+          tryNext();
+        };
+        socket.once('error', fail);
+        socket.once('connect', () => {
+          pending.delete(socket);
+          socket.off('error', fail);
+          resolve(socket);
+        });
+        if (queue.length > 0) cancelNext = clock.schedule(clock.now() + headStartMs, tryNext);
       };
-      socket.once('error', fail);
-      socket.once('connect', () => {
-        pending.delete(socket);
-        socket.off('error', fail);
-        end();
-        resolve(socket);
-      });
-      if (queue.length > 0) cancelNext = clock.schedule(clock.now() + headStartMs, tryNext);
-    };
-
-    if (signal?.aborted) return abort();
-    signal?.addEventListener('abort', abort);
-    tryNext();
-  });
+      const abort = () => reject(new Error('The connection attempt was aborted'));
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      tryNext();
+    });
+  } finally {
+    cancelNext();
+    queue.length = 0;
+    for (const socket of pending) socket.destroy();
+  }
 }
 
 /** Alternates IPv6 and IPv4 (RFC 8305, section 4), so that a family without a route costs one delay, not one per address. */

@@ -1,26 +1,20 @@
 import { formatDuration } from '../time/duration.js';
-import type { HttpResponse } from './exchange.js';
 
 /** A failed request to the control API or to GitHub. The message is for users and contains no secret. */
 export class RequestError extends Error {
   /** HTTP status. Undefined if no complete response arrived. */
   readonly status: number | undefined;
-  readonly transient: boolean;
+  readonly transient: boolean = false;
   readonly retryAfterMs: number | undefined;
   /** True if the service may have carried out the request despite the error. */
-  readonly mayHaveTakenEffect: boolean;
+  readonly mayHaveTakenEffect: boolean = false;
   /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
-  readonly isPage: boolean;
-  readonly isUnknownHost: boolean;
+  readonly isPage: boolean = false;
+  readonly isUnknownHost: boolean = false;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
     super(message, options);
-    this.status = details.status;
-    this.transient = details.transient;
-    this.retryAfterMs = details.retryAfterMs;
-    this.mayHaveTakenEffect = details.mayHaveTakenEffect ?? false;
-    this.isPage = details.isPage ?? false;
-    this.isUnknownHost = details.isUnknownHost ?? false;
+    Object.assign(this, details);
   }
 
   /** True if the service asks the client to retry later. The contract does not treat 423 and 429 as failures. */
@@ -42,14 +36,17 @@ export class RequestError extends Error {
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
   Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isUnknownHost'>>;
 
+/** No complete response arrived. Unless `details` say otherwise, a retry may help, and the request may have taken effect. */
+export class TransportError extends RequestError {
+  constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
+    super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);
+  }
+}
+
 export class RetryAfterExceedsDeadline extends RequestError {
   constructor(error: RequestError, remaining: number) {
     const asked = formatDuration(error.retryAfterMs ?? 0);
     const message = `${error.message}. The response asks to wait ${asked}, but only ${formatDuration(remaining)} remain`;
     super(message, error, { cause: error });
   }
-}
-
-export function requestId({ headers }: HttpResponse): string | undefined {
-  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
 }

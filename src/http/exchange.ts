@@ -1,5 +1,4 @@
 import type { OnCancel } from '../time/deadline.js';
-import { RequestError, type RequestErrorOptions } from './errors.js';
 
 /** The version must match the one in package.json. A test compares them. */
 export const userAgent = 'ctl-action/1.0.0';
@@ -29,9 +28,6 @@ export interface HttpResponse {
   readonly wasResent?: boolean;
 }
 
-/** No complete response arrived. Unless `details` say otherwise, a retry may help, and the request may have taken effect. */
-export class TransportError extends RequestError {
-  constructor(message: string, details: Partial<RequestErrorOptions> & ErrorOptions = {}) {
-    super(message, { transient: true, mayHaveTakenEffect: true, ...details }, details);
-  }
+export function requestId({ headers }: HttpResponse): string | undefined {
+  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
 }

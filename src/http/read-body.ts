@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import { TransportError } from './exchange.js';
+import { TransportError } from './errors.js';
 
 /** Number of chunks to decode together. V8's garbage collector copies short strings repeatedly, but not long ones. */
 const chunksAtOnce = 64;

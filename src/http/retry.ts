@@ -1,3 +1,4 @@
+import type { Clock } from '../time/clock.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 
@@ -72,7 +73,7 @@ export async function withRetries<T>(
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
       if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
       // A 423 means that a single resource is locked, so other requests do not wait.
-      if (error.status !== 423) cooldown?.note(error, deadline);
+      if (error.status !== 423) cooldown?.note(error);
       lastError = error;
       const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
       if (nextPause === undefined) throw error;
@@ -82,24 +83,40 @@ export async function withRetries<T>(
   }
 }
 
-/** Parallel requests share a cooldown: the `Retry-After` of one response delays all of them. */
+/** Requests that share a cooldown are delayed by the longest `Retry-After` of their responses. */
 export class Cooldown {
   #until = 0;
   #cause: RequestError | undefined;
 
-  note(error: RequestError, { clock }: Deadline): void {
-    const until = clock.now() + (error.retryAfterMs ?? 0);
+  constructor(private readonly clock: Clock) {}
+
+  /** In milliseconds. */
+  get remaining(): number {
+    return Math.max(0, this.#until - this.clock.now());
+  }
+
+  /** The error whose `Retry-After` has not ended yet. */
+  get cause(): RequestError | undefined {
+    return this.remaining > 0 ? this.#cause : undefined;
+  }
+
+  note(error: RequestError): void {
+    const until = this.clock.now() + (error.retryAfterMs ?? 0);
     if (until <= this.#until) return;
     this.#until = until;
     this.#cause = error;
   }
 
+  /** Returns an error if the cooldown ends after the deadline. */
+  exceeded(deadline: Deadline): RetryAfterExceedsDeadline | undefined {
+    return this.cause && exceededRetryAfter(this.cause, deadline, this.remaining);
+  }
+
   async wait(deadline: Deadline): Promise<void> {
-    for (;;) {
-      const pause = this.#until - deadline.clock.now();
-      if (pause <= 0) return;
-      if (this.#cause !== undefined) checkRetryAfter(this.#cause, deadline, pause);
-      await deadline.sleep(pause);
+    // During the sleep, another response may extend the cooldown.
+    while (this.cause !== undefined) {
+      checkRetryAfter(this.cause, deadline, this.remaining);
+      await deadline.sleep(this.remaining);
     }
   }
 }

@@ -1,18 +1,10 @@
 import { sanitizeLine } from '../text/sanitize-line.js';
-import { TransportError } from './exchange.js';
+import { TransportError } from './errors.js';
 
 type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonly address?: string };
 
 /** `peer`: host and port of the target. `neverSent`: true if the caller knows that the request was not sent. */
 export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
-  const proxyStatus = /statusCode=(\d+)/.exec((error as Error).message)?.[1];
-  const unsent = { mayHaveTakenEffect: false };
-  if (proxyStatus === '407')
-    return new TransportError('The proxy requires a login (status 407)', { ...unsent, transient: false, status: 407 });
-  if (proxyStatus !== undefined)
-    return new TransportError(`The proxy rejected the tunnel with status ${proxyStatus}`, unsent);
-  if ((error as Error).message === 'got illegal response body from proxy')
-    return new TransportError('The proxy accepted the tunnel, but then sent a response of its own', unsent);
   // An AggregateError has one error for each address of the host.
   const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
   const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
@@ -26,6 +18,19 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
     mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
     isUnknownHost: code === 'ENOTFOUND',
   });
+}
+
+/** `status`: the status of the response to CONNECT. After a 200 nothing may follow but the target's bytes. */
+export function tunnelError(status: number | undefined): TransportError {
+  const unsent = { mayHaveTakenEffect: false };
+  if (status === 407)
+    return new TransportError('The proxy requires a login (status 407)', { ...unsent, transient: false, status });
+  if (status !== 200) return new TransportError(`The proxy rejected the tunnel with status ${status}`, unsent);
+  return new TransportError('The proxy accepted the tunnel, but then sent a response of its own', unsent);
+}
+
+export function hostAndPort({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
 /** True if the name lookup, the connection or the TLS handshake failed. Node sends the request only after these steps. */

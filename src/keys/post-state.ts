@@ -1,17 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
 import { isObject, isText, type Json, parseJsonOrUndefined } from '../text/json.js';
+import { UserError } from '../text/user-error.js';
 import { parseKeyName } from './key-name.js';
+import type { nothingToRevoke } from './post-state-name.js';
+
+/** The part of the post state that create-key provides. */
+export type KeyState = Omit<PostState, 'baseUrl' | 'since' | 'summary'> | typeof nothingToRevoke;
 
 /** The main step saves this state for the post step. Post can revoke the key even if main is killed during the request. */
 export interface PostState {
   readonly baseUrl: string;
   readonly name: string;
-  /** True if the service may have created a key that main does not know. */
-  readonly mayHaveStrayKey: boolean;
-  /** Number of requests to create a key that may have taken effect, but whose key main did not find. */
-  readonly lostCreates: number;
-  /** Ids of the keys that main did find and revoke after such requests. */
+  /** Number of requests that may have created a key that main did not receive. */
+  readonly ambiguousCreates: number;
+  /** Ids of the keys that main found and revoked after such requests. */
   readonly foundKeyIds: readonly string[];
   /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
@@ -40,6 +43,14 @@ export function isSealed(saved: string, key: string, run: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
+/** The runner sets both variables, and no step can change them for other steps. */
+export function runAndAttempt({
+  GITHUB_RUN_ID: run = '',
+  GITHUB_RUN_ATTEMPT: attempt = '',
+}: Readonly<Record<string, string | undefined>>): string {
+  return `${run}/${attempt}`;
+}
+
 function seal(text: string, key: string, run: string): string {
   return createHmac('sha256', key)
     .update(JSON.stringify([run, text]))
@@ -55,26 +66,15 @@ export function splitSeal(saved: string): { readonly seal: string; readonly text
 /** Maximum of a JavaScript date, in milliseconds since 1970: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const maxEpochMs = 8.64e15;
 
-/** The message names the invalid fields, but quotes no value, because the state contains a key. */
-export class UnreadablePostState extends Error {
-  constructor(fields: readonly string[]) {
-    const names = fields.join(', ');
-    super(
-      `the state that the main step saved is invalid (${names}). Another step of this job may have overwritten the state`,
-    );
-  }
-}
-
 /** Checks each field, because another step can forge a state. `isBaseUrl`: true for a URL that main would accept. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const json = parseJsonOrUndefined(splitSeal(saved).text);
   const state = isObject(json) ? json : {};
-  const { baseUrl, name, mayHaveStrayKey, lostCreates, foundKeyIds, minted, since, revoke, onFailure, summary } = state;
+  const { baseUrl, name, ambiguousCreates, foundKeyIds, minted, since, revoke, onFailure, summary } = state;
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
     name: isText(name) && parseKeyName(name) !== undefined,
-    mayHaveStrayKey: typeof mayHaveStrayKey === 'boolean',
-    lostCreates: typeof lostCreates === 'number' && lostCreates >= 0,
+    ambiguousCreates: typeof ambiguousCreates === 'number' && ambiguousCreates >= 0,
     foundKeyIds: Array.isArray(foundKeyIds) && foundKeyIds.every((found) => isText(found) && isKeyId(found)),
     minted: minted === undefined || isMintedKey(minted),
     since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
@@ -83,11 +83,14 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     summary: typeof summary === 'boolean',
   };
   const invalid = Object.entries(valid).flatMap(([field, isValid]) => (isValid ? [] : [field]));
-  if (invalid.length > 0) throw new UnreadablePostState(invalid);
   // If there is nothing to revoke, main saves a marker instead of a state.
-  if (!mayHaveStrayKey && (minted === undefined || !revoke))
-    throw new UnreadablePostState(['mayHaveStrayKey', 'minted', 'revoke']);
-  return state as unknown as PostState;
+  if (invalid.length === 0 && ambiguousCreates === 0 && (minted === undefined || !revoke))
+    invalid.push('ambiguousCreates', 'minted', 'revoke');
+  if (invalid.length === 0) return state as unknown as PostState;
+  // The message quotes no value, because the state contains a key.
+  throw new UserError(
+    `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`,
+  );
 }
 
 /** Checks both fields, because the id goes into a URL path, and the secret into a header. */

@@ -1,9 +1,9 @@
-import pMap from 'p-map';
 import type { ControlApi } from '../api/control-api.js';
-import type { Key, KeyList } from '../api/keys.js';
+import type { KeyList } from '../api/keys.js';
 import type { Log } from '../api/log.js';
 import { RequestError } from '../http/errors.js';
-import { Cooldown, noRetry, type RequestPolicy, withRetries } from '../http/retry.js';
+import { mapConcurrently } from '../http/map-concurrently.js';
+import { Cooldown, type RequestPolicy, withRetries } from '../http/retry.js';
 import type { Deadline } from '../time/deadline.js';
 
 /** `already-gone`: somebody else revoked the key. */
@@ -20,19 +20,29 @@ export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
-/** Revokes one key. The caller retries failed attempts. The meaning of a 404 depends on the earlier attempts. */
+/**
+ * Revokes one key. The caller repeats failed attempts, because what a response to the DELETE proves depends on earlier ones:
+ *
+ * - `revoked: true`: the key is gone.
+ * - Any other success: it is gone if a complete list does not contain it.
+ * - A 404 after a lost response or a 5xx: it is gone, because the earlier DELETE took effect.
+ * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. After this 404, a
+ *   lost response does not change what later ones mean.
+ * - Anything else, such as a 401 or an HTML page: nothing.
+ */
 export class Revocation {
   /** True if a response confirmed the revocation. A later list that still contains the key is out of date. */
   isConfirmed = false;
   /** True if a DELETE from this step may have taken effect. */
   #mayBeOurs = false;
-  #responseWasLost = false;
-  #wasNotFound = false;
+  /** What happened first: it decides what a later 404 means. */
+  #first: 'lost response' | 'not found' | undefined;
 
   constructor(readonly key: KeyToRevoke) {}
 
   /** Throws unless the key is confirmed to be gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
+    let notFound: RequestError | undefined;
     try {
       this.isConfirmed = await api.revokeKey(this.key.id, deadline);
       this.#mayBeOurs = true;
@@ -40,26 +50,22 @@ export class Revocation {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
-      if (!error.isServiceStatus(404)) {
-        // After a lost response or a 5xx, a later 404 proves that the DELETE took effect, unless a 404 came before, too.
-        this.#responseWasLost ||= !this.#wasNotFound && isResponseLost(error);
-        throw error;
-      }
-      if (this.#responseWasLost) return 'revoked';
-      this.#wasNotFound = true;
-      return this.#outcomeUnlessListed(await isListed(this.key), error.message, error);
+      if (isResponseLost(error)) this.#first ??= 'lost response';
+      if (!error.isServiceStatus(404)) throw error;
+      this.#first ??= 'not found';
+      if (this.#first === 'lost response') return 'revoked';
+      notFound = error;
     }
-    const problem = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
-    return this.#outcomeUnlessListed(await isListed(this.key), problem);
-  }
-
-  #outcomeUnlessListed(listed: ListCheckResult, problem: string, error?: RequestError): RevocationOutcome {
+    const listed = await isListed(this.key);
     if (listed === false) return this.outcome;
-    const isLate = listed === true;
-    const why = isLate ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
-    // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
-    const details = { status: error?.status ?? 200, transient: isLate, mayHaveTakenEffect: true };
-    throw new RequestError(`${problem}; the list of keys ${why}`, details);
+    const problem = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
+    const why = listed === true ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
+    throw new RequestError(`${notFound?.message ?? problem}; the list of keys ${why}`, {
+      status: notFound?.status ?? 200,
+      // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
+      transient: listed === true,
+      mayHaveTakenEffect: true,
+    });
   }
 
   /** The outcome is valid only once the key is gone. */
@@ -74,22 +80,10 @@ function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): b
 }
 
 export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
-  const listed = byId(keys).get(id);
+  const listed = keys.get(id);
   if (listed === undefined) return missing === undefined ? false : 'unknown';
   return name === undefined || listed.name === undefined || listed.name === name;
 }
-
-const indexes = new WeakMap<readonly Key[], ReadonlyMap<string, Key>>();
-
-/** A list can hold thousands of keys of the same name, and each of them is looked up. */
-export function byId(keys: readonly Key[]): ReadonlyMap<string, Key> {
-  const index = indexes.get(keys) ?? new Map(keys.map((key) => [key.id, key]));
-  indexes.set(keys, index);
-  return index;
-}
-
-/** The step cannot do what its inputs ask for. The report adds no advice, because the message already gives it. */
-export class UserError extends Error {}
 
 /** A key that is not in an incomplete list may still exist. */
 export function incompleteKeyList(): RequestError {
@@ -98,9 +92,9 @@ export function incompleteKeyList(): RequestError {
   return new RequestError(message, { status: 200, transient: false });
 }
 
-export async function listKeysNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<KeyList> {
+export async function listKeysNamed(name: string, api: ControlApi, policy: RequestPolicy) {
   const { keys, missing } = await api.keys(policy);
-  return { keys: keys.filter((key) => key.name === name), missing };
+  return { keys: [...keys.values()].filter((key) => key.name === name), missing };
 }
 
 export type RevocationResult = { readonly id: string } & (
@@ -132,33 +126,15 @@ export function revokeEach(
 
 /** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
 function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
-  const { deadline } = policy;
   let list: Promise<KeyList> | undefined;
   // Every check reads the list of keys, so a 423 for that list delays all checks.
-  const cooldown = new Cooldown();
-
-  async function readList(): Promise<KeyList> {
-    await cooldown.wait(deadline);
-    try {
-      return await api.keys({ ...policy, retry: noRetry });
-    } catch (error) {
-      if (error instanceof RequestError) cooldown.note(error, deadline);
-      throw error;
-    }
-  }
-
+  const cooldown = new Cooldown(policy.deadline.clock);
+  const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
   return async (key) => {
     const earlier = await list?.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
-    list = readList();
+    list = cooldown.wait(policy.deadline).then(() => api.keys(once));
     return includesKey(await list, key);
   };
-}
-
-const maxConcurrency = 6;
-
-/** Runs the work in parallel, but limits the number of parallel requests to the service. */
-export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
-  return pMap(items, work, { concurrency: maxConcurrency });
 }

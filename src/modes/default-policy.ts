@@ -8,7 +8,7 @@ export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'ap
   return {
     deadline,
     retry: exponentialBackoff(random, deadline),
-    cooldown: new Cooldown(),
+    cooldown: new Cooldown(deadline.clock),
     onRetry: (error, pause) => log.info(sentences(error.message, `Retrying in ${formatDuration(pause)}.`)),
   };
 }

@@ -1,10 +1,10 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
-import type { StepReport } from '../action/publish.js';
+import type { StepReport } from '../action/step-report.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/log.js';
+import type { KeyState } from '../keys/post-state.js';
 import { Deadline, turnOfLoop } from '../time/deadline.js';
-import type { KeyState } from './create-key/create-key.js';
-import type { WorkflowRuns } from './sweep-keys/run-lookups.js';
+import type { WorkflowRuns } from './sweep-keys/run-state.js';
 
 export interface Collaborators {
   readonly api: ControlApi;
@@ -16,8 +16,8 @@ export interface Collaborators {
 
 /** Services that only some modes need. */
 export interface Services {
-  /** The mode masks a new key and saves the state for post before any other use of the key. */
-  readonly postState: { mask(secret: string): void; save(state: KeyState): void };
+  /** Masks the key in the state, then saves the state for post. The mode calls this before any other use of a new key. */
+  readonly savePostState: (state: KeyState) => void;
   /** Masks the token, and returns a client that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
   /** Timeout of one request to GitHub, in milliseconds. */

@@ -8,33 +8,29 @@ export interface OperationRow extends OperationTexts {
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
-/** A column without any text is left out, except for those that users know from the console. */
+type Column = readonly [heading: string, cell: (row: OperationRow) => string];
+
+const columns: readonly Column[] = [
+  ['Status', ({ phase, status }) => `${signs[phase]}&nbsp;${codeHtml(status)}`],
+  ['Action', ({ action }) => codeHtml(action)],
+  ['Branch', ({ branch }) => codeHtml(branch)],
+  ['Duration', ({ duration }) => duration],
+  ['Failures', ({ failures }) => (/^\d*$/.test(failures) ? failures : codeHtml(failures))],
+  ['Operation', ({ id }) => codeHtml(id)],
+];
+/** These are left out if they are empty. Users know the others from the console. */
+const rareColumns: readonly Column[] = [
+  ['Project', ({ project = '' }) => codeHtml(project)],
+  ['The service says', ({ reason }) => codeHtml(reason)],
+];
+
 export function operationTable<T>(
   all: readonly T[],
   toRow: (one: T) => OperationRow,
   describeRest?: (rest: readonly T[]) => string,
 ): string {
-  const shown = all.slice(0, maxRows).map(toRow);
-  const hasProject = shown.some(({ project }) => project !== undefined);
-  const hasReason = shown.some(({ reason }) => reason !== '');
-  const columns = ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation'];
-  const headings = [...columns, ...(hasProject ? ['Project'] : []), ...(hasReason ? ['The service says'] : [])];
-  return truncatedTable(
-    headings,
-    all,
-    (one) => {
-      const { phase, action, branch, status, duration, failures, id, project = '', reason } = toRow(one);
-      return [
-        `${signs[phase]}&nbsp;${codeHtml(status)}`,
-        codeHtml(action),
-        codeHtml(branch),
-        duration,
-        /^\d*$/.test(failures) ? failures : codeHtml(failures),
-        codeHtml(id),
-        ...(hasProject ? [codeHtml(project)] : []),
-        ...(hasReason ? [codeHtml(reason)] : []),
-      ];
-    },
-    describeRest,
-  );
+  const rows = all.slice(0, maxRows).map(toRow);
+  const shown = [...columns, ...rareColumns.filter(([, cell]) => rows.some((row) => cell(row) !== ''))];
+  const headings = shown.map(([heading]) => heading);
+  return truncatedTable(headings, all, (one) => shown.map(([, cell]) => cell(toRow(one))), describeRest);
 }

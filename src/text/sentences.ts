@@ -1,8 +1,6 @@
-import { closestMatch } from 'leven';
-
-/** Adds a full stop, unless the text ends with `.`, `?`, `!`, or with a `^` that points into a quoted line. */
+/** Adds a full stop, unless the text ends with `.`, `?` or `!`. */
 export function sentence(text: string): string {
-  return /[.?!^]$/.test(text) ? text : `${text}.`;
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 /** Joins the texts as sentences. Skips `false` and empty texts. */
@@ -29,18 +27,4 @@ export const messageBounds = { max: 5, separator: '; ' };
 export function joinFirst(items: readonly string[], { max = 20, separator = ', ' } = {}): string {
   const shown = items.slice(0, max).join(separator);
   return items.length > max ? `${shown}${separator}and ${items.length - max} more` : shown;
-}
-
-/** Returns the word that the user probably meant, or undefined if no word is similar enough. */
-export function nearest(word: string, words: readonly string[]): string | undefined {
-  const typed = word.toLowerCase().slice(0, 100);
-  const begun = words.find((candidate) => typed.length > 1 && candidate.startsWith(typed));
-  const maxDistance = Math.min(typed.length - 1, Math.max(2, Math.floor(typed.length / 3)));
-  return begun ?? closestMatch(typed, [...words], { maxDistance });
-}
-
-/** Returns ` (did you mean x?)`, or an empty string if no word is similar or `words` has only one word. */
-export function didYouMean(word: string, words: readonly string[]): string {
-  const meant = words.length > 1 ? nearest(word, words) : undefined;
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }

@@ -49,10 +49,6 @@ export class Deadline {
     return Math.max(0, this.expiresAt - this.clock.now());
   }
 
-  get isUnbounded(): boolean {
-    return this.expiresAt === Number.POSITIVE_INFINITY;
-  }
-
   get isExpired(): boolean {
     return this.remaining === 0;
   }

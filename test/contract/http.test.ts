@@ -305,7 +305,11 @@ describe('responses:', () => {
     const waits = mode === 'wait-operation' ? all : {};
     const fails = await setStage(context, { respond: () => bad });
     const failed = await fails.runMode(mode, { ...inputs, ...waits });
-    expectError(failed, /status 200 with an error in place of the list: shard is down/, baseUrlAdvice);
+    expectError(
+      failed,
+      /status 200 with an error in place of the list: shard is down/,
+      /The service has a problem: check its status page/,
+    );
     const recovers = await setStage(context, { respond: (_, n) => (n === 1 ? bad : good) });
     expect((await recovers.runMode(mode, { ...inputs, ...waits })).conclusion).toBe('success');
     expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);

@@ -89,6 +89,15 @@ describe('the parent key in post:', () => {
     expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
   });
 
+  test.for<[what: string, fault: Fault]>([
+    ['fails', status(500)],
+    ['is incomplete', status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } })],
+  ])('after a 403, post uses the parent key even if the list %s', async ([, fault], context) => {
+    const job = await runJob(context, { inPost: [onDelete(status(403)), onList(fault)] });
+    expectRevoked(job);
+    expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
+  });
+
   test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
     const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
     for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
@@ -210,7 +219,7 @@ describe('proof that a key is gone:', () => {
     const id = job.main.outputs['key-id'];
     expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
     expect(job.left.alive).toEqual([id]);
-    expect(job.post.summary).toContain(`key-id: ${id}`);
+    expect(job.post.summary).toContain(`key-id: <code>${id}</code>`);
   });
 
   test.for([401, 403, 404])('post does not revoke a key whose id got another name (%i)', async (code, context) => {
@@ -249,7 +258,7 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
     const message = `^Could not confirm that key ${id} \\(${name}\\).* 403\\..*mode: revoke-key and key-id: ${id}\\b`;
     expectFailed(job, new RegExp(message), kind);
     expect(job.post.summary).toMatch(onFailure === 'warn' ? /^### ⚠️/ : /^### ❌/);
-    expect(job.post.summary).toContain(`that key ${id} `);
+    expect(job.post.summary).toContain(`that key <code>${id}</code> `);
     expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
   });
 

@@ -130,7 +130,7 @@ test('post does not send the parent key if any byte of the state is changed', as
   const stage = await setForgery(context);
   const { saved, object, service } = stage;
   stage.reject();
-  const intent = serializePostState({ ...object, minted: undefined, mayHaveStrayKey: true }, service.apiKey, run);
+  const intent = serializePostState({ ...object, minted: undefined, ambiguousCreates: 1 }, service.apiKey, run);
   const by = fc.string({ unit: 'binary-ascii', maxLength: 2 });
   const changed = fc
     .tuple(fc.constantFrom(saved, intent), fc.nat({ max: saved.length - 1 }), by)
@@ -158,8 +158,7 @@ describe('a state that main cannot have saved:', () => {
   test.for<Row>([
     wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
     wrong('name', undefined, 'console'),
-    wrong('mayHaveStrayKey', undefined, 'true'),
-    wrong('lostCreates', undefined, '1', -1),
+    wrong('ambiguousCreates', undefined, '1', -1),
     wrong('foundKeyIds', undefined, '7', ['x'], [7]),
     wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
     wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
@@ -167,7 +166,7 @@ describe('a state that main cannot have saved:', () => {
     wrong('revoke', undefined),
     wrong('onFailure', undefined, 'ignore'),
     wrong('summary', undefined),
-    ['mayHaveStrayKey, minted, revoke', [{ minted: undefined }, { revoke: false }]],
+    ['ambiguousCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
     ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
     ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
   ])('post warns and sends no request (invalid: %s)', async ([invalid, changes], context) => {
@@ -196,7 +195,7 @@ test.for<[end: string, rule: FaultRule, named: RegExp]>([
   const stage = await setForgery(context);
   for (let n = 0; n < 60; n++) stage.service.plane.addKey(stage.object.name);
   stage.service.faults.add(rule);
-  const state = serializePostState({ ...stage.object, mayHaveStrayKey: true }, stage.service.apiKey, run);
+  const state = serializePostState({ ...stage.object, ambiguousCreates: 1 }, stage.service.apiKey, run);
   const post = await stage.post(state);
   expect(textDefects(post)).toEqual([]);
   expect(post.log).toMatch(named);

@@ -75,11 +75,11 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /`operations` that is not an array/],
-  ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /`operation` that is not an object/],
-  ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no string in `operations\[1\]\.id`/],
-  ['a number as id', '{"operation":{"id":7}}', /has no string in `operation\.id`/],
-  ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /`operation\.id` that is not a UUID/],
-  ['the word all as id', '{"operation":{"id":"all"}}', /`operation\.id` that is not a UUID/],
+  ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /has no UUID in `operation\.id`/],
+  ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in `operations\[1\]\.id`/],
+  ['a number as id', '{"operation":{"id":7}}', /has no UUID in `operation\.id`/],
+  ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in `operation\.id`/],
+  ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in `operation\.id`/],
   ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
   ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
   ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
@@ -96,14 +96,14 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
 test('a response-file that is missing, a folder or too large is rejected', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
-  truncateSync(String(huge['response-file']), 256 * 1024 * 1024 + 1);
+  truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
   const missing = /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/;
   const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
     ...names.map((name) => [name, /does not exist|cannot be read/] as const),
     [stage.folder, /is not a regular file; expected the file/],
-    [huge['response-file'], /is larger than 256 MiB/],
+    [huge['response-file'], /is larger than 8 MiB/],
   ] as const) {
     const result = await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path });
     expect(errorOf(result)).toMatch(message);

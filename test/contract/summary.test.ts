@@ -23,6 +23,15 @@ function timelineOf({ summary }: StepResult): string[] {
 }
 
 describe('the summary of a wait', () => {
+  test.for(['error', 'error_message', 'message'])(
+    'says what the service says in the field %s',
+    async (field, context) => {
+      const { result } = await waitFor(context, [{ ...failedAtOnce, fields: { [field]: 'no space left' } }], patient);
+      expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
+      expect(errorOf(result)).toContain('“no space left”');
+    },
+  );
+
   test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
     const praise = { message: 'all went well' };
     const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: praise };
@@ -30,7 +39,8 @@ describe('the summary of a wait', () => {
     const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
     const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
     expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
-    expect(result.summary).toMatch(/Do not deploy on top of this/);
+    expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
+    expect(result.summary.split(ids[1] ?? '')).toHaveLength(2);
     expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
     expect(tableOf(result)).toEqual([
       ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', 'The service says'],
@@ -63,7 +73,10 @@ describe('the summary of a wait', () => {
     const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
     expect(statuses).toEqual(['running', 'scheduling', 'finished']);
     expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({ status: 'timeout' });
-    expect(result.summary).toMatch(/^### ❌ wait-operation: 2 of 3 operations not finished in time/);
+    expect(result.summary).toMatch(
+      /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /,
+    );
+    expect(result.summary.split(ids[0] ?? '')).toHaveLength(2);
     const cells = (word: string) => [`⏳ ${word}`, 'create_branch', expect.any(String), '11s', '0', expect.any(String)];
     expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
     const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);

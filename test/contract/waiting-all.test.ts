@@ -604,6 +604,14 @@ describe('several projects:', () => {
     expect(errorOf(result)).toMatch(/status 403/);
   });
 
+  test('with 100 projects and a timeout of 2 s, the step reads each list before its final poll', async (context) => {
+    const inputs = { ...all, timeout: '2s' };
+    const { result, took, times } = await waitFor(context, [forever], inputs, { projects: 100 });
+    expect(result.outputs['status']).toBe('timeout');
+    expect(took).toBeLessThan(3.1 * second);
+    expect(times().length).toBeGreaterThanOrEqual(200);
+  });
+
   test('the final poll reaches each of 100 projects whose responses take 150 ms', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, timeout: '1m', 'poll-interval': '1h' };

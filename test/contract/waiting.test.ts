@@ -675,8 +675,9 @@ describe('with timeout: 0,', () => {
     if (fault === hang) expect(errorOf(result)).toContain('request-timeout');
   });
 
-  test('an operation that is not found does not hide that another failed', async (context) => {
-    const { result, ids } = await waitFor(context, [missing, failedAtOnce], inputs);
+  test('an operation that is not found does not hide that another failed, also if its response comes first', async (context) => {
+    const faults = (_: string, failed = '') => [{ path: failed, fault: { kind: 'delay', ms: second } as const }];
+    const { result, ids } = await waitFor(context, [missing, failedAtOnce], inputs, { faults });
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
   });
 });

@@ -6,7 +6,7 @@ import { type OperationPlan, startControlPlane } from '../../control-plane/index
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
 import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';
-import { headline, presentStep } from './present.js';
+import { headline, presentStep, showProgress } from './present.js';
 import { summaryPage } from './summary-page.js';
 
 const folder = 'build/demo';
@@ -21,7 +21,8 @@ const onPurpose = '(fails on purpose)';
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
 async function show(title: string, about: string, run: () => Promise<StepResult>): Promise<StepResult> {
   console.log(`${headline(title)}\n  ${about}\n`);
-  const step = await run();
+  const hideProgress = showProgress();
+  const step = await run().finally(hideProgress);
   const withoutFolder = (text: string) => text.replaceAll(step.job.temp, '$RUNNER_TEMP');
   const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
   console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }));

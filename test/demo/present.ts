@@ -11,6 +11,19 @@ export function headline(title: string): string {
   return styleText('bold', `━━ ${title} ${'━'.repeat(Math.max(3, 74 - title.length))}`);
 }
 
+/** Shows in a terminal that a step runs, and for how long. Returns a function that ends this. */
+export function showProgress(): () => void {
+  if (!process.stdout.isTTY) return () => {};
+  let seconds = 0;
+  const show = () => process.stdout.write(styleText('dim', `\r  … it runs (${seconds++} s)`));
+  show();
+  const timer = setInterval(show, 1_000);
+  return () => {
+    clearInterval(timer);
+    process.stdout.write('\r\u001b[K');
+  };
+}
+
 /** A finished step for a terminal: its masked log, its outputs, its end. Outputs are shown masked too. */
 export function presentStep({ log, outputs, job, conclusion, ms }: StepResult): string {
   const coloured = Object.entries(LOG_COLOURS).reduce(

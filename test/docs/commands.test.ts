@@ -4,8 +4,9 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { messageOf, parseCliOptions } from '../../control-plane/cli-options.js';
+import { endpointOf, endpoints } from '../../control-plane/routes.js';
 
 const page = readFileSync('docs/control-plane.md', 'utf8');
 const key = 'local-test-key';
@@ -68,6 +69,7 @@ interface Plane {
   readonly project_ids: readonly string[];
   readonly control_url: string;
   readonly github_api_url: string;
+  readonly other_api_key: string;
 }
 
 async function startPlane(line: string): Promise<Plane> {
@@ -106,7 +108,7 @@ async function startPlaneOfPage(line: string) {
 }
 
 describe.concurrent('the commands in docs/control-plane.md', () => {
-  it('wait for a failed operation and sweep keys, with the output that the page shows', async () => {
+  it('wait for a failed operation, and sweep and audit keys, with the output that the page shows', async () => {
     const [server, begin, fault, wait, end, ...others] = examplesOf(page, 'Walk-through');
     if (!server || !begin || !fault || !wait || !end) throw new Error('A command is missing.');
     expect(others).toEqual([]);
@@ -131,9 +133,9 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     expect(await waiting.ended).toBe(1);
     expect(shape(answer + waiting.stdout.slice(printed.length))).toBe(shape(end.output));
 
-    for (const { command, output } of examplesOf(page, 'Sweep keys')) {
-      expect(shape(await run(command))).toBe(shape(output));
-    }
+    const ofKeys = ['Sweep keys', 'Audit keys'].flatMap((section) => examplesOf(page, section));
+    expect(ofKeys).toHaveLength(6);
+    for (const { command, output } of ofKeys) expect(shape(await run(command))).toBe(shape(output));
 
     service.command.signal('SIGINT');
     await service.command.ended;
@@ -172,6 +174,14 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
   });
 });
 
+test('docs/control-plane.md lists the endpoints that the control plane serves', () => {
+  const [, table = ''] = /^## Endpoints\n(.*?)^## /ms.exec(page) ?? [];
+  const listed = [...table.matchAll(/`(GET|POST|DELETE) ([^`]+)`/g)].map(([, method = '', path = '']) =>
+    endpointOf(method, `/v2${path.replace('…', '/projects/PROJECT')}`),
+  );
+  expect(listed.sort()).toEqual([...endpoints].sort());
+});
+
 describe.concurrent('the control-plane command', () => {
   it('takes its data and its page size from options', async () => {
     expect(shared.project_ids).toHaveLength(2);
@@ -197,6 +207,41 @@ describe.concurrent('the control-plane command', () => {
     expect(started.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
     expect((await ask(shared, '/projects/none/branches', 'POST')).status).toBe(404);
     await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
+  });
+
+  it('gives a branch the name that was asked for, and deletes it once', async () => {
+    const branches = `/projects/${shared.project_ids[0]}/branches`;
+    const create = (body: string) =>
+      send(shared.base_url + branches, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
+    const { branch } = (await create('{"branch":{"name":"preview-7"}}')).body;
+    expect(branch).toMatchObject({ name: 'preview-7', project_id: shared.project_ids[0] });
+    const { body } = await ask(shared, `${branches}/${branch.id}`, 'DELETE');
+    expect(body).toMatchObject({ branch, operations: [{ action: 'delete_timeline', branch_id: branch.id }] });
+    expect((await ask(shared, `${branches}/${branch.id}`, 'DELETE')).status).toBe(404);
+    expect(await create('{"branch":{"name":""}}')).toMatchObject({
+      status: 400,
+      body: { message: 'The field branch.name must be a name.' },
+    });
+  });
+
+  it('creates a key with an age', async () => {
+    const service = await plane('');
+    const { body } = await control(service, '/keys', { name: 'old-laptop', days: '100' });
+    expect(body).toEqual({ id: 2, name: 'old-laptop', created_at: expect.any(String) });
+    const days = (Date.now() - Date.parse(body.created_at)) / 86_400_000;
+    expect(Math.round(days)).toBe(100);
+    expect((await ask(service, '/api_keys')).body).toContainEqual(expect.objectContaining(body));
+    await service.command.printed('POST /control/keys 200: created key 2\n');
+  });
+
+  it('shows the key of another account nothing of the first one', async () => {
+    const askAsOther = (path: string, method?: string) => ask(shared, path, method, shared.other_api_key);
+    const { projects } = (await askAsOther('/projects')).body;
+    expect(projects).toHaveLength(1);
+    expect(shared.project_ids).not.toContain(projects[0].id);
+    expect((await askAsOther(`/projects/${shared.project_ids[0]}/operations`)).status).toBe(404);
+    expect((await askAsOther('/api_keys/1', 'DELETE')).status).toBe(404);
+    expect((await askAsOther('/api_keys')).body).toMatchObject([{ id: 1_000_001, name: 'console' }]);
   });
 
   it('starts an operation with each documented action, and ends an operation only once', async () => {
@@ -303,6 +348,7 @@ describe.concurrent('the control-plane command rejects', () => {
       ['/projects/none/operations', "404 There is no project 'none'."],
       [`${project}/operations/none`, `404 Project '${shared.project_ids[0]}' has no operation 'none'.`],
       ['/faults?rule=x', "400 'x' is not a rule for a fault: expected ENDPOINT:WHEN:WHAT, as in get-operation:3:503."],
+      ['/keys', '400 The field name is missing.'],
       ['/runs/7?status=done', "400 status must be one of queued, in_progress, completed, not 'done'."],
       ['/runs/7?attempt=0', "400 attempt must be a number from 1 to 999, not '0'."],
       ['/runs/x', '400 An id is digits, not "x".'],

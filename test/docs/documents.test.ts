@@ -5,7 +5,13 @@ import { parse } from 'yaml';
 
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
-const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const documents = [
+  'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  'MAINTAINING.md',
+  ...readdirSync('docs').map((name) => `docs/${name}`),
+];
 const link = /(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g;
 const links = documents
   .filter((path) => path.endsWith('.md'))

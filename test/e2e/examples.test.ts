@@ -106,10 +106,14 @@ example('merge-queue.yml', 'sends no request on a pull request', async (file, co
   expect(story()).toEqual([]);
 });
 
+const inEurope = (projectsJson: string) => {
+  const all: readonly { id: string; region_id: string }[] = JSON.parse(projectsJson);
+  return all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
+};
+
 example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs its script', async (file, context) => {
   const { service, run, script, ranAt, story } = await setStage(context, { projects: 12 });
-  const all: { id: string; region_id: string }[] = JSON.parse(service.plane.projectsJson);
-  const wanted = all.filter(({ region_id: region }) => region.includes('-eu-')).map(({ id }) => id);
+  const wanted = inEurope(service.plane.projectsJson);
   const began = Date.now();
   for (const projectId of wanted) service.plane.startOperation({ projectId, lengthMs: 4000 });
 
@@ -118,6 +122,7 @@ example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs 
   expect(succeeded).toBe(true);
   expect(wanted).toHaveLength(5);
   expect(resultsOf('migrate')).toEqual(['success', 'success', 'success']);
+  expect(resultsOf('report')).toEqual(['success']);
   const migrated = story().filter((line) => line.startsWith('migrate'));
   expect(migrated.map((line) => line.replace(/, key [234]$/, '')).sort()).toEqual(
     wanted.map((id) => `migrate ${id}`).sort(),
@@ -125,6 +130,56 @@ example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs 
   expect(ranAt('migrate') - began).toBeGreaterThanOrEqual(4000);
   expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
+
+example('fan-out-in-batches.yml', 'goes on without a failed project, and reports it', async (file, context) => {
+  const { service, run, script, startUntil, story } = await setStage(context, { projects: 12 });
+  const [busy = '', broken = '', ...others] = inEurope(service.plane.projectsJson);
+  startUntil({ endpoint: 'list-operations', path: busy }, { projectId: busy, outcome: 'failed' });
+  const failing = script('migrate').replace('exec curl', `test "$1" != ${broken} || exit 3\nexec curl`);
+
+  const { succeeded, resultsOf, text } = await run(file, { event: 'schedule', files: { 'migrate.sh': failing } });
+
+  expect(succeeded).toBe(false);
+  expect(resultsOf('report')).toEqual(['failure']);
+  const [, named = ''] = /Not migrated: (.*)/.exec(text) ?? [];
+  expect(named.trim().split(' ').sort()).toEqual([busy, broken].sort());
+  const migrated = story().flatMap((line) => /^migrate (\S+),/.exec(line)?.[1] ?? []);
+  expect(migrated.sort()).toEqual([...others].sort());
+});
+
+example('fan-out-in-batches.yml', 'reports all projects if its jobs fail before the script', async (file, context) => {
+  const { service, run, script } = await setStage(context, { projects: 4 });
+  service.faults.add({ endpoint: 'create-key', fault: { kind: 'status', status: 403 } });
+
+  const { resultsOf, text } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
+
+  expect(resultsOf('report')).toEqual(['failure']);
+  const [, named = ''] = /Not migrated: (.*)/.exec(text) ?? [];
+  expect(named.trim().split(' ')).toEqual(inEurope(service.plane.projectsJson));
+});
+
+for (const [promise, testScript, result] of [
+  ['creates a branch, tests on it, and deletes it', undefined, 'success'],
+  ['deletes the branch although the test fails', '#!/bin/sh\nexit 3\n', 'failure'],
+] as const) {
+  example('preview.yml', promise, async (file, context) => {
+    const { service, run, script, story } = await setStage(context, { newOperations: { lengthMs: 300 } });
+
+    const { resultsOf } = await run(file, {
+      event: 'pull_request',
+      files: { 'test.sh': testScript ?? script('test') },
+    });
+
+    const [, id] = /branches\/(.+)/.exec(service.requests.find(({ method }) => method === 'DELETE')?.path ?? '') ?? [];
+    expect([resultsOf('create'), resultsOf('test'), resultsOf('delete')]).toEqual([['success'], [result], ['success']]);
+    expect(service.requests[0]?.body).toMatch(/^\{"branch":\{"name":"preview-[\d-]+"\}\}$/);
+    const tested = result === 'success' ? [`test ${id}, key none`] : [];
+    expect(story()).toEqual([
+      ...['create-branch, key 1', 'get-operation, key 1', ...tested],
+      ...['delete-branch, key 1', 'get-operation, key 1'],
+    ]);
+  });
+}
 
 example('fan-out-in-shares.yml', 'runs its script once for each project', async (file, context) => {
   const { service, run, script, story } = await setStage(context, { projects: 30 });

@@ -34,11 +34,11 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY
     /** A script that prints an answer of the API with these operations. */
     answering: (operations: Operations) =>
       `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
-    /** An operation that finishes when that request has come. */
-    startUntil: (awaited: AwaitedRequest, plan?: OperationPlan) => {
+    /** An operation that ends when that request has come. */
+    startUntil: (awaited: AwaitedRequest, plan?: OperationPlan & { readonly projectId?: string }) => {
       const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
       service.arrived(awaited).then(
-        () => service.plane.endOperation(operation),
+        () => service.plane.endOperation(operation, plan?.outcome),
         () => undefined,
       );
       return operation;

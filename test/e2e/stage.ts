@@ -6,6 +6,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
+import { artifactOptions } from './artifacts.js';
 import { setServiceStage } from './service-stage.js';
 import { actFile, actionFolder } from './set-up.js';
 
@@ -39,6 +40,7 @@ export async function setStage(context: TestContext, options: ServedControlPlane
       '--json',
       '--no-cache-server',
       ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
+      ...artifactOptions(readFileSync(workflow, 'utf8'), root),
       ...['--platform', 'ubuntu-latest=-self-hosted'],
       ...['--secret', `CTL_API_KEY=${service.apiKey}`],
       ...['--var', `CTL_BASE_URL=${service.baseUrl}`],

@@ -115,7 +115,7 @@ class SocketStep {
         await handle.waitForLine('').catch(() => undefined);
         handle.kill(this.#signalOf(interruption));
       };
-      const count = awaitMoment(interruption, stage.clock, interrupt);
+      const count = awaitMoment(interruption, stage.clock, () => void interrupt());
       this.#listener = {
         onRequest: (sent) => {
           record.sent.push(sent);

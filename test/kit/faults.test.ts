@@ -9,7 +9,7 @@ import {
   FaultPlan,
   startControlPlane,
 } from '../../control-plane/index.js';
-import { TransportError } from '../../src/http/exchange.js';
+import { TransportError } from '../../src/http/errors.js';
 import { httpExchange } from '../../src/http/http-exchange.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';

@@ -111,7 +111,7 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
   const step = startStep({ ...shared, actionYml, inputs: behaviour.with, env: behaviour.env });
   if (behaviour.isCancelled) {
     await readiness(seen);
-    step.cancel(0.4);
+    void step.cancel(0.4);
   }
   const main = await step.done;
   const next = async () => {

@@ -11,7 +11,8 @@ import {
   startControlPlane,
 } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.js';
+import { TransportError } from '../../src/http/errors.js';
+import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
 import { Job } from '../runner/job.js';
 import {
   type StepHandle,
@@ -175,6 +176,11 @@ export function errorOf(result: StepResult): string {
   const errors = messagesOf(result, 'error');
   if (errors.length !== 1) throw new Error(`expected one error, found ${errors.length}:\n${result.log}`);
   return errors[0] ?? '';
+}
+
+/** The words of the summary, without tags. */
+export function summaryTextOf({ summary }: StepResult): string {
+  return summary.replace(/<[^>]*>/g, '');
 }
 
 export function warningsOf(result: StepResult): string[] {

@@ -42,7 +42,7 @@ export class VirtualProcess {
       this.#resolve = resolve;
     });
     const stopLimit = clock.schedule(clock.now() + limitMs, () => this.kill('hung'));
-    this.ended.then(stopLimit);
+    void this.ended.then(stopLimit);
     // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
     Promise.resolve()
       .then(() => work.run(this.#world))

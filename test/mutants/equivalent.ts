@@ -20,7 +20,7 @@ export const equivalents: readonly Equivalent[] = [
     why: 'In every version of Node that runs the action, reading a body that ends early throws.',
   },
   {
-    file: 'src/action/inputs/inputs.ts',
+    file: 'src/modes/run-settings.ts',
     source: 'if (id === undefined || attempt === undefined || repository === undefined) return undefined;',
     change: 'id === undefined || attempt === undefined → id === undefined && attempt === undefined',
     why: 'The reader has reported the problem of an undefined value, and then the step does not start.',

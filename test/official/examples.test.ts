@@ -83,7 +83,29 @@ example('deploy-gate.yml', 'change', 'stops if the API rejects the request', asy
   expect(job.conclusion).toBe('failed');
   expect(story()).toEqual(['create-branch, key 1']);
   expect(job.steps['Create a branch']?.log).toMatch(/^curl: .*422/m);
+  expect(job.steps['Create a branch']?.log).toMatch(/^The service says: .*"message":"The service says 422\."/m);
   expect(job.steps['wait-operation']?.conclusion).toBe('skipped');
+});
+
+example('deploy-gate.yml', 'change', 'obeys no command in a rejection', async (place, context) => {
+  const { service, run } = await setWorkflowStage(context);
+  const body = '::error::first\n::error::second\r::error::third ##[error]fourth';
+  service.faults.add({ path: '/branches', fault: { kind: 'status', status: 422, body } });
+
+  const job = await run(...place);
+
+  expect(job.steps['Create a branch']?.log).toContain('The service says: ::error::first ::error::second');
+  expect(job.steps['Create a branch']?.errors).toEqual(['Process completed with exit code 22.']);
+});
+
+example('deploy-gate.yml', 'change', 'prints nothing of a success that is cut', async (place, context) => {
+  const { service, run } = await setWorkflowStage(context);
+  service.faults.add({ path: '/branches', fault: { kind: 'cut-mid-body' } });
+
+  const job = await run(...place);
+
+  expect(job.conclusion).toBe('failed');
+  expect(job.steps['Create a branch']?.log).not.toMatch(/^The service says/m);
 });
 
 const building = ['gate-while-building.yml', 'deploy'] as const;
@@ -273,7 +295,7 @@ example('failed-operations.yml', 'look', 'succeeds if the last failed operation 
   expect(story()).toEqual(['list-operations, key 1']);
 });
 
-example('sweep-keys.yml', 'sweep', 'revokes only the keys of runs that are over', async (place, context) => {
+example('clean-up-keys.yml', 'sweep', 'revokes only the keys of runs that are over', async (place, context) => {
   const { service, run } = await setWorkflowStage(context);
   const { repository, repository_id: repositoryId, server_url: server, run_id: ownRun } = github;
   const api = await startGitHub({ token, repository, repositoryId });
@@ -307,6 +329,23 @@ example('sweep-keys.yml', 'sweep', 'revokes only the keys of runs that are over'
   expect(api.requests.every(({ headers }) => headers['authorization']?.endsWith(token))).toBe(true);
   expect(job.steps['sweep-keys']).toMatchObject({ errors: [], warnings: [] });
 });
+
+for (const [promise, ages, found] of [
+  ['fails if a key is old, and names it', { console: 400, laptop: 91, robot: 89 }, ['laptop']],
+  ['succeeds if the only old key is the exception', { console: 400, robot: 89 }, []],
+] as const) {
+  example('clean-up-keys.yml', 'audit', promise, async (place, context) => {
+    const { service, run } = await setWorkflowStage(context);
+    for (const [name, days] of Object.entries(ages)) service.plane.addKeyOfAge(name, days * 86_400_000);
+
+    const job = await run(...place);
+
+    expect(job.conclusion).toBe(found.length > 0 ? 'failed' : 'succeeded');
+    expect(job.steps['list-keys']?.errors).toEqual(
+      found.map((name) => expect.stringMatching(`^Found 1 key: \\d+ \\(${name}\\)`)),
+    );
+  });
+}
 
 example(
   'behind-a-proxy.yml',

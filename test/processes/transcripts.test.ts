@@ -64,7 +64,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     output   operation-id = <uuid>
     output   operation-ids = ["<uuid>"]
     output   operations = <records>
-    error    Found 1 operation: <uuid> (create_branch). With “fail-on: match”, this fails the step. See the summary, or the result file (the output result-file has its path).
+    error    Found 1 operation: <uuid> (create_branch). With “fail-on: match”, this fails the step. The result file (the output result-file has its path) has them all.
     summary  ### ❌ list-operations: 1 operation
     output   status = match
     exit     1
@@ -120,7 +120,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <parent key>
     state    key = nothing-to-revoke
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":true,"revoke":true,"lostCreates":1,"foundKeyIds":[]}
+    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":1,"foundKeyIds":[],"revoke":true}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
     mask     <minted key>
@@ -129,7 +129,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <minted key in base64url>
     mask     <minted key in base64url, with Bearer>
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","mayHaveStrayKey":false,"minted":{"id":"2","secret":"<minted key>"},"revoke":true,"lostCreates":0,"foundKeyIds":[]}
+    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":0,"foundKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
     output   duration-ms = <ms>
     output   key = <minted key>
     output   key-id = 2

@@ -161,11 +161,11 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     const [stdout, stderr] = [streams.stdout.end(), streams.stderr.end()];
     const { annotations, commands, masks } = log;
     const effects = takeFiles(files, log, job, stage);
-    if (cancelling) log.annotate('error', 'The operation was canceled.', 'runner');
+    if (cancelling !== undefined) log.annotate('error', 'The operation was canceled.', 'runner');
     return {
       ...end,
       ...effects,
-      conclusion: cancelling ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
+      conclusion: cancelling !== undefined ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
       ms,
       overran,
       stdout,

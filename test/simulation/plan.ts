@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../control-plane/index.js';
-import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-lookups.js';
+import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-state.js';
 import type { World } from './draw/world.js';
 import type { Stage } from './stage.js';
 

@@ -6,12 +6,8 @@ import {
   type Operation,
   type OperationPlan,
 } from '../../control-plane/index.js';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  type Exchange as SendRequest,
-  TransportError,
-} from '../../src/http/exchange.js';
+import { TransportError } from '../../src/http/errors.js';
+import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';

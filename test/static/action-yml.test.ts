@@ -24,6 +24,28 @@ test("GitHub's schema accepts action.yml and node24/action.yml", async () => {
   expect(await problemsOf(onNode24)).toEqual([]);
 });
 
+test('action-types.yml types each input and output', () => {
+  const { inputs, outputs } = parse(readFileSync('action-types.yml', 'utf8'));
+  const action = parse(actionYml);
+  expect([Object.keys(inputs), Object.keys(outputs)]).toEqual([
+    Object.keys(action.inputs),
+    Object.keys(action.outputs),
+  ]);
+  expect(inputs).toMatchObject({
+    mode: { type: 'enum', 'allowed-values': expect.arrayContaining(['wait-operation', 'sweep-keys']) },
+    timeout: { type: 'string' },
+    summary: { type: 'boolean' },
+    limit: { type: 'integer' },
+    filter: { type: 'list', separator: '\n', 'list-item': { type: 'string' } },
+  });
+  expect(inputs.mode['allowed-values']).toHaveLength(7);
+  const statuses = ['finished', 'revoked', 'gone', 'ok', 'failed', 'timeout', 'empty', 'match', 'cancelled', 'error'];
+  expect(outputs.status).toEqual({ type: 'enum', 'allowed-values': statuses });
+  // A mistyped name in the generator would be left out silently.
+  for (const name of ['fail-on', 'on-revoke-failure', 'max-batches', 'key-id', 'project-id', 'operation-id'])
+    expect(inputs[name].type, name).not.toBe('string');
+});
+
 test('the action has a name and a short description, as the Marketplace requires', () => {
   const { name, description } = parse(actionYml);
   expect(name).toBe('ctl-action');

@@ -67,7 +67,9 @@ test('the lock file names no host, and links only the stand-ins in vendor', () =
   expect(own.map(([path, { resolved, link }]) => [path, resolved, link])).toEqual([
     ['node_modules/@actions/exec', 'vendor/exec', true],
     ['node_modules/ctl-action-no-exec', 'vendor/exec', true],
+    ['node_modules/ctl-action-no-tunnel', 'vendor/tunnel', true],
     ['node_modules/ctl-action-no-undici', 'vendor/undici', true],
+    ['node_modules/tunnel', 'vendor/tunnel', true],
     ['node_modules/undici', 'vendor/undici', true],
   ]);
 });

@@ -263,17 +263,6 @@ test('the Scorecard job publishes nothing, because it runs an image that is not 
   expect(score?.permissions).not.toHaveProperty('id-token');
 });
 
-test('CONTRIBUTING.md says of each Scorecard check whether it passes, and why', () => {
-  const [, section = ''] = /## Scorecard\n(.*?)\n## /s.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
-  const results = 'passes(?: after the first release)?|fails|not counted|depends on (?:settings|history|time)';
-  const rows = section.matchAll(new RegExp(`^\\| ([A-Z][\\w-]+) \\| (?:${results}) \\| .+ \\|$`, 'gm'));
-  expect([...rows].map(([, check]) => check)).toEqual([
-    ...['Binary-Artifacts', 'Branch-Protection', 'CI-Tests', 'CII-Best-Practices', 'Code-Review', 'Contributors'],
-    ...['Dangerous-Workflow', 'Dependency-Update-Tool', 'Fuzzing', 'License', 'Maintained', 'Packaging'],
-    ...['Pinned-Dependencies', 'SAST', 'Security-Policy', 'Signed-Releases', 'Token-Permissions', 'Vulnerabilities'],
-  ]);
-});
-
 test('the CI job that main requires depends on all other CI jobs', () => {
   const { ci, ...others } = workflow('ci.yml').jobs;
   expect(ci?.needs).toEqual(Object.keys(others));

@@ -1,5 +1,6 @@
 import type { Exchanges, Reception } from '../../control-plane/index.js';
-import { type Exchange, type HttpResponse, TransportError } from '../../src/http/exchange.js';
+import { TransportError } from '../../src/http/errors.js';
+import type { Exchange, HttpResponse } from '../../src/http/exchange.js';
 import type { VirtualClock } from './clock.js';
 
 /** Bytes that a virtual connection carries in a millisecond. */

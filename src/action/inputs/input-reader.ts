@@ -55,24 +55,17 @@ export class InputReader {
     private readonly input: (name: string) => string,
     readonly environment: Environment,
     private readonly secrets: Secrets,
-  ) {
-    for (const name of inputNames) if (name !== 'api-key' && name !== tokenInput) this.#withholdKey(name);
-  }
+  ) {}
 
   text(name: InputName): string {
     this.#used.add(name);
-    if (name !== tokenInput) return this.input(name) || defaults[name];
-    // The constructor does not check the job token, because only a mode that needs this token may read it.
-    this.#withholdKey(name);
-    return this.input(name);
-  }
-
-  #withholdKey(name: InputName): void {
-    if (!this.secrets.appearIn(this.input(name))) return;
-    this.#problem(
-      name,
-      'contains the API key; expected the key only in api-key, because other inputs can appear in logs and requests',
-    );
+    const text = this.input(name);
+    if (name !== 'api-key' && !this.#rejected.has(name) && this.secrets.appearIn(text))
+      this.#problem(
+        name,
+        'contains the API key; expected the key only in api-key, because other inputs can appear in logs and requests',
+      );
+    return text || (name === tokenInput ? '' : defaults[name]);
   }
 
   /** Returns undefined for an invalid value. `complete()` later throws an error that names the input. */

@@ -1,6 +1,5 @@
-import { maxLabelLength } from '../../keys/key-name.js';
 import { minSecretLength } from '../../text/encodings.js';
-import { didYouMean } from '../../text/sentences.js';
+import { didYouMean } from '../../text/similar-words.js';
 import { parseDuration } from '../../time/duration.js';
 
 /** The message says what is wrong and what was expected. It follows the input and its value: `timeout: “ten” is …`. */
@@ -16,12 +15,13 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-export function durationParser({ zero = false, minMs = 0, maxDays = 24 } = {}): Parse<number> {
+/** `otherwise`: what else the input accepts, for the message. */
+export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwise = '' } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined)
       throw new BadValue(
-        'is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)',
+        `is not a duration; expected ${otherwise}whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)`,
       );
     if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
     if (ms < minMs) throw new BadValue(`is too short; expected at least ${minMs}ms`);
@@ -60,52 +60,6 @@ export const rejectLeftover: Parse<string> = (text) => {
     'looks like the output of a failed jq command or template; check the step that should provide the value',
   );
 };
-
-export const parseKeyId: Parse<string> = (text) => {
-  // A value of more than 15 characters may be the key itself instead of its id, so the message does not quote the value.
-  if (!/^\d+$/.test(rejectLeftover(text)))
-    throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
-  return text.replace(/^0+(?=\d)/, '');
-};
-
-export const parseKeyLabel = patternParser(
-  new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`),
-  `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
-);
-
-/** Environment variables that control the shell, loaders, languages, tools, the runner or this action. */
-const steering = new RegExp(
-  [
-    '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL)_',
-    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH|LIB|INCLUDE|CL|_CL_|LINK|_LINK_)$',
-    '^(PATH|PATHEXT|PSMODULEPATH|HOME(DRIVE|PATH)?|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|(LOCAL)?APPDATA|PROGRAM(DATA|FILES|W6432)|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
-    'PROXY$',
-  ].join('|'),
-  'i',
-);
-
-export const parseVariableName: Parse<string> = (text) => {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
-    throw new BadValue(
-      'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY',
-    );
-  if (steering.test(text))
-    throw new BadValue('controls how later steps run; expected another name, such as CONTROL_API_KEY');
-  return text;
-};
-
-export const parseLimit: Parse<number> = (text) => {
-  if (!/^\d{1,9}$/.test(text))
-    throw new BadValue('is not a valid record count; expected a positive whole number, or 0 for all records');
-  return Number(text) || Number.POSITIVE_INFINITY;
-};
-
-export function parseOperationId(text: string): string {
-  const id = rejectLeftover(text).toLowerCase();
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
-    throw new BadValue('is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
-  return id;
-}
 
 export const parseBaseUrl: Parse<URL> = (text) => {
   if (text === '')

@@ -1,4 +1,3 @@
-import { repositoryFingerprint, type WorkflowRun } from '../../keys/key-name.js';
 import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
@@ -9,7 +8,6 @@ import {
   parseApiKey,
   parseBaseUrl,
   parseBoolean,
-  patternParser,
   urlWithoutSecrets,
 } from './input-values.js';
 
@@ -44,7 +42,7 @@ export function readInputs<Name extends string, Run>(
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.
-    run: chosen?.read(reader),
+    runMode: chosen?.read(reader),
   });
   const { warnings } = reader;
   for (const name of ['timeout', 'request-timeout'] as const) {
@@ -59,20 +57,3 @@ export function readInputs<Name extends string, Run>(
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';
-
-export function readRun(reader: InputReader): WorkflowRun | undefined {
-  const read = (name: string, pattern: RegExp, expected: string, fallback?: string) =>
-    reader.variable(name, patternParser(pattern, `is not ${expected}; ${notARunner}`), fallback);
-  const id = read('GITHUB_RUN_ID', /^[1-9]\d{0,19}$/, 'a run id');
-  const attempt = read('GITHUB_RUN_ATTEMPT', /^[1-9]\d{0,2}$/, 'an attempt number', '1');
-  const repository = read('GITHUB_REPOSITORY', /^[^/\s]+\/[^/\s]+$/, 'owner/name');
-  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY_ID: repositoryId = '' } = reader.environment;
-  if (id === undefined || attempt === undefined || repository === undefined) return undefined;
-  const fingerprint = repositoryFingerprint(server || 'https://github.com', repositoryId || repository);
-  return { id, attempt: Number(attempt), fingerprint };
-}
-
-/** The runner sets both variables, and no step can change them for other steps. */
-export function runAndAttempt({ GITHUB_RUN_ID: run = '', GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
-  return `${run}/${attempt}`;
-}

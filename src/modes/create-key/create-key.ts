@@ -2,7 +2,7 @@ import type { MintedKey } from '../../api/keys.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, type RequestPolicy, withRetries } from '../../http/retry.js';
 import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
-import type { OnFailure, PostState } from '../../keys/post-state.js';
+import type { KeyState, OnFailure, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { defaultPolicy } from '../default-policy.js';
@@ -17,10 +17,7 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-/** The part of the post state that create-key provides. */
-export type KeyState = Omit<PostState, 'baseUrl' | 'since' | 'summary'> | typeof nothingToRevoke;
-
-export type CreateKeyResult = Pick<PostState, 'name' | 'mayHaveStrayKey' | 'lostCreates' | 'foundKeyIds'> &
+export type CreateKeyResult = Pick<PostState, 'name' | 'ambiguousCreates' | 'foundKeyIds'> &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
@@ -29,23 +26,19 @@ const maxAmbiguousCreates = 5;
 export async function createKey(
   { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
   collaborators: Collaborators,
-  { postState: store }: Pick<Services, 'postState'>,
+  { savePostState }: Pick<Services, 'savePostState'>,
 ): Promise<CreateKeyResult> {
   const { api, deadline, random } = collaborators;
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
-  let mayHaveStrayKey = false;
   let ambiguousCreates = 0;
   /** Ids of the keys of ambiguous creates that this step found. A replica that lags can show a key again. */
   const found = new Set<string>();
 
-  const strays = (open = 0) => ({
-    lostCreates: Math.max(0, ambiguousCreates + open - found.size),
-    foundKeyIds: [...found],
-  });
-  const intent = { name, mayHaveStrayKey: true, minted: undefined, revoke: true, onFailure };
+  const known = () => ({ name, ambiguousCreates, foundKeyIds: [...found] });
+  const intent = { minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
-  const saveIntent = () => store.save({ ...intent, ...strays(1) });
+  const saveIntent = () => savePostState({ ...known(), ...intent, ambiguousCreates: ambiguousCreates + 1 });
 
   async function attempt(): Promise<MintedKey> {
     try {
@@ -53,7 +46,6 @@ export async function createKey(
     } catch (error) {
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
       // A request without a response can still take effect, even after a later create succeeded.
-      mayHaveStrayKey = true;
       ambiguousCreates++;
       if (!(error instanceof RequestError)) throw error;
       for (const id of await revokeStrayKeys(name, error, collaborators, policy)) found.add(id);
@@ -65,14 +57,13 @@ export async function createKey(
   }
 
   saveIntent();
-  const minted = await withRetries(attempt, policy).catch((failure: unknown) => ({ failure }));
-  if ('failure' in minted) {
-    store.save(mayHaveStrayKey ? { ...intent, ...strays() } : nothingToRevoke);
-    return { name, mayHaveStrayKey, ...strays(), minted: undefined, failure: minted.failure };
-  }
-  store.mask(minted.secret);
-  store.save({ ...intent, mayHaveStrayKey, ...strays(), minted });
-  return { name, mayHaveStrayKey, ...strays(), minted };
+  const outcome = await withRetries(attempt, policy).then(
+    (minted) => ({ minted }),
+    (failure: unknown) => ({ minted: undefined, failure }),
+  );
+  const isRejected = outcome.minted === undefined && ambiguousCreates === 0;
+  savePostState(isRejected ? nothingToRevoke : { ...known(), ...intent, minted: outcome.minted });
+  return { ...known(), ...outcome };
 }
 
 /** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. Returns their ids. */
@@ -100,11 +91,10 @@ async function revokeStrayKeys(
 
 /** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
 export function stateAfterOutputs(
-  { name, minted, mayHaveStrayKey, lostCreates, foundKeyIds }: CreateKeyResult,
+  { name, minted, ambiguousCreates, foundKeyIds }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  return mayHaveStrayKey
-    ? { name, mayHaveStrayKey, lostCreates, foundKeyIds, minted, revoke: false, onFailure }
-    : nothingToRevoke;
+  if (ambiguousCreates === 0) return nothingToRevoke;
+  return { name, ambiguousCreates, foundKeyIds, minted, revoke: false, onFailure };
 }

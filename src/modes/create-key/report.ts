@@ -1,6 +1,6 @@
 import { failureReport } from '../../action/failure-report.js';
-import { codeHtml, tableHtml } from '../../action/markdown.js';
-import type { StepReport } from '../../action/publish.js';
+import { codeHtml, tableHtml, textHtml } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
 import type { ReportFacts } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 
@@ -9,7 +9,7 @@ export function createKeyReport(
   { revokeInPost, exportTo }: CreateKeySettings,
   { timeout }: ReportFacts,
 ): StepReport {
-  const { name, minted, mayHaveStrayKey } = result;
+  const { name, minted, ambiguousCreates } = result;
   const outputs = [
     { name: 'key', value: minted?.secret ?? '', isSecret: true },
     { name: 'key-id', value: minted?.id ?? '' },
@@ -17,11 +17,14 @@ export function createKeyReport(
   ];
   if (result.minted === undefined) {
     const report = failureReport(result.failure, timeout);
-    const whatRemains = mayHaveStrayKey
-      ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
-      : 'No key was created.';
+    const whatRemains =
+      ambiguousCreates > 0
+        ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
+        : 'No key was created.';
     const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
-    return { ...report, error, outputs, details: `<p>${codeHtml(whatRemains)}</p>\n` };
+    // A cancelled step has no error that says so.
+    const details = error === undefined ? `<p>${textHtml(whatRemains)}</p>\n` : '';
+    return { ...report, error, outputs, details };
   }
   const { id, secret } = result.minted;
   return {

@@ -1,15 +1,11 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import {
-  oneOfParser,
-  parseBoolean,
-  parseKeyLabel,
-  parseVariableName,
-  patternParser,
-} from '../../action/inputs/input-values.js';
-import { notARunner, readRun } from '../../action/inputs/inputs.js';
+import { BadValue, oneOfParser, type Parse, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
+import { notARunner } from '../../action/inputs/inputs.js';
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
+import { readRun } from '../run-settings.js';
 import type { CreateKeySettings } from './create-key.js';
+import { steeringVariables } from './steering-variables.js';
 
 export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
   const run = readRun(reader);
@@ -31,3 +27,18 @@ function defaultLabel({ environment }: InputReader): string {
   const [, name = ''] = environment['GITHUB_REPOSITORY']?.toLowerCase().split('/') ?? [];
   return name.replace(/[^a-z0-9-]/g, '-').slice(0, maxLabelLength) || 'ctl';
 }
+
+const parseKeyLabel = patternParser(
+  new RegExp(`^[a-z0-9-]{1,${maxLabelLength}}$`),
+  `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
+);
+
+const parseVariableName: Parse<string> = (text) => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
+    throw new BadValue(
+      'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY',
+    );
+  if (steeringVariables.test(text))
+    throw new BadValue('controls how later steps run; expected another name, such as CONTROL_API_KEY');
+  return text;
+};

@@ -1,8 +1,9 @@
+import { BadValue } from '../../action/inputs/input-values.js';
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
-import { blankInvisible, sanitizeLine } from '../../text/sanitize-line.js';
-import { didYouMean } from '../../text/sentences.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import { didYouMean } from '../../text/similar-words.js';
 import { compileGlob } from './glob.js';
 
 interface Line {
@@ -34,51 +35,42 @@ export class Filter {
 /** The length is limited, because the time to match one character grows with it. */
 const maxPatternLength = 256;
 
-export class BadFilter extends Error {}
-
 /** `unsupported`: the fields that this mode rejects, each with the reason. */
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
-    const bad = (at: number, why: string) =>
-      new BadFilter(`line ${index + 1}, column ${at + 1}: ${why}\n${markColumn(line, at)}`);
-    const comment = line.search(/^\s*#|\s#/);
-    if (comment >= 0)
+    const place = `line ${index + 1}, “${sanitizeLine(line, 80)}”`;
+    const bad = (why: string) => new BadValue(`${place}: ${why}`, true);
+    if (/^\s*#|\s#/.test(line))
       throw bad(
-        line.indexOf('#', comment),
         'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”',
       );
     const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
-    if (rest === undefined) throw bad(line.trimEnd().length, 'expected field=pattern or field!=pattern');
+    if (rest === undefined) throw bad('expected field=pattern or field!=pattern');
     const field = name.trim();
     const pattern = rest.trim();
     const admits = negation === '';
-    const column = line.length - rest.length;
-    if (Object.hasOwn(unsupported, field))
-      throw bad(line.indexOf(field), `${field} cannot be used here: ${unsupported[field]}`);
+    if (Object.hasOwn(unsupported, field)) throw bad(`${field} cannot be used here: ${unsupported[field]}`);
     if (!fields.includes(field))
       throw bad(
-        line.search(/\S/),
         `“${sanitizeLine(field, 60)}” is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`,
       );
-    if (pattern === '') throw bad(column, 'the pattern is empty; use * for any value');
-    const folded = secondCondition.exec(line.slice(column));
-    if (folded !== null)
+    if (pattern === '') throw bad('the pattern is empty; use * for any value');
+    const [, second] = secondCondition.exec(rest) ?? [];
+    if (second !== undefined)
       throw bad(
-        column + folded.index + 1,
-        `${folded[1]} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value with a space, write “?” in place of the space`,
+        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value with a space, write “?” in place of the space`,
       );
-    if (pattern.length > maxPatternLength)
-      throw bad(column, `the pattern is longer than ${maxPatternLength} characters`);
+    if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
     const word = pattern.toLowerCase();
     if (word !== pattern && documentedWords[field]?.includes(word))
-      throw bad(column, `${field} is case-sensitive; write ${word}`);
+      throw bad(`${field} is case-sensitive; write ${word}`);
     // Services often add actions, but rarely statuses. So an unknown action gets no warning.
     if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
       warnings.push(
-        `line ${index + 1}: “${blankInvisible(pattern)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
+        `${place}: “${sanitizeLine(pattern, 60)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
     return [{ field, matches: compileGlob(pattern), admits }];
   });
@@ -87,9 +79,3 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
 
 /** The API documents the values of these two fields of an operation. */
 const documentedWords: Record<string, readonly string[]> = { status: knownStatuses, action: operationActions };
-
-/** Quotes up to 80 characters of the line, and points to the error with a `^` below. */
-function markColumn(line: string, at: number): string {
-  const from = Math.max(0, at - 40);
-  return `  ${blankInvisible(line.slice(from, from + 80))}\n  ${' '.repeat(at - from)}^`;
-}

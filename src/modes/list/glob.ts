@@ -1,37 +1,24 @@
 /**
  * Compiles a pattern: `*` stands for any text, `?` for one character. A position is how many signs of the pattern the text so
- * far has matched. All positions that are possible are bits of a set, so each character takes the same short time. A search
- * that backtracks compared each character with up to 256 others, and a name of 5 MB held a step for 12 s.
+ * far has matched. All positions that are possible are bits of one number, so each character takes the same short time. A
+ * search that backtracks compared each character with up to 256 others, and a name of 5 MB held a step for 12 s.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
-  const signs: string[] = [];
-  const stars = new Set<number>();
+  const signs = [...pattern.replaceAll('*', '')];
+  const positionsAfter = (...accepted: string[]) =>
+    signs.reduce((bits, sign, index) => (accepted.includes(sign) ? bits | (1n << BigInt(index + 1)) : bits), 0n);
+  const afterOther = positionsAfter('?');
+  const afterSign = new Map(signs.map((sign) => [sign, positionsAfter('?', sign)]));
+  const end = 1n << BigInt(signs.length);
+  let kept = 0n;
+  let position = 1n;
   for (const sign of pattern)
-    if (sign === '*') stars.add(signs.length);
-    else signs.push(sign);
-  const end = signs.length;
-  const positions = (has: (position: number) => boolean) =>
-    Uint32Array.from({ length: (end >> 5) + 1 }, (_, word) => {
-      let bits = 0;
-      for (let bit = 0; bit < 32; bit++) if (has(word * 32 + bit)) bits |= 1 << bit;
-      return bits;
-    });
-  const kept = positions((position) => stars.has(position));
-  const after = (...accepted: string[]) => positions((position) => accepted.includes(signs[position - 1] ?? ''));
-  const afterOther = after('?');
-  const afterSign = new Map(signs.map((sign) => [sign, after('?', sign)]));
-  const start = positions((position) => position === 0);
+    if (sign === '*') kept |= position;
+    else position <<= 1n;
   return (text) => {
-    const reached = start.slice();
-    for (const character of text) {
-      const reachable = afterSign.get(character) ?? afterOther;
-      let carried = 0;
-      for (let word = 0; word < reached.length; word++) {
-        const before = reached[word] ?? 0;
-        reached[word] = (((before << 1) | carried) & (reachable[word] ?? 0)) | (before & (kept[word] ?? 0));
-        carried = before >>> 31;
-      }
-    }
-    return ((reached[end >> 5] ?? 0) >>> (end & 31)) % 2 === 1;
+    let reached = 1n;
+    for (const character of text)
+      reached = ((reached << 1n) & (afterSign.get(character) ?? afterOther)) | (reached & kept);
+    return (reached & end) !== 0n;
   };
 }

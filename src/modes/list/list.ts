@@ -1,10 +1,11 @@
 import type { Key } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
-import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
+import { fieldTime } from '../../api/record-fields.js';
+import type { ApiRecord, Operation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { UserError } from '../../keys/revocation.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
+import { UserError } from '../../text/user-error.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { defaultPolicy } from '../default-policy.js';
@@ -46,7 +47,7 @@ export async function listKeys({ olderThan, ...settings }: ListKeysSettings, col
   const { keys, missing } = await api.keys(defaultPolicy(collaborators));
   const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.epochMsForAges(deadline.clock) - olderThan;
   const isOld = (key: Key) => (fieldTime(key, 'created_at') ?? Number.NEGATIVE_INFINITY) < end;
-  const page = { records: keys, cursor: undefined, missing, isUnavailable: false };
+  const page = { records: [...keys.values()], cursor: undefined, missing, isUnavailable: false };
   const result = conclude('key', await collect(() => [page], settings, collaborators, isOld), settings);
   const undated = result.records.flatMap((key) => (fieldTime(key, 'created_at') === undefined ? [key.id] : []));
   if (olderThan !== undefined && undated.length > 0)

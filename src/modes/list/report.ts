@@ -1,13 +1,15 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { maxRecordsBytes, type Output, type StepReport } from '../../action/publish.js';
+import { maxRecordsBytes } from '../../action/publish.js';
+import type { Output, StepReport } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
-import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
-import { keyRow } from '../../keys/report.js';
+import { displayText, displayTime, fieldText } from '../../api/record-fields.js';
+import type { ApiRecord, Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
+import { keyRow } from '../keys-report.js';
 import type { ReportFacts } from '../mode.js';
 import type { ListProjectsSettings, ListResult, ListSettings, Noun } from './list.js';
 import { splitIntoBatches } from './shards.js';
@@ -43,15 +45,17 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
   const report = commonReport('project', result);
   return {
     ...report,
-    alternativeToResultFile: ', or set shard to split the list across matrix jobs',
     outputs: [...report.outputs, { name: 'batches', value: printJson(splitIntoBatches(ids, maxBatches)), rank: 3 }],
     details: tallyLine(records, 'region', 'region_id') + tallyLine(records, 'version', 'pg_version') + table,
   };
 }
 
-const whatToDo = {
-  empty: 'Check the filter, and check that api-key belongs to the right account.',
-  match: 'See the summary, or the result file (the output result-file has its path).',
+const advice = {
+  ok: undefined,
+  empty:
+    'With “fail-on: empty”, this fails the step. Check the filter, and check that api-key belongs to the right account.',
+  match:
+    'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) has them all.',
 };
 
 function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }: ListResult, ...others: Output[]) {
@@ -63,10 +67,8 @@ function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }
     status: verdict,
     succeeded: verdict === 'ok',
     headline: number,
-    error:
-      verdict === 'ok'
-        ? undefined
-        : `Found ${number}${nameFirst(noun, records)}. With “fail-on: ${verdict}”, this fails the step. ${whatToDo[verdict]}`,
+    error: advice[verdict] && `Found ${number}${nameFirst(noun, records)}. ${advice[verdict]}`,
+    errorAboveTable: advice[verdict],
     warnings,
     outputs: [
       { name: 'count', value: String(ids.length) },
@@ -97,13 +99,10 @@ function tallyLine(projects: readonly ApiRecord[], name: string, field: string):
     const value = fieldText(project, field) ?? '';
     counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-  const sorted = [...counts].sort(([, one], [, other]) => other - one);
-  const shares = sorted
-    .slice(0, maxValues)
+  const shares = [...counts]
+    .sort(([, one], [, other]) => other - one)
     .map(([value, number]) => `${codeHtml(sanitizeLine(value, 40)) || 'none'} ${number}`);
-  const others = sorted.slice(maxValues).reduce((sum, [, number]) => sum + number, 0);
-  if (others > 0) shares.push(`others ${others}`);
-  return `<p>By ${name}: ${shares.join(', ')}.</p>\n`;
+  return `<p>By ${name}: ${joinFirst(shares, { max: maxValues })}.</p>\n`;
 }
 
 const recordsAtOnce = 1_000;

@@ -1,21 +1,11 @@
-import { parseOrgId, parseProjectId } from '../../action/inputs/id-list.js';
+import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseLimit } from '../../action/inputs/input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
-import { BadFilter, type Filter, parseFilter } from './filter.js';
+import { parseFilter } from './filter.js';
 import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings } from './list.js';
 import type { Shard } from './shards.js';
-
-export function filterParser(...fields: [readonly string[], Readonly<Record<string, string>>?]): Parse<Filter> {
-  return (text) => {
-    try {
-      return parseFilter(text, ...fields);
-    } catch (error) {
-      throw error instanceof BadFilter ? new BadValue(error.message, true) : error;
-    }
-  };
-}
 
 export function readListKeysSettings(reader: InputReader): ListKeysSettings {
   return reader.complete<ListKeysSettings>({
@@ -29,7 +19,7 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
     ...readCommonInputs(reader, projectFields),
     maxBatches: reader.parse('max-batches', parseMaxBatches),
     shard: reader.optional('shard', parseShard),
-    orgId: reader.optional('org-id', parseOrgId),
+    orgId: reader.optional('org-id', (text) => parseOnlyId(text, 'an organization id')),
   });
 }
 
@@ -43,7 +33,7 @@ export function readListOperationsSettings(reader: InputReader): ListOperationsS
 }
 
 function readCommonInputs(reader: InputReader, fields: readonly string[], defaultLimit = '0') {
-  const filter = reader.parse('filter', filterParser(fields));
+  const filter = reader.parse('filter', (text) => parseFilter(text, fields));
   const limitText = reader.text('limit');
   for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
   return {
@@ -53,6 +43,12 @@ function readCommonInputs(reader: InputReader, fields: readonly string[], defaul
     failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
   };
 }
+
+const parseLimit: Parse<number> = (text) => {
+  if (!/^\d{1,9}$/.test(text))
+    throw new BadValue('is not a valid record count; expected a positive whole number, or 0 for all records');
+  return Number(text) || Number.POSITIVE_INFINITY;
+};
 
 /** GitHub limits a matrix to 256 jobs per workflow run. */
 const parseMaxBatches: Parse<number> = (text) => {

@@ -1,9 +1,9 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/publish.js';
-import { groupByOutcome, revocationFailure, revocationOutputs } from '../../keys/report.js';
+import type { StepReport } from '../../action/step-report.js';
 import type { RevocationResult } from '../../keys/revocation.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
+import { groupByOutcome, revocationFailure, revocationOutputs } from '../keys-report.js';
 import type { ReportFacts } from '../mode.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 

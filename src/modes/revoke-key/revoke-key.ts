@@ -1,9 +1,10 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { listKeysNamed, revokeEach, UserError } from '../../keys/revocation.js';
+import { listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
+import { UserError } from '../../text/user-error.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators } from '../mode.js';
 

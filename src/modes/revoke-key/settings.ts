@@ -1,6 +1,6 @@
 import { parseIdList } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { type Parse, parseKeyId, rejectLeftover } from '../../action/inputs/input-values.js';
+import { BadValue, type Parse, rejectLeftover } from '../../action/inputs/input-values.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 
 export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
@@ -10,13 +10,18 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
     : reader.complete({ name: reader.parse('key-name', rejectLeftover) });
 }
 
-const parseKeyIds: Parse<string[]> = (text) =>
+export const parseKeyIds: Parse<string[]> = (text) =>
   parseIdList(text, {
     id: parseKeyId,
     whyEmpty:
       'is empty; expected one or more key ids (or set the input key-name instead). Check the expression: it is empty if a step id or output name is misspelled, or the step was skipped',
     insteadOfObject: 'Do not pass an API response here, because the runner prints inputs. Expected only ids',
-    example: '[165423, 165424]',
     jq: '.[].id',
-    areNumbers: true,
   });
+
+const parseKeyId: Parse<string> = (text) => {
+  // A value of more than 15 characters may be the key itself instead of its id, so the message does not quote the value.
+  if (!/^\d+$/.test(rejectLeftover(text)))
+    throw new BadValue('is not a key id; expected an integer, such as 165423', text.length > 15);
+  return text.replace(/^0+(?=\d)/, '');
+};

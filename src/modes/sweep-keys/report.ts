@@ -1,7 +1,7 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/publish.js';
-import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../../keys/report.js';
+import type { StepReport } from '../../action/step-report.js';
 import { printJson } from '../../text/json.js';
+import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../keys-report.js';
 import type { ReportFacts } from '../mode.js';
 import type { SweepDecision, SweepKeysSettings, SweepResult } from './sweep-keys.js';
 

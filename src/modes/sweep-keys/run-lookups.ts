@@ -1,22 +1,13 @@
-import { RequestError, type RequestErrorOptions, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { mapConcurrently } from '../../http/map-concurrently.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
-import { mapConcurrently } from '../../keys/revocation.js';
 import { withLastError } from '../../text/sentences.js';
-import { DeadlineExceeded, type OnCancel } from '../../time/deadline.js';
+import { DeadlineExceeded } from '../../time/deadline.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators } from '../mode.js';
-
-/** `gone`: GitHub does not find the run. `attempt`: the latest attempt, if GitHub sends its number. */
-export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
-
-export type LookupFailure = RequestErrorOptions & { readonly message: string };
-export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
-
-export interface WorkflowRuns {
-  find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
-}
+import type { RunState, WorkflowRuns } from './run-state.js';
 
 /** octokit is in a separate bundle, because it is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {

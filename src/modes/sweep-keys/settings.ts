@@ -1,6 +1,7 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { notARunner, readRun } from '../../action/inputs/inputs.js';
+import { notARunner } from '../../action/inputs/inputs.js';
+import { readRun } from '../run-settings.js';
 import type { SweepKeysSettings } from './sweep-keys.js';
 
 export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings {

@@ -1,10 +1,11 @@
-import { fieldTime } from '../../api/records.js';
+import { fieldTime } from '../../api/record-fields.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { defaultPolicy } from '../default-policy.js';
 import type { Collaborators, Services } from '../mode.js';
-import { RunLookups, type RunState } from './run-lookups.js';
+import { RunLookups } from './run-lookups.js';
+import type { RunState } from './run-state.js';
 
 export interface SweepKeysSettings {
   /** The workflow run of this step. */
@@ -25,14 +26,15 @@ const minAgeForNotFound = 3_600_000;
 export async function sweepKeys(
   settings: SweepKeysSettings,
   collaborators: Collaborators,
-  { workflowRuns, requestTimeout }: Omit<Services, 'postState'>,
+  { workflowRuns, requestTimeout }: Omit<Services, 'savePostState'>,
 ) {
   const runs = await workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const list = await api.keys(policy);
+  const keys = [...list.keys.values()];
   const now = api.epochMsForAges(deadline.clock);
-  const made = list.keys.flatMap((key) => {
+  const made = keys.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
     return origin === undefined ? [] : [{ key, ...origin, age: now - (fieldTime(key, 'created_at') ?? now) }];
   });
@@ -49,7 +51,7 @@ export async function sweepKeys(
     decisions,
     revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
     /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
-    others: { ofOtherRepositories: made.length - ours.length, notOurs: list.keys.length - made.length },
+    others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
     listIsComplete: list.missing === undefined,
   };

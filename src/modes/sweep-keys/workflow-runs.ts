@@ -4,7 +4,7 @@ import { isTransientStatus } from '../../http/retry.js';
 import { parseRetryAfter } from '../../http/retry-after.js';
 import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-lookups.js';
+import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-state.js';
 
 interface OctokitError {
   readonly status: number;

@@ -1,6 +1,6 @@
-import type { ListPlace, Page } from '../../api/paging.js';
+import { type ListPlace, type Page, UnreadableList } from '../../api/paging.js';
 import type { Operation } from '../../api/records.js';
-import { IncompleteList } from './incomplete-list.js';
+import { sanitizeId } from '../../text/sanitize-line.js';
 import { graceForUnlisted, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
 import type { PollContext } from './poll-context.js';
@@ -89,29 +89,33 @@ export class Idleness {
     const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom && !this.isFirstRead;
     if (isTooOld || this.#read?.cursor === undefined) this.#read = undefined;
     if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
-    this.#read ??= this.#newRead;
+    this.#read ??= { began: this.#now, cursor: undefined, seenIds: new Set(), showsPending: false };
     return this.#read;
   }
 
-  /** Returns true if the operation is part of the wait. */
-  admits(operation: Operation): boolean {
-    const place = placeOf(operation, {
+  /** Calls `update` for each operation of the page that is part of the wait. Returns true if the page completes the read. */
+  takePage({ records, cursor, missing }: Page<Operation>, update: (operation: Operation) => void): boolean {
+    const scope = {
       filter: this.target.all,
       beganMs: this.#beganMs,
       sinceMs: this.#sinceMs,
       nowMs: this.#serviceTimeAt(this.#now),
-      hasAppeared: !this.isFirstRead && !this.#listedIds.has(operation.id),
-    });
-    this.#listedIds.add(operation.id);
-    if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
-    if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
-    return place === 'awaited';
-  }
-
-  /** Call this after `admits` has seen all operations of the page. Returns true if the page completes the read. */
-  endPage({ records, cursor, missing }: Page<Operation>): boolean {
-    if (missing !== undefined) throw new IncompleteList(this.projectId, missing);
-    const { began, seenIds, ...before } = this.#read ?? this.#newRead;
+    };
+    for (const operation of records) {
+      const hasAppeared = !this.isFirstRead && !this.#listedIds.has(operation.id);
+      const place = placeOf(operation, { ...scope, hasAppeared });
+      this.#listedIds.add(operation.id);
+      if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
+      if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
+      if (place === 'awaited') update(operation);
+    }
+    if (missing !== undefined)
+      throw new UnreadableList(
+        `The list of operations of project ${sanitizeId(this.projectId)} is incomplete: ${missing}. An unfinished operation may be missing from the list`,
+      );
+    // The reader may go on after a complete read, to find pending operations.
+    if (this.#read === undefined) return true;
+    const { began, seenIds, ...before } = this.#read;
     const showsPending = before.showsPending || records.some(({ id }) => this.pendingIds.has(id));
     // An earlier read no longer proves anything.
     if (showsPending) this.#idleFrom = never;
@@ -126,9 +130,9 @@ export class Idleness {
   }
 
   #endFirstRead(goesOn: boolean): void {
-    const { deadline, progress, maxFirstRead } = this.context;
-    if (!deadline.isUnbounded) this.#provenFrom = this.#now + graceForUnlisted;
-    if (!deadline.isUnbounded && this.pendingIds.size === 0) progress.nothingPending();
+    const { pollsOnce, progress, maxFirstRead } = this.context;
+    if (!pollsOnce) this.#provenFrom = this.#now + graceForUnlisted;
+    if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.#lastReadMs = this.#beganMs;
     this.isCut = goesOn;
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
@@ -151,10 +155,6 @@ export class Idleness {
     const { api, deadline, began } = this.context;
     const { since } = this.target;
     return since === undefined ? undefined : api.epochMsForAges(deadline.clock) - (this.#now - began) - since;
-  }
-
-  get #newRead(): Read {
-    return { began: this.#attemptedAt, cursor: undefined, seenIds: new Set(), showsPending: false };
   }
 
   get #now(): number {

@@ -52,11 +52,8 @@ export class ListReader {
     for await (const page of api.operations(id, policy, idleness?.startRead())) {
       failures.recordSuccess(id, id);
       this.#activeAt = this.#now;
-      for (const operation of page.records) {
-        const isAdmitted = idleness?.admits(operation) ?? false;
-        if (unseen.delete(operation.id) || isAdmitted) update(operation);
-      }
-      if (!isComplete) isComplete = idleness?.endPage(page) ?? true;
+      for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
+      if (idleness !== undefined) isComplete = idleness.takePage(page, update);
       pages++;
       records += page.records.length;
       const hasAll = unseen.size <= maxSingle || pages >= maxPages;

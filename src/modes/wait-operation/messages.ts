@@ -1,5 +1,5 @@
 import { adviceFor } from '../../action/advice.js';
-import type { StepReport } from '../../action/publish.js';
+import type { StepReport } from '../../action/step-report.js';
 import type { Operation } from '../../api/records.js';
 import { RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { operationTexts } from '../../operations/description.js';
@@ -17,7 +17,7 @@ type WaitContext = WaitSettings & ReportFacts;
 export function waitMessages(
   result: WaitResult,
   context: WaitContext,
-): Pick<StepReport, 'headline' | 'error' | 'notice'> {
+): Pick<StepReport, 'headline' | 'error' | 'errorAboveTable' | 'notice'> {
   const { verdict, operations, cause } = result;
   const failed = operations.filter(isFailed);
   const pending = operations.filter(isPending);
@@ -39,30 +39,39 @@ export function waitMessages(
             : 'Check project-id and filter. Also check that the request that starts the operation is sent before this step',
         ),
       };
-    case 'failed':
+    case 'failed': {
+      const errorAboveTable = sentences(
+        cause !== undefined && `Last error: ${cause.message}`,
+        'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
+      );
       return {
         headline: `${describeShare(failed, operations)} failed`,
         error: sentences(
           `${describeShare(failed, operations)} in ${where} failed: ${describeOperations(failed, context)}`,
           pending.length > 0 && `Stopped waiting for: ${describeOperations(pending, context)}`,
-          cause !== undefined && `Last error: ${cause.message}`,
-          'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
+          errorAboveTable,
         ),
+        errorAboveTable,
       };
-    case 'timeout':
+    }
+    case 'timeout': {
+      const end = describeEnd(context.timeout, cause);
+      const reasons = timeoutReasons(result, context);
       return {
         headline:
           pending.length === 0
             ? 'Could not confirm in time that nothing is pending'
             : `${describeShare(pending, operations)} not finished in time`,
         error: sentences(
-          describeEnd(context.timeout, cause),
+          end,
           pending.length === 0
             ? `Could not confirm that nothing is pending in ${where}`
             : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
-          ...timeoutReasons(result, context),
+          ...reasons,
         ),
+        errorAboveTable: sentences(end, ...reasons),
       };
+    }
     case 'cancelled':
       return { headline: `Cancelled; ${ended}` };
     case 'error':
@@ -100,13 +109,16 @@ function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext
   const unseen = operations.filter(({ operation }) => operation === undefined).length;
   if (unseen > 0) return [`The control API never reported the status of ${plural(unseen, 'operation')}`, advice];
   if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
-  if (!operations.some(isPending)) {
-    const grace = formatDuration(graceForUnlisted);
-    return [
-      `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending. Set timeout to more than ${grace}`,
-    ];
-  }
-  return ['Operations may still finish: check them in the console, or raise timeout'];
+  if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
+  const grace = formatDuration(graceForUnlisted);
+  const rule = `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending`;
+  // With a longer timeout, there was time for that read.
+  return [
+    rule,
+    timeout > 2 * graceForUnlisted
+      ? 'Raise timeout, or check why the service is slow'
+      : `Set timeout to more than ${grace}`,
+  ];
 }
 
 function describeProjects(projectIds: readonly string[]): string {

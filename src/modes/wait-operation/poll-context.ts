@@ -7,6 +7,8 @@ import type { ProgressLog } from './progress-log.js';
 export interface PollContext {
   readonly api: ControlApi;
   readonly deadline: Deadline;
+  /** True with `timeout: 0`. */
+  readonly pollsOnce: boolean;
   /** The start of the wait on the step's clock. */
   readonly began: number;
   /** Maximum number of operations in the first read of each list, unless `since` asks for more. */
@@ -15,4 +17,6 @@ export interface PollContext {
   readonly failures: PollFailures;
   /** Runs after each response and each failure. */
   readonly onChange: () => void;
+  /** Ends the wait for all projects. */
+  readonly onFatalError: (error: Error) => void;
 }

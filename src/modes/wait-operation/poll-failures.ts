@@ -1,11 +1,10 @@
-import { EndlessList } from '../../api/paging.js';
+import { UnreadableList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
-import { IncompleteList } from './incomplete-list.js';
 import type { Pace } from './pace.js';
-import type { PollFailure, PollKind, PollTarget } from './poll.js';
+import type { PollKind, PollTarget } from './poll.js';
 import type { ProgressLog } from './progress-log.js';
 
 /** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. The contract promises this. */
@@ -27,15 +26,12 @@ const firstPauses = { firstMs: 1_000, maxMs: 8_000 };
 /** A request without a response for this long is sent once more, on a new connection. The contract promises this. */
 const resendAfter = 5_000;
 
-/** Failures of requests that are being retried share this id. Ids of operations and projects are never empty. */
-const retried = '';
-
 /** Decides which failed requests are retried, and which failures end the wait. */
 export class PollFailures {
   readonly #responded = new Set<string>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
-  /** The last failure for each id that is still failing. */
+  /** The last failure for each id that is still failing, and for each project whose first request is being retried. */
   readonly #failures = new Map<string, RequestError>();
   /** When the `Retry-After` of a failed request expires, by the id of the operation or project. */
   readonly #notBefore = new Map<string, number>();
@@ -72,7 +68,7 @@ export class PollFailures {
   recordSuccess(projectId: string, id: string): void {
     this.#responded.add(projectId);
     this.#notFoundSince.delete(id);
-    this.#failures.delete(retried);
+    this.#failures.delete(firstRequest(projectId));
     this.#failures.delete(id);
     if (this.#failures.size === 0) this.progress.serviceRecovered();
   }
@@ -84,33 +80,27 @@ export class PollFailures {
   retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resend'> {
     if (kind === 'final' || kind === 'only') return { retry: noRetry };
     let began = this.deadline.clock.now();
-    let failedSince: number | undefined;
     return {
       resend: { afterMs: resendAfter, hold: () => this.pace.hold() },
       retry: (error, errorCount) => {
-        const now = this.deadline.clock.now();
         if (error.isThrottled) {
           checkRetryAfter(error, this.deadline);
           const pause = this.pace.slowDown(error);
           // The contract does not count a throttled response as a failure.
-          began = now + pause;
-          if (failedSince !== undefined) failedSince += pause;
+          began += pause;
           return pause;
         }
         if (this.hasResponded(projectId) || !error.transient) return undefined;
-        // A lost response counts from the time when the request is sent once more.
-        failedSince ??= Math.min(now, began + resendAfter);
-        const failedFor = now - failedSince;
+        const failedFor = this.deadline.clock.now() - began;
+        const isEarly = failedFor < minPatience;
+        if (errorCount >= minAttempts && (error.isUnknownHost || !isEarly)) return undefined;
         const left = maxPatience - failedFor;
-        const pause = Math.max(
-          Math.min(backoff(errorCount, firstPauses, this.random()), left),
-          cappedRetryAfter(error),
-        );
-        if (failedFor < minPatience) return errorCount >= minAttempts && error.isUnknownHost ? undefined : pause;
-        return errorCount >= minAttempts || left <= 0 || pause > left ? undefined : pause;
+        const usual = Math.min(left, backoff(errorCount, firstPauses, this.random()));
+        const pause = Math.max(usual, cappedRetryAfter(error));
+        return isEarly || pause <= left ? pause : undefined;
       },
       onRetry: (error) => {
-        this.#failures.set(retried, error);
+        this.#failures.set(firstRequest(projectId), error);
         this.progress.requestFailed(error);
       },
     };
@@ -120,8 +110,8 @@ export class PollFailures {
     if (error instanceof RequestError) this.#notBefore.set(id, this.deadline.clock.now() + cappedRetryAfter(error));
   }
 
-  /** Returns undefined if the next poll repeats the request. */
-  handleFailure(target: PollTarget, error: RequestError, kind: PollKind): PollFailure | undefined {
+  /** Returns the error that ends the wait for the project, or undefined if the next poll repeats the request. */
+  finalError(target: PollTarget, error: RequestError, kind: PollKind): RequestError | undefined {
     const id = target.operationId ?? target.projectId;
     this.#failures.set(id, error);
     if (error.isServiceStatus(404)) {
@@ -129,26 +119,23 @@ export class PollFailures {
       const since = this.#notFoundSince.get(id) ?? now;
       this.#notFoundSince.set(id, since);
       if (kind === 'only' || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
-        return { error: notFoundError(target, error), endsAtOnce: false };
+        return notFoundError(target, error);
       if (kind !== 'final') this.progress.requestFailed(error);
       return undefined;
     }
-    if (error.isPermanent || isUnreadable(error) || (error.isThrottled && kind !== 'final'))
-      return { error, endsAtOnce: true };
-    // Set even if the failure ends the wait: one more request may follow before the end, and must respect `Retry-After`.
-    this.noteRetryAfter(id, error);
-    if (kind === 'only') return { error, endsAtOnce: false };
+    if (kind === 'only' || error.isPermanent || error instanceof UnreadableList) return error;
     if (kind === 'final') return undefined;
     // An error that no retry can change, before the first response: the base URL is probably wrong.
-    if (!this.hasResponded(target.projectId)) return { error, endsAtOnce: false };
+    if (!this.hasResponded(target.projectId)) return error;
+    this.noteRetryAfter(id, error);
     this.progress.requestFailed(error);
     return undefined;
   }
 }
 
-/** True if the list cannot be read to its end, so that no later poll can help. */
-function isUnreadable(error: RequestError): boolean {
-  return error instanceof IncompleteList || error instanceof EndlessList;
+/** Ids of operations and projects hold no control character, so this is none of them. */
+function firstRequest(projectId: string): string {
+  return `\n${projectId}`;
 }
 
 function cappedRetryAfter({ retryAfterMs = 0 }: RequestError): number {

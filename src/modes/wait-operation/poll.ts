@@ -1,7 +1,7 @@
 import type { RequestPolicy } from '../../http/retry.js';
 
 /**
- * - `regular`: reads what is pending
+ * - `regular`: reads what is pending, and the lists that are due
  * - `early`: reads only the lists that are due before the next regular poll
  * - `final`: reads everything once, at the deadline
  * - `only`: reads everything once, with `timeout: 0`
@@ -18,11 +18,4 @@ export interface PollTarget {
   readonly operationId?: string;
   /** True if an earlier request found this operation or project. */
   readonly wasSeen: boolean;
-}
-
-/** A failure that ends the wait, or the wait for its project. */
-export interface PollFailure {
-  readonly error: Error;
-  /** If false, the wait ends after the other requests of the same poll. */
-  readonly endsAtOnce: boolean;
 }

@@ -8,7 +8,7 @@ import type { ProjectPoller } from './project-poller.js';
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const hangsAfter = 500;
 
-/** Sends the requests of one poll after the other, until the wait is decided. */
+/** Sends the requests of one poll after the other. */
 export class Polls {
   /** The number of responses and failures. */
   changes = 0;
@@ -20,21 +20,19 @@ export class Polls {
     private readonly projects: readonly ProjectPoller[],
     private readonly deadline: Deadline,
     private readonly pace: Pace,
-    private readonly decided: Promise<'decided'>,
   ) {}
 
   /** Polls, and then pauses until the next poll is due. */
   async pollAndPause(): Promise<void> {
-    if ((await this.#poll(this.#isTimeForRegular ? 'regular' : 'early')) === 'decided') return;
+    await this.#poll(this.#isTimeForRegular ? 'regular' : 'early');
     this.pace.recordPoll();
     if (this.#isTimeForRegular) this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
-    await this.#firstOf(this.deadline.until(this.#nextPollAt), []);
+    await this.deadline.sleepUntil(this.#nextPollAt);
   }
 
   /** Polls all projects once, without a pause. */
   async pollOnce(kind: 'final' | 'only', deadline: Deadline): Promise<void> {
-    const requests = this.start(kind, deadline);
-    await deadline.race(() => Promise.race([this.decided, requests]));
+    await deadline.race(() => this.start(kind, deadline));
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
@@ -50,24 +48,17 @@ export class Polls {
   }
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
-  async #poll(kind: PollKind): Promise<'decided' | 'done' | 'silent'> {
-    const requests = this.start(kind).then(() => 'done' as const);
+  async #poll(kind: PollKind): Promise<unknown> {
+    const requests = this.start(kind);
     for (;;) {
       const before = this.changes;
-      const event = await this.#firstOf(this.deadline.within(hangsAfter), [requests]);
-      if (event !== 'late') return event;
-      const isSilent = this.changes === before && this.pace.heldFor <= 0;
-      if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return 'silent';
-    }
-  }
-
-  /** Waits for the decision, for the work, or until the pause is over. */
-  async #firstOf<T>(pause: Deadline, work: readonly Promise<T>[]): Promise<T | 'decided' | 'late'> {
-    try {
-      return await pause.race(() => Promise.race([this.decided, ...work]));
-    } catch (error) {
-      if (error instanceof DeadlineExceeded && !this.deadline.isExpired) return 'late';
-      throw error;
+      try {
+        return await this.deadline.within(hangsAfter).race(() => requests);
+      } catch (error) {
+        if (!(error instanceof DeadlineExceeded) || this.deadline.isExpired) throw error;
+        const isSilent = this.changes === before && this.pace.heldFor <= 0;
+        if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import { joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { graceForUnlisted } from './limits.js';
+import type { WaitSettings } from './target.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 const heartbeatIntervalMs = 60_000;
@@ -23,7 +24,7 @@ export class ProgressLog {
   constructor(
     private readonly log: Log,
     private readonly deadline: Deadline,
-    private readonly projectIds: readonly string[],
+    private readonly settings: WaitSettings,
     private readonly pending: () => readonly TrackedOperation[],
   ) {}
 
@@ -35,9 +36,10 @@ export class ProgressLog {
       );
     const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
-    const [id = ''] = this.projectIds;
-    const where = this.projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${this.projectIds.length} projects`;
-    if (this.deadline.isUnbounded) this.#write(`Checking ${what} in ${where} once.`);
+    const { projectIds, pollsOnce } = this.settings;
+    const [id = ''] = projectIds;
+    const where = projectIds.length === 1 ? `project ${sanitizeId(id)}` : `${projectIds.length} projects`;
+    if (pollsOnce) this.#write(`Checking ${what} in ${where} once.`);
     else this.#write(`Waiting for ${what} in ${where} (timeout ${formatDuration(this.deadline.expiresAt)}).`);
   }
 
@@ -54,7 +56,7 @@ export class ProgressLog {
   nothingPending(): void {
     if (this.#hasReportedQuiet) return;
     this.#hasReportedQuiet = true;
-    const project = this.projectIds.length === 1 ? 'The project' : 'At least one project';
+    const project = this.settings.projectIds.length === 1 ? 'The project' : 'At least one project';
     const grace = formatDuration(graceForUnlisted);
     this.#write(
       `${project} has no unfinished operation. Reading the list again in ${grace}, because it may lack a new operation at first.`,
@@ -65,7 +67,7 @@ export class ProgressLog {
   listIsCut(projectId: string, count: number): void {
     if (this.#hasReportedCut) return;
     this.#hasReportedCut = true;
-    const project = `project ${sanitizeId(projectId)}${this.projectIds.length === 1 ? '' : ', perhaps of others too'}`;
+    const project = `project ${sanitizeId(projectId)}${this.settings.projectIds.length === 1 ? '' : ', perhaps of others too'}`;
     this.#write(`Read only the newest ${count.toLocaleString('en')} operations of ${project}: the list goes on.`);
   }
 
@@ -101,6 +103,6 @@ export class ProgressLog {
       return `${name} (${status})`;
     });
     const what = joinFirst(pending, { max: maxNamed }) || 'the list of operations';
-    return `Still waiting for ${what}${this.deadline.isUnbounded ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;
+    return `Still waiting for ${what}${this.settings.pollsOnce ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;
   }
 }

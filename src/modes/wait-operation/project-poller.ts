@@ -4,7 +4,7 @@ import type { RequestPolicy } from '../../http/retry.js';
 import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { Idleness } from './idleness.js';
 import { ListReader, maxSingle } from './list-reader.js';
-import type { PollFailure, PollKind, PollPolicy, PollTarget } from './poll.js';
+import type { PollKind, PollPolicy, PollTarget } from './poll.js';
 import type { PollContext } from './poll-context.js';
 import type { Target } from './target.js';
 import { TrackedOperations } from './tracked-operations.js';
@@ -16,7 +16,7 @@ export class ProjectPoller {
   readonly tracked: TrackedOperations;
   /** Undefined in a wait for given ids. */
   readonly idleness: Idleness | undefined;
-  /** With `fail-fast: false`: the failure that ended the wait for this project. */
+  /** The failure that ended the wait for this project. */
   failure: RequestError | undefined;
   readonly #list: ListReader;
   /** Ids of operations that are being requested singly. */
@@ -26,7 +26,6 @@ export class ProjectPoller {
     readonly id: string,
     target: Target,
     private readonly context: PollContext,
-    private readonly onFailure: (failure: PollFailure, project: ProjectPoller) => void,
   ) {
     this.tracked = new TrackedOperations('ids' in target ? target.ids : [], id);
     this.idleness = 'all' in target ? new Idleness(id, target, this.tracked.pending, context) : undefined;
@@ -161,10 +160,8 @@ export class ProjectPoller {
   #handleFailure(target: PollTarget, error: unknown, kind: PollKind): void {
     // The waiter itself handles a deadline and a cancellation.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
-    const failure =
-      error instanceof RequestError
-        ? this.context.failures.handleFailure(target, error, kind)
-        : { error: error as Error, endsAtOnce: true };
-    if (failure !== undefined) this.onFailure(failure, this);
+    if (error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline))
+      this.failure ??= this.context.failures.finalError(target, error, kind);
+    else this.context.onFatalError(error as Error);
   }
 }

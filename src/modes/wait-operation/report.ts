@@ -1,5 +1,5 @@
 import { codeHtml } from '../../action/markdown.js';
-import type { StepReport } from '../../action/publish.js';
+import type { StepReport } from '../../action/step-report.js';
 import { operationTexts, type Phase } from '../../operations/description.js';
 import { type OperationRow, operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';

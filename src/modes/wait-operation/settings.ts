@@ -1,17 +1,11 @@
 import { resolve } from 'node:path';
-import { parseIdList, parseProjectId, parseProjectIds } from '../../action/inputs/id-list.js';
+import { parseIdList, parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import {
-  BadValue,
-  durationParser,
-  oneOfParser,
-  parseBoolean,
-  parseOperationId,
-} from '../../action/inputs/input-values.js';
-import { readOperationIds } from '../../action/inputs/response-file.js';
+import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
-import { filterParser } from '../list/settings.js';
+import { parseFilter } from '../list/filter.js';
+import { parseOperationId, readOperationIds } from './response-file.js';
 import type { Target, WaitSettings } from './target.js';
 
 const reason = 'it changes during the wait';
@@ -22,8 +16,8 @@ export const waitFilterFields: readonly string[] = operationFields.filter((name)
 
 export function readWaitSettings(reader: InputReader): WaitSettings {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
-  if (parseDuration(reader.text('timeout')) === 0)
-    reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
+  const pollsOnce = parseDuration(reader.text('timeout')) === 0;
+  if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
   return reader.complete<WaitSettings>({
     projectIds,
@@ -31,23 +25,32 @@ export function readWaitSettings(reader: InputReader): WaitSettings {
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
     pollInterval: reader.parse('poll-interval', parsePollInterval),
     failFast: reader.parse('fail-fast', parseBoolean),
+    pollsOnce,
   });
 }
 
-function parsePollInterval(text: string): number | 'auto' {
-  if (text === 'auto') return text;
-  if (parseDuration(text) === undefined)
+const maxProjects = 100;
+
+function parseProjectIds(text: string): string[] {
+  const ids = parseNonEmptyList(text, 'a project id');
+  if (ids.length > maxProjects)
     throw new BadValue(
-      'is neither auto nor a duration; expected auto, or whole numbers with units, such as 500ms, 5s or 1m',
+      `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`,
     );
-  return durationParser({ minMs: 100 })(text);
+  return ids;
+}
+
+const parsePause = durationParser({ minMs: 100, otherwise: 'auto, or ' });
+
+function parsePollInterval(text: string): number | 'auto' {
+  return text === 'auto' ? text : parsePause(text);
 }
 
 function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
   reader.rejectBoth('operation-id', 'response-file');
   const ids = readIds(reader, project);
   // These are parsed even if they have no effect, because one error must name all invalid inputs.
-  const filter = reader.parse('filter', filterParser(waitFilterFields, changingFields));
+  const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
   const since = reader.optional('since', durationParser({ maxDays: 366 }));
   if (ids === 'all') return filter && { all: filter, since };
   reader.ignore(['filter', 'since'], 'with operation-id: all');
@@ -68,18 +71,10 @@ export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean “all”, in lower case?');
   return parseIdList(text, {
-    id: parseListedId,
+    id: parseOperationId,
     whyEmpty,
     insteadOfObject:
       'Do not pass an API response here, because the runner prints inputs. Write the response to a file (curl -o), and set response-file to its path',
-    example: '["id", "id"]',
     jq: '.operations[].id',
-    areNumbers: false,
   });
-}
-
-function parseListedId(word: string): string {
-  if (word === 'all')
-    throw new BadValue('is not an id; to wait for all operations, set operation-id to the single word all');
-  return parseOperationId(word);
 }

@@ -17,4 +17,6 @@ export interface WaitSettings {
   /** In milliseconds. With `auto`, the interval grows with the length of the wait. */
   readonly pollInterval: number | 'auto';
   readonly failFast: boolean;
+  /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
+  readonly pollsOnce: boolean;
 }

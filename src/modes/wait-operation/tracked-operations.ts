@@ -1,4 +1,5 @@
-import { fieldTime, type Operation } from '../../api/records.js';
+import { fieldTime } from '../../api/record-fields.js';
+import type { Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 
 export interface TrackedOperation {

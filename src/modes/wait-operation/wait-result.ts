@@ -32,11 +32,10 @@ export function settledEnd(
   { failFast, failOnEmpty }: WaitSettings,
 ): WaitEnd | undefined {
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
-  if (hasFailed && failFast) return 'failed';
-  if (!projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp)) return undefined;
-  if (hasFailed) return 'failed';
-  const givenUp = projects.find(({ hasGivenUp }) => hasGivenUp);
-  if (givenUp !== undefined) return givenUp.failure;
+  const failure = hasFailed ? 'failed' : projects.find((project) => project.failure !== undefined)?.failure;
+  const areAllOver = projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp);
+  if (failure !== undefined) return failFast || areAllOver ? failure : undefined;
+  if (!areAllOver) return undefined;
   return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
 }
 

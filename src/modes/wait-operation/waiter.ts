@@ -3,7 +3,6 @@ import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../
 import type { Collaborators } from '../mode.js';
 import { maxAgeOfIdleness, maxConcurrentRequests, maxFirstRead } from './limits.js';
 import { Pace } from './pace.js';
-import type { PollFailure } from './poll.js';
 import { PollFailures } from './poll-failures.js';
 import { Polls } from './polls.js';
 import { ProgressLog } from './progress-log.js';
@@ -40,30 +39,28 @@ class Waiter {
   readonly #failures: PollFailures;
   readonly #projects: readonly ProjectPoller[];
   readonly #polls: Polls;
-  /** Cancels the requests that are still open when the wait ends. */
-  readonly #requestCancellation = new Cancellation();
+  /** Cancels pauses and open requests when the wait ends. */
+  readonly #cancellation = new Cancellation();
   /** Set as soon as a response decides the result. */
   #decision: WaitEnd | undefined;
-  #reportDecision = (): void => undefined;
-  /** This failure ends the wait after the current poll. Another response of that poll may still show a failed operation. */
-  #failure: Error | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
   #hasReadAgain: boolean;
-  /** In the final poll, any response can still show a failure or an unfinished operation. */
-  #isFinal = false;
+  /** In the last poll, any response can still show a failure or an unfinished operation. */
+  #isLastPoll: boolean;
 
   constructor(
     private readonly settings: WaitSettings,
     private readonly collaborators: Collaborators,
   ) {
     const { api, deadline, log, random } = collaborators;
-    const { projectIds, target, pollInterval } = settings;
+    const { projectIds, target, pollInterval, pollsOnce } = settings;
     const groups = Math.ceil(projectIds.length / maxConcurrentRequests);
     const lead = Math.min((groups - 1) * leadPerGroup, deadline.expiresAt / 2);
-    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#requestCancellation);
+    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#cancellation);
     this.#began = deadline.clock.now();
-    this.#hasReadAgain = deadline.isUnbounded;
-    this.#progress = new ProgressLog(log, deadline, projectIds, () =>
+    this.#hasReadAgain = pollsOnce;
+    this.#isLastPoll = pollsOnce;
+    this.#progress = new ProgressLog(log, deadline, settings, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
     const pace = new Pace(this.#deadline, random, pollInterval);
@@ -71,43 +68,33 @@ class Waiter {
     const context = {
       api,
       deadline: this.#deadline,
+      pollsOnce,
       began: this.#began,
       maxFirstRead: maxFirstRead(projectIds.length),
       progress: this.#progress,
       failures: this.#failures,
       onChange: () => this.#check(),
+      onFatalError: (error: Error) => this.#decide(error),
     };
-    const onFailure = (failure: PollFailure, project: ProjectPoller) => this.#handleFailure(failure, project);
-    this.#projects = projectIds.map((id) => new ProjectPoller(id, target, context, onFailure));
-    const decided = new Promise<'decided'>((resolve) => {
-      this.#reportDecision = () => resolve('decided');
-    });
-    this.#polls = new Polls(this.#projects, this.#deadline, pace, decided);
+    this.#projects = projectIds.map((id) => new ProjectPoller(id, target, context));
+    this.#polls = new Polls(this.#projects, this.#deadline, pace);
   }
 
   async end(): Promise<WaitEnd> {
     // With an empty list of ids, the result is known without a request.
-    this.#check();
-    if (this.#decision === undefined) this.#progress.start();
-    if (this.#deadline.isUnbounded) {
-      await this.#polls.pollOnce('only', this.#deadline);
-      return this.#endNow;
-    }
+    if (this.#projects.every(({ isSettled }) => isSettled)) return this.#endNow;
+    this.#progress.start();
     try {
-      for (;;) {
-        await this.#polls.pollAndPause();
-        // A request from an earlier poll can fail during the pause.
-        const end = this.#decision ?? this.#failure;
-        if (end !== undefined) return end;
-      }
+      if (this.settings.pollsOnce) await this.#polls.pollOnce('only', this.#deadline);
+      else await this.#pollUntilDeadline();
     } catch (error) {
-      if (error instanceof DeadlineExceeded) return this.#pollFinally();
-      throw error;
+      if (this.#decision === undefined && !(error instanceof DeadlineExceeded)) throw error;
     }
+    return this.#endNow;
   }
 
   stop(): void {
-    this.#requestCancellation.cancel();
+    this.#cancellation.cancel();
     this.#progress.stop();
   }
 
@@ -122,44 +109,41 @@ class Waiter {
     });
   }
 
+  async #pollUntilDeadline(): Promise<void> {
+    try {
+      for (;;) await this.#polls.pollAndPause();
+    } catch (error) {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+      await this.#pollFinally();
+    }
+  }
+
   /** Polls once more at the deadline, because an operation may have just finished. */
-  async #pollFinally(): Promise<WaitEnd> {
+  async #pollFinally(): Promise<void> {
     // Open requests end no later than the deadline of the other polls, so they do not delay this one.
     await this.#polls.openRequests;
     this.#failures.clearRetryAfter();
     this.#expireOldReads();
-    this.#isFinal = true;
+    this.#isLastPoll = true;
     const { clock, expiresAt } = this.collaborators.deadline;
-    try {
-      const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#requestCancellation);
-      await this.#polls.pollOnce('final', deadline);
-    } catch (error) {
-      if (!(error instanceof DeadlineExceeded)) throw error;
-    }
-    return this.#endNow;
+    await this.#polls.pollOnce('final', new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation));
   }
 
   get #endNow(): WaitEnd {
     const settled = settledEnd(this.#projects, this.settings);
     const failed = this.#projects.find(({ failure }) => failure !== undefined);
-    return this.#decision ?? this.#failure ?? settled ?? failed?.failure ?? 'timeout';
-  }
-
-  #handleFailure({ error, endsAtOnce }: PollFailure, project: ProjectPoller): void {
-    const endsOneProject = error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline);
-    if (endsOneProject && !this.settings.failFast) project.failure ??= error;
-    else if (endsAtOnce) this.#decide(error);
-    else this.#failure ??= error;
+    return this.#decision ?? settled ?? failed?.failure ?? 'timeout';
   }
 
   #check(): void {
     this.#polls.changes++;
     const end = settledEnd(this.#projects, this.settings);
     if (end === undefined) return;
-    const isDecisive = end === 'failed' && this.settings.failFast;
-    if (this.#isFinal && !isDecisive) return;
+    const isFirstFailure = this.settings.failFast && end !== 'finished' && end !== 'empty';
+    // Another response may still show that an operation has failed.
+    if (this.#isLastPoll && !(isFirstFailure && end === 'failed')) return;
     // A project that has been idle for long may have become busy.
-    if (!isDecisive && this.#expireOldReads()) void this.#polls.start('early');
+    if (!isFirstFailure && this.#expireOldReads()) void this.#polls.start('early');
     else this.#decide(end);
   }
 
@@ -176,6 +160,6 @@ class Waiter {
 
   #decide(end: WaitEnd): void {
     this.#decision ??= end;
-    this.#reportDecision();
+    this.#cancellation.cancel();
   }
 }

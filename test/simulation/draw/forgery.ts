@@ -25,8 +25,7 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery |
     JSON.stringify({
       baseUrl: url,
       name: keyName('shop', madeBy, chance.random),
-      mayHaveStrayKey: minted === undefined || chance.odds(0.3),
-      lostCreates: minted === undefined ? 1 : 0,
+      ambiguousCreates: minted === undefined || chance.odds(0.3) ? 1 : 0,
       foundKeyIds: [],
       minted,
       since: epoch,

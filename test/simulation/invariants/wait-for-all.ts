@@ -67,6 +67,9 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
     sinceMs > 0 && startOf(operation) >= startedAt - sinceMs + margin;
   const isNew = (operation: Operation, margin: number) =>
     startOf(operation) >= startedAt - ageOfNew + margin || endOf(operation).at >= startedAt + margin;
+  // The `Date` of a response is as old as the response is late, so the service's clock may seem that much behind.
+  const latest = main.sent.flatMap(({ at, endedAt, records }) => (records && endedAt ? [endedAt - at] : []));
+  const early = tolerance + delayMs + Math.max(0, ...latest);
   return {
     shown: new Set(all.map(([id]) => id)),
     unfinished,
@@ -75,8 +78,8 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
       unfinished.has(one.id) || isSince(one, delayMs) || (!first.has(one.id) && isNew(one, delayMs)),
     mayCount: (one) =>
       unfinished.has(one.id) ||
-      isSince(one, -tolerance - delayMs) ||
-      ((first.get(one.id) ?? 'pending') === 'pending' && isNew(one, -tolerance - delayMs)),
+      isSince(one, -early) ||
+      ((first.get(one.id) ?? 'pending') === 'pending' && isNew(one, -early)),
   };
 }
 

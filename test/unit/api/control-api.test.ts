@@ -35,6 +35,6 @@ test('a response does not count if the work on it ended after the deadline', asy
     now = 0;
     return new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry });
   };
-  expect(await list(2_001)).toMatchObject({ keys: [] });
+  expect(await list(2_001)).toMatchObject({ keys: new Map() });
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
 });

@@ -4,7 +4,8 @@ import { ClientRequest, createServer as createHttpServer, type IncomingHttpHeade
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
 import type { NameLookup } from '../../../src/http/connect.js';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.js';
+import { TransportError } from '../../../src/http/errors.js';
+import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
 import { hasIpv6, listen } from '../../kit/listen.js';
 import { loginRequired, proxyResponse, startProxy } from '../../kit/peers.js';
@@ -75,7 +76,17 @@ async function resetting(context: TestContext, responding: readonly number[], cl
     if (closes) server.close();
     request.socket.resetAndDestroy();
   });
-  return { send: client(context, await serve(context, server)), methods };
+  const url = await serve(context, server);
+  return { send: client(context, url), methods, port: Number(new URL(url).port) };
+}
+
+/** The same service, reached through a proxy. */
+async function resettingBehindProxy(context: TestContext, responding: readonly number[], closes = false) {
+  const { methods, port } = await resetting(context, responding, closes);
+  const proxy = await startProxy(context, port);
+  vi.stubEnv('http_proxy', `http://127.0.0.1:${proxy.port}`);
+  useProxy(context, '');
+  return { send: client(context, 'http://control.test/v2'), methods, proxy };
 }
 
 test('a DELETE that is lost on a reused connection is sent again on a new one', async (context) => {
@@ -99,6 +110,25 @@ test.for([
     mayHaveTakenEffect: true,
   });
   expect(methods).toHaveLength(requests);
+});
+
+test('requests share a tunnel through a proxy, and a GET that is lost in it is sent again through a new one', async (context) => {
+  const { send, methods, proxy } = await resettingBehindProxy(context, [1, 2, 4]);
+  for (const wasResent of [undefined, undefined, true]) expect((await send('GET')).wasResent).toBe(wasResent);
+  expect(methods).toEqual(['GET', 'GET', 'GET', 'GET']);
+  expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:80', 'control.test:80']);
+  for (const { headers } of proxy.asked) expect(headers).not.toHaveProperty('proxy-authorization');
+});
+
+test('a DELETE that is lost in a tunnel may have taken effect even if no new tunnel can be opened', async (context) => {
+  const { send, methods, proxy } = await resettingBehindProxy(context, [1], true);
+  await send('GET');
+  await expect(send('DELETE')).rejects.toMatchObject({
+    message: expect.stringMatching(/by control\.test:80 through the proxy 127\.0\.0\.1/),
+    mayHaveTakenEffect: true,
+  });
+  expect(methods).toEqual(['GET', 'DELETE']);
+  expect(proxy.asked).toHaveLength(2);
 });
 
 test.for([

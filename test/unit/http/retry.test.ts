@@ -37,9 +37,9 @@ test('an error other than a RequestError is thrown without a retry', async () =>
 test('of the Retry-After of parallel requests, the longest counts, whichever comes last', async () => {
   const clock = new VirtualClock();
   const deadline = new Deadline(clock, 60_000, new Cancellation());
-  const cooldown = new Cooldown();
+  const cooldown = new Cooldown(clock);
   for (const retryAfterMs of [10_000, 2_000])
-    cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }), deadline);
+    cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }));
   await clock.run(cooldown.wait(deadline));
   expect(clock.now()).toBe(10_000);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
-import { type Exchange, type HttpResponse, TransportError } from '../../../src/http/exchange.js';
+import { TransportError } from '../../../src/http/errors.js';
+import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { includesKey, Revocation } from '../../../src/keys/revocation.js';
 import { Cancellation, Deadline } from '../../../src/time/deadline.js';
@@ -60,6 +61,7 @@ const rows: readonly Row[] = [
   ['a failed request for the list', [404], 503, 'nothing'],
   ['a list of other records', [404], '[{"name":"x"}]', 'nothing'],
   ['a list that announces another page', [404], { headers: nextPage, body: notListed }, 'nothing'],
+  ['a list with two names for the id', [404], '[{"id":7,"name":"ours"},{"id":7,"name":"other"}]', 'nothing'],
   ['a list with the id as text', [404], '[{"id":"7","name":"ours"}]', 'nothing'],
   ['a list with the id but without its name', [404], '[{"id":7}]', 'nothing'],
 ];

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Progress,
-  pauseBeforeRound,
-  timeForFirstSearch,
-  timeForRevocation,
-} from '../../../../src/modes/post/schedule.js';
+import { type Progress, pauseBeforeRound, timeForFirstSearch, timeForRevocation } from '../../../src/post/schedule.js';
 
 const search = { rounds: 1, hasFailed: false, remaining: 16_000, retryAfterMs: 0, lastRoundBeforeEnd: 500 };
 const failed = { ...search, hasFailed: true };

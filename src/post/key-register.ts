@@ -1,8 +1,10 @@
-import type { Key, KeyList } from '../../api/keys.js';
-import type { Log } from '../../api/log.js';
-import { RequestError } from '../../http/errors.js';
-import { byId, includesKey, Revocation } from '../../keys/revocation.js';
-import type { Clock } from '../../time/clock.js';
+import type { ControlApi } from '../api/control-api.js';
+import type { KeyList } from '../api/keys.js';
+import type { Log } from '../api/log.js';
+import { RequestError } from '../http/errors.js';
+import { Cooldown, type RequestPolicy } from '../http/retry.js';
+import { includesKey, type ListCheck, Revocation } from '../keys/revocation.js';
+import type { Clock } from '../time/clock.js';
 import { minAbsence } from './schedule.js';
 
 /** A key that the main step created. */
@@ -16,8 +18,8 @@ export interface CreatedKey {
   isGone: boolean;
   /** True once a list contains a key with this id and the expected name. */
   isListed: boolean;
-  /** A 423 for a DELETE delays only this key. `until`: when the lock ends, on the step's clock. */
-  lock?: { readonly until: number; readonly failure: RequestError };
+  /** A 423 for a DELETE delays only this key. */
+  readonly lock: Cooldown;
 }
 
 const youngKeyMissing = 'the service does not find the key, but it is so new that a replica may not know it yet';
@@ -30,6 +32,8 @@ export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
   /** True if the latest list was complete. */
   isComplete = false;
+  /** The id of a key that no search revokes. */
+  skipped: string | undefined;
 
   constructor(
     private readonly name: string,
@@ -47,7 +51,8 @@ export class KeyRegister {
 
   add(id: string, isYoung: boolean): CreatedKey {
     const revocation = new Revocation({ id, name: this.name });
-    const key = { id, revocation, isYoung, isGone: false, isListed: false };
+    const lock = new Cooldown(this.clock);
+    const key = { id, revocation, isYoung, isGone: false, isListed: false, lock };
     this.#keys.set(id, key);
     return key;
   }
@@ -60,36 +65,40 @@ export class KeyRegister {
     return key.isGone ? undefined : new RequestError(youngKeyMissing, { transient: true });
   }
 
-  /** `except`: the id of a key to skip. */
-  update(list: KeyList, except: string | undefined): void {
+  update(list: KeyList): void {
     this.isComplete = list.missing === undefined;
-    for (const key of list.keys) if (key.id !== except && key.name === this.name) this.#addListed(key);
+    for (const { id, name } of list.keys.values()) if (id !== this.skipped && name === this.name) this.#addListed(id);
     for (const key of this.pending) {
-      if (key.id === except) continue;
+      if (key.id === this.skipped) continue;
       const isMissing = noteListed(list, key) === false && key.missingSince !== undefined;
       if (isMissing || key.revocation.isConfirmed) this.noteGone(key);
     }
   }
 
-  #addListed(key: Key): void {
-    const known = this.#keys.get(key.id);
+  #addListed(id: string): void {
+    const known = this.#keys.get(id);
     if (known?.revocation.isConfirmed) return;
     if (known === undefined && this.#keys.size < maxLogged)
       this.log.info(
-        `Found key ${key.id}. The request that created this key got no usable response, so nobody has its secret.`,
+        `Found key ${id}. The request that created this key got no usable response, so nobody has its secret.`,
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
     // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-    const pending = known === undefined || known.isGone ? this.add(key.id, true) : known;
+    const pending = known === undefined || known.isGone ? this.add(id, true) : known;
     pending.isListed = true;
   }
 }
 
+/** Each check reads a new list. */
+export function listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
+  return async () => noteListed(await api.keys(policy), key);
+}
+
 /** Returns whether the list contains the key, and remembers what that proves. */
-export function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
+function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
   const listed = includesKey(list, key.revocation.key);
   if (listed === true) key.missingSince = undefined;
   // Another key now has this id, so the key that had the id before is gone.
-  else if (byId(list.keys).has(key.id)) key.revocation.isConfirmed = true;
+  else if (list.keys.has(key.id)) key.revocation.isConfirmed = true;
   return listed;
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import { BadValue, rejectLeftover } from '../../action/inputs/input-values.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { BadValue, parseOperationId } from './input-values.js';
 
 /** No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
@@ -13,16 +13,14 @@ export function readOperationIds(path: string, projectId: string | undefined): s
   const { operations, operation, project, project_id } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
-  if (!Array.isArray(operations) && !isObject(operation))
+  if (isAbsent(operations) && isAbsent(operation))
     throw new BadValue(
       'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
     );
-  if (!isAbsent(operation) && !isObject(operation))
-    throw new BadValue('has a field `operation` that is not an object; expected the JSON body of an API response');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const ids = (operations ?? []).map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));
-  if (isObject(operation)) ids.push(parseIdAt('operation', operation, projectId));
+  if (!isAbsent(operation)) ids.push(parseIdAt('operation', operation, projectId));
   return [...new Set(ids)];
 }
 
@@ -31,7 +29,7 @@ function readText(path: string): string {
     const stat = statSync(path);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
-    if (stat.size > 256 * 2 ** 20) throw new BadValue('is larger than 256 MiB; expected one API response');
+    if (stat.size > 8 * 2 ** 20) throw new BadValue('is larger than 8 MiB; expected one API response');
     const bytes = readFileSync(path);
     // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
@@ -48,14 +46,11 @@ function readText(path: string): string {
 }
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
-  if (!isObject(value) || typeof value['id'] !== 'string')
-    throw new BadValue(`has no string in \`${place}.id\`; expected an operation id`);
-  rejectOtherProject(value['project_id'], `\`${place}.project_id\``, projectId);
-  try {
-    return parseOperationId(value['id']);
-  } catch {
-    throw new BadValue(`has a value in \`${place}.id\` that is not a UUID; expected an operation id`);
-  }
+  const { id, project_id } = isObject(value) ? value : {};
+  if (typeof id !== 'string' || !uuid.test(id))
+    throw new BadValue(`has no UUID in \`${place}.id\`; expected an operation id`);
+  rejectOtherProject(project_id, `\`${place}.project_id\``, projectId);
+  return id.toLowerCase();
 }
 
 function rejectOtherProject(found: Json | undefined, place: string, projectId: string | undefined): void {
@@ -63,4 +58,12 @@ function rejectOtherProject(found: Json | undefined, place: string, projectId: s
   throw new BadValue(
     `contains an operation of another project (${place}); expected operations of the project in project-id`,
   );
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function parseOperationId(text: string): string {
+  if (!uuid.test(rejectLeftover(text)))
+    throw new BadValue('is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
+  return text.toLowerCase();
 }

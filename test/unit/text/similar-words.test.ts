@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../../src/text/sentences.js';
+import { nearest } from '../../../src/text/similar-words.js';
 
 test.each([
   ['actoin', 'action'],

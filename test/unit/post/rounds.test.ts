@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { RequestError } from '../../../../src/http/errors.js';
-import { type Round, Rounds } from '../../../../src/modes/post/rounds.js';
-import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
-import { VirtualClock } from '../../../virtual/clock.js';
+import { RequestError } from '../../../src/http/errors.js';
+import { type Round, Rounds } from '../../../src/post/rounds.js';
+import { Cancellation, Deadline } from '../../../src/time/deadline.js';
+import { VirtualClock } from '../../virtual/clock.js';
 
 /** Repeats a round, half a second before the deadline of 20 s for the last time. */
 async function repeat(round: () => Promise<Round>) {
@@ -21,11 +21,4 @@ test('a bug in a repeated search is thrown even if an earlier search failed', as
 test('post ends at once after a permanent failure', async () => {
   const failure = new RequestError('HTTPS_PROXY is not a valid URL', { transient: false, mayHaveTakenEffect: false });
   expect(await repeat(async () => ({ failure }))).toEqual({ failure, took: 0 });
-});
-
-test('the longest Retry-After counts, whichever comes last', () => {
-  const rounds = new Rounds(new Deadline(new VirtualClock(), 20_000, new Cancellation()), () => 0.5);
-  for (const retryAfterMs of [10_000, 2_000])
-    rounds.note(new RequestError('status 503', { status: 503, transient: true, retryAfterMs }));
-  expect(rounds.retryAfterMs).toBe(10_000);
 });

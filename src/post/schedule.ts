@@ -1,4 +1,4 @@
-import { backoff } from '../../http/retry.js';
+import { backoff } from '../http/retry.js';
 
 // All times are in milliseconds. The contract promises these four.
 

@@ -1,13 +1,13 @@
 import { adviceAfter, failureReport } from '../action/failure-report.js';
-import type { Output, StepReport } from '../action/publish.js';
+import type { Output, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
-import { displayTime } from '../api/records.js';
+import { displayTime } from '../api/record-fields.js';
 import { RequestError } from '../http/errors.js';
+import type { RevocationResult } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import type { RevocationResult } from './revocation.js';
 
 export function groupByOutcome(results: readonly RevocationResult[]) {
   const idsWith = (outcome: RevocationResult['outcome']) =>

@@ -1,13 +1,14 @@
-import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/publish.js';
-import { RequestError } from '../../http/errors.js';
-import { parseKeyName } from '../../keys/key-name.js';
-import { type PostState, UnreadablePostState } from '../../keys/post-state.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
-import { errorMessage, joinFirst, messageBounds, withLastError } from '../../text/sentences.js';
-import { DeadlineExceeded } from '../../time/deadline.js';
-import { formatDuration } from '../../time/duration.js';
-import { type CleanUpResult, NoCredential } from './clean-up.js';
+import { codeHtml, truncatedTable } from '../action/markdown.js';
+import type { StepReport } from '../action/step-report.js';
+import { RequestError } from '../http/errors.js';
+import { parseKeyName } from '../keys/key-name.js';
+import type { PostState } from '../keys/post-state.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
+import { errorMessage, joinFirst, messageBounds, withLastError } from '../text/sentences.js';
+import { UserError } from '../text/user-error.js';
+import { DeadlineExceeded } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
+import type { CleanUpResult } from './clean-up.js';
 
 export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
   const life = formatDuration(Math.max(0, nowMs - state.since));
@@ -20,7 +21,8 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
     ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
   ];
   const details = truncatedTable(['', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
-  if (result.failure !== undefined) return keyMayBeAlive(unconfirmedMessage(result, state), state, details);
+  if (result.failure !== undefined)
+    return keyMayBeAlive(unconfirmedMessage(result, result.failure, state), state, details);
   const messages = keys.map(({ id, outcome }) => `Key ${id} was ${outcome}, ${life} after it was created`);
   return {
     status: 'ok',
@@ -32,11 +34,11 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
 
 /** Warnings for all that no response of the service can rule out. `isUrlConfirmed`: false for what may be a forged state. */
 export function doubts(result: CleanUpResult, state: PostState, isUrlConfirmed: boolean): string[] {
-  const { baseUrl, name, minted, revoke, lostCreates, foundKeyIds } = state;
-  const known = new Set([...foundKeyIds, ...(revoke && minted !== undefined ? [minted.id] : [])]);
-  const strays = [...result.revoked.map(({ id }) => id), ...result.unconfirmed].filter((id) => !known.has(id)).length;
+  const { baseUrl, name, minted, ambiguousCreates, foundKeyIds } = state;
+  const found = new Set([...foundKeyIds, ...result.revoked.map(({ id }) => id), ...result.unconfirmed]);
+  found.delete(minted?.id ?? '');
   // If the search failed, the report already says that another key may exist.
-  const isOpen = !result.mayHaveStrayKey && strays < lostCreates;
+  const isOpen = !result.mayHaveStrayKey && found.size < ambiguousCreates;
   const why = 'a request that creates it got no usable response, and the service may still carry out that request';
   const forged = `The saved state has the base-url ${sanitizeLine(baseUrl)}, but api-key and base-url of the post step do not confirm that. Another step of this job may have changed the state. Check in the console that key ${minted?.id} (${name}) is revoked.`;
   return [
@@ -55,9 +57,9 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
     const message = `Could not check whether a key still exists: ${describeReason(error)}. Look in the console for a key whose name contains the id of this run, and revoke it. ${consequence()}`;
     return keyMayBeAlive(message, state);
   }
-  const { minted, revoke, mayHaveStrayKey } = state;
+  const { minted, revoke, ambiguousCreates } = state;
   const unconfirmed = minted !== undefined && revoke ? [minted.id] : [];
-  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey, failure: error }, state), state);
+  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey: ambiguousCreates > 0 }, error, state), state);
 }
 
 function keyMayBeAlive(message: string, state: PostState | undefined, details = ''): StepReport {
@@ -75,7 +77,8 @@ function consequence(name = ''): string {
 }
 
 function unconfirmedMessage(
-  { unconfirmed, mayHaveStrayKey, failure }: Omit<CleanUpResult, 'revoked'>,
+  { unconfirmed, mayHaveStrayKey }: Pick<CleanUpResult, 'unconfirmed' | 'mayHaveStrayKey'>,
+  failure: unknown,
   state: PostState,
 ): string {
   const { name } = state;
@@ -99,6 +102,6 @@ function messageByName(what: string, why: string, { name, minted }: PostState): 
 
 function describeReason(failure: unknown): string {
   if (failure instanceof DeadlineExceeded) return withLastError('the post step timed out', failure.cause);
-  const isExpected = [RequestError, NoCredential, UnreadablePostState].some((type) => failure instanceof type);
+  const isExpected = failure instanceof RequestError || failure instanceof UserError;
   return isExpected ? errorMessage(failure) : `${errorMessage(failure)} (a bug in this action)`;
 }

@@ -1,14 +1,15 @@
-import { isBaseUrl } from '../../action/inputs/input-values.js';
-import { apiKeys, runAndAttempt } from '../../action/inputs/inputs.js';
-import { publishLogAndSummary, type StepReport } from '../../action/publish.js';
-import { ControlApi } from '../../api/control-api.js';
-import { isSealed, type PostState, parsePostState } from '../../keys/post-state.js';
-import { postStateName } from '../../keys/post-state-name.js';
-import type { Work, World } from '../../process.js';
-import { Deadline } from '../../time/deadline.js';
-import { cleanUp } from './clean-up.js';
-import { cleanUpReport, crashReport, doubts } from './report.js';
-import { requestTimeout, totalTimeout } from './schedule.js';
+import { isBaseUrl } from './action/inputs/input-values.js';
+import { apiKeys } from './action/inputs/inputs.js';
+import { publishLogAndSummary } from './action/publish.js';
+import type { StepReport } from './action/step-report.js';
+import { ControlApi } from './api/control-api.js';
+import { isSealed, type PostState, parsePostState, runAndAttempt } from './keys/post-state.js';
+import { postStateName } from './keys/post-state-name.js';
+import { cleanUp } from './post/clean-up.js';
+import { cleanUpReport, crashReport, doubts } from './post/report.js';
+import { requestTimeout, totalTimeout } from './post/schedule.js';
+import type { Work, World } from './process.js';
+import { Deadline } from './time/deadline.js';
 
 /**
  * Revokes the keys that the main step created. The inputs of the post step may be those of another step, so only the saved

@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
-import { KeyRegister } from '../../../../src/modes/post/key-register.js';
-import { VirtualClock } from '../../../virtual/clock.js';
-import { silent } from '../../../virtual/silent.js';
+import { KeyRegister } from '../../../src/post/key-register.js';
+import { VirtualClock } from '../../virtual/clock.js';
+import { silent } from '../../virtual/silent.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   register.add('7', false);
-  register.update({ keys: [{ id: '7', name: undefined, record: {} }], missing: undefined }, undefined);
+  register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined });
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   register.noteGone(register.add('7', false));
-  register.update({ keys: [{ id: '7', name: 'shop-key', record: {} }], missing: undefined }, undefined);
+  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record: {} }]]), missing: undefined });
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });
 
 test('a key that a list shows counts as new, whatever the clocks say, so its absence is no proof yet', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   const record = { created_at: '2020-01-01T00:00:00Z' };
-  register.update({ keys: [{ id: '7', name: 'shop-key', record }], missing: undefined }, undefined);
+  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined });
   const [found] = register.pending;
   expect(found && register.noteGone(found)?.message).toMatch(/so new that a replica may not know it yet/);
   expect(register.gone).toEqual([]);
@@ -34,7 +34,7 @@ test('absence proves at once only that an old key is gone', () => {
 
 test('only the latest list tells whether the search is complete', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  register.update({ keys: [], missing: undefined }, undefined);
-  register.update({ keys: [], missing: 'header link' }, undefined);
+  register.update({ keys: new Map(), missing: undefined });
+  register.update({ keys: new Map(), missing: 'header link' });
   expect(register.isComplete).toBe(false);
 });

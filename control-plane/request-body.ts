@@ -10,6 +10,15 @@ export function readKeyName(contentType: string | undefined, body: string): stri
   return name;
 }
 
+/** The name of a new branch, from JSON. Undefined if the request asks for none. */
+export function readBranchName(body: string): string | undefined {
+  const branch = body === '' ? undefined : fieldOf(parseJson(body), 'branch');
+  const name = branch === undefined ? undefined : fieldOf(branch, 'name');
+  if (name === undefined) return undefined;
+  if (typeof name !== 'string' || name === '') throw badRequest('The field branch.name must be a name.');
+  return name;
+}
+
 function nameIn(mediaType: string, body: string): unknown {
   switch (mediaType) {
     case 'application/json':

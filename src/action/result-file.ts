@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorMessage } from '../text/sentences.js';
+import type { Pieces, PublishContext } from './step-report.js';
+import { escapeCommandsInJson } from './toolkit.js';
+
+export class ResultFileError extends Error {}
+
+/** Returns the path. If writing fails, a successful step fails too, because later steps could not read the result. */
+export function writeResultFile(
+  pieces: Pieces,
+  succeeded: boolean,
+  warnings: string[],
+  { environment, mode, secrets }: PublishContext,
+): string {
+  const folder = environment['RUNNER_TEMP'] || tmpdir();
+  const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+    // On a full disk, writeSync() could write a part and not fail.
+    for (const piece of pieces) writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
+    writeFileSync(path, '\n', { flag: 'a' });
+    return path;
+  } catch (error) {
+    if (existsSync(path)) rmSync(path);
+    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${(error as NodeJS.ErrnoException).code ?? errorMessage(error)}`;
+    if (succeeded) throw new ResultFileError(message);
+    warnings.push(`${message}.`);
+    return '';
+  }
+}

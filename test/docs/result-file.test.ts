@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { completed, setSweep } from '../kit/sweep.js';
+import type { StepResult } from '../runner/step.js';
+
+const [, section = ''] = /^### The result file\n(.*?)^## /ms.exec(readFileSync('docs/reference.md', 'utf8')) ?? [];
+const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, mode = '', fields = '']) => ({
+  mode,
+  fields: [...fields.matchAll(/`([a-z_]+)`/g)].map(([, field]) => field),
+}));
+
+const fileOf = (result: StepResult) => JSON.parse(result.readFile(result.outputs['result-file'] ?? ''));
+
+test('the result file of each mode has the fields that docs/reference.md lists', async (context) => {
+  const stage = await setSweep(context);
+  stage.runs.set('11', completed);
+  stage.addKey('11');
+  const inputs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'wait-operation': { 'project-id': stage.projectId, 'operation-id': 'all' },
+    'list-operations': { 'project-id': stage.projectId },
+    'revoke-key': { 'key-id': stage.addNamed('old') },
+  };
+  expect(rows).toHaveLength(6);
+  for (const { mode, fields } of rows) {
+    const file = fileOf(await stage.runMode(mode, inputs[mode]));
+    expect(Object.keys(file), mode).toEqual(fields);
+    if (mode === 'sweep-keys') for (const field of Object.keys(file.keys[0])) expect(section).toContain(`\`${field}\``);
+  }
+});
+
+test('the jq commands of docs/reference.md read fields of the result file', () => {
+  const fields = new Set(rows.flatMap((row) => row.fields));
+  const read = [...section.matchAll(/^jq .*$/gm)].flatMap(([command]) => [...command.matchAll(/[' ]\.([a-z_]+)/g)]);
+  const ofRecords = ['status', 'id', 'action', 'last_used_at', 'name'];
+  expect(read.length).toBeGreaterThan(3);
+  expect(read.filter(([, name = '']) => !fields.has(name) && !ofRecords.includes(name))).toEqual([]);
+});

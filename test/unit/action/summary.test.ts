@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { Secrets } from '../../../src/action/secrets.js';
+import { renderSummary } from '../../../src/action/summary.js';
+
+test.each(['key-that-ends.', '(key)and<more>', 'key`with`ticks'])(
+  'the secret %s is redacted in a summary, although its words would stand in several tags',
+  (secret) => {
+    const secrets = new Secrets(() => undefined);
+    secrets.add(secret);
+    const report = {
+      status: 'error',
+      succeeded: false,
+      headline: 'Failed',
+      error: `No ${secret} here`,
+      warnings: [secret],
+    };
+    const summary = renderSummary(report, 'list-keys', (text) => secrets.redact(text));
+    expect(summary).toBe('### ❌ list-keys: Failed\n\n<p>No <code>***</code> here</p>\n<p><code>***</code></p>\n\n');
+  },
+);
+
+test('a summary shows the shorter error where a table shows the rest', () => {
+  const report = {
+    status: 'failed',
+    succeeded: false,
+    headline: '1 failed',
+    error: 'Long.',
+    errorAboveTable: 'Short.',
+  };
+  const summary = renderSummary({ ...report, details: '<table></table>\n' }, 'wait-operation', (text) => text);
+  expect(summary).toBe('### ❌ wait-operation: 1 failed\n\n<p>Short.</p>\n<table></table>\n\n');
+});
