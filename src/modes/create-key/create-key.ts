@@ -78,9 +78,10 @@ async function revokeStrayKeys(
     checkRetryAfter(createError, deadline);
     await deadline.sleep(createError.retryAfterMs ?? 0);
     const { keys, missing } = await listKeysNamed(name, api, policy);
+    const keyIds = keys.map(({ id }) => id);
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
     if (missing !== undefined) throw incompleteKeyList();
-    return keys.map(({ id }) => id);
+    return keyIds;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
