@@ -2,7 +2,7 @@ import { seededRandom } from '../control-plane/random.js';
 import { ControlApi } from '../src/api/control-api.js';
 import type { Exchange } from '../src/http/exchange.js';
 import { parseFilter } from '../src/modes/list/filter.js';
-import type { WaitSettings } from '../src/modes/wait-operation/target.js';
+import type { WaitSettings } from '../src/modes/wait-operation/settings.js';
 import { waitOperation } from '../src/modes/wait-operation/waiter.js';
 import { Cancellation, Deadline } from '../src/time/deadline.js';
 import { VirtualClock } from '../test/virtual/clock.js';

@@ -1,6 +1,5 @@
-import { RequestError } from '../http/errors.js';
+import { RequestError, UserError } from '../http/errors.js';
 import { errorMessage, sentences, withLastError } from '../text/sentences.js';
-import { UserError } from '../text/user-error.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { adviceFor } from './advice.js';

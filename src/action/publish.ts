@@ -1,7 +1,7 @@
 import { errorMessage } from '../text/sentences.js';
+import { textHtml } from './markdown.js';
 import { writeResultFile } from './result-file.js';
 import type { Output, PublishContext, StepReport } from './step-report.js';
-import { renderSummary } from './summary.js';
 import { escapeCommandsInJson } from './toolkit.js';
 
 /** Writes the result file and all outputs except `status`. Redacts those that are not secret on purpose. Returns warnings. */
@@ -69,4 +69,14 @@ function outputsToDrop(outputs: readonly Output[], isTooLarge: (value: string) =
   for (const output of ranked.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0)))
     if (units() >= maxStepUnits) dropped.add(output);
   return dropped;
+}
+
+/** `clean` redacts secrets. It must see a text before its words stand in tags, which could split a secret. */
+export function renderSummary(report: StepReport, mode: string, clean: (text: string) => string): string {
+  const { succeeded, status, headline, error, errorAboveTable = error, notice, warnings = [], details = '' } = report;
+  const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
+  const paragraphs = [errorAboveTable, ...warnings, notice].flatMap((text) =>
+    text === undefined ? [] : [`<p>${textHtml(clean(text))}</p>\n`],
+  );
+  return clean(`### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`);
 }

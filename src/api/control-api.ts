@@ -1,20 +1,15 @@
 import type { Exchange } from '../http/exchange.js';
-import { type RequestPolicy, type Resend, withRetries } from '../http/retry.js';
-import { parseDateHeader } from '../http/retry-after.js';
+import { parseDateHeader, type RequestPolicy, type Resend, withRetries } from '../http/retry.js';
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import { type Deadline, DeadlineExceeded, turnOfLoop } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
-import type { Log } from './log.js';
-import { pageDecoder } from './page-decoder.js';
-import { type ListPlace, type Page, pageSize, pages } from './paging.js';
-import { parseResponse } from './parse-response.js';
+import { type ListPlace, type Page, pageDecoder, pageSize, pages } from './paging.js';
+import { type Decode, parseResponse, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, parseOperation, parseProject } from './records.js';
-import { type Access, type Call, type Connection, createRequest, sendRequest } from './request.js';
-import type { Decode } from './response-shape.js';
-import { unexpectedShape } from './response-shape.js';
+import { type Access, type Call, type Connection, createRequest, type Log, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
 const maxBytes = 8 * 2 ** 20;

@@ -2,8 +2,8 @@ import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { findMissing, type Missing } from './missing.js';
+import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import type { ApiRecord } from './records.js';
-import { UnexpectedShapeError, unexpectedShape } from './response-shape.js';
 
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {

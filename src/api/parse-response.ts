@@ -1,10 +1,17 @@
 import { RequestError } from '../http/errors.js';
 import { type HttpRequest, type HttpResponse, requestId } from '../http/exchange.js';
-import { isTransientStatus } from '../http/retry.js';
-import { parseRetryAfter } from '../http/retry-after.js';
-import { isObject, isText, type Json, NestingTooDeep, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
+import { isTransientStatus, parseRetryAfter } from '../http/retry.js';
+import {
+  hasContent,
+  isObject,
+  isText,
+  type Json,
+  NestingTooDeep,
+  parseJson,
+  parseJsonOrUndefined,
+  toText,
+} from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
-import { type Decode, hasError, UnexpectedShapeError } from './response-shape.js';
 
 /** A 200 with an `error` and no records: the service failed inside. */
 export class ErrorInPlaceOfList extends RequestError {}
@@ -101,4 +108,23 @@ function requestIdSuffix(request: HttpRequest, response: HttpResponse): string {
   const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(response.body.slice(0, 4_000))?.[1];
   const id = quotable(requestId(response) ?? inBody ?? '', request, response);
   return id && ` [request id ${sanitizeId(id)}]`;
+}
+
+/** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
+export type Decode<T> = (body: Json, response: HttpResponse) => T;
+
+/** A required field is missing or has an unexpected value. The message names the field. */
+export class UnexpectedShapeError extends Error {}
+
+export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {
+  const got =
+    value === undefined
+      ? 'missing'
+      : sanitizeLine(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value), 60);
+  return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
+}
+
+/** Some services send a 200 with an `error` if they fail inside. */
+export function hasError(body: Json): boolean {
+  return isObject(body) && hasContent(body['error']);
 }

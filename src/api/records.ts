@@ -1,5 +1,5 @@
 import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
-import { unexpectedShape } from './response-shape.js';
+import { unexpectedShape } from './parse-response.js';
 
 /** A record as the service sent it. */
 export interface ApiRecord {

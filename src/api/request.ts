@@ -6,7 +6,13 @@ import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import type { Log } from './log.js';
+
+/** The API client and the modes write their log lines here. */
+export interface Log {
+  info(line: string): void;
+  warning(line: string): void;
+  debug(line: string): void;
+}
 
 export interface Access {
   readonly baseUrl: URL;

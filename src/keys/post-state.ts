@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
+import { UserError } from '../http/errors.js';
 import { isObject, isText, type Json, parseJsonOrUndefined } from '../text/json.js';
-import { UserError } from '../text/user-error.js';
 import { parseKeyName } from './key-name.js';
 import type { nothingToRevoke } from './post-state-name.js';
 

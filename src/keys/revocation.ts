@@ -1,6 +1,6 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { KeyList } from '../api/keys.js';
-import type { Log } from '../api/log.js';
+import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
 import { mapConcurrently } from '../http/map-concurrently.js';
 import { Cooldown, type RequestPolicy, withRetries } from '../http/retry.js';

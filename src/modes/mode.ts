@@ -1,9 +1,12 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/step-report.js';
 import type { ControlApi } from '../api/control-api.js';
-import type { Log } from '../api/log.js';
+import type { Log } from '../api/request.js';
+import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
 import type { KeyState } from '../keys/post-state.js';
+import { sentences } from '../text/sentences.js';
 import { Deadline, turnOfLoop } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
 import type { WorkflowRuns } from './sweep-keys/run-state.js';
 
 export interface Collaborators {
@@ -61,5 +64,15 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },
+  };
+}
+
+/** Retries requests as the contract promises. A `Retry-After` for one request delays all requests with this policy. */
+export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'api'>): RequestPolicy {
+  return {
+    deadline,
+    retry: exponentialBackoff(random, deadline),
+    cooldown: new Cooldown(deadline.clock),
+    onRetry: (error, pause) => log.info(sentences(error.message, `Retrying in ${formatDuration(pause)}.`)),
   };
 }

@@ -1,7 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { Log } from '../api/log.js';
+import type { Log } from '../api/request.js';
+import { UserError } from '../http/errors.js';
 import type { PostState } from '../keys/post-state.js';
-import { UserError } from '../text/user-error.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
 import { revokeMinted } from './revoke-minted.js';

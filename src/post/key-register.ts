@@ -1,6 +1,6 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { KeyList } from '../api/keys.js';
-import type { Log } from '../api/log.js';
+import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
 import { Cooldown, type RequestPolicy } from '../http/retry.js';
 import { includesKey, type ListCheck, Revocation } from '../keys/revocation.js';

@@ -1,11 +1,10 @@
 import { codeHtml, truncatedTable } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
-import { RequestError } from '../http/errors.js';
+import { RequestError, UserError } from '../http/errors.js';
 import { parseKeyName } from '../keys/key-name.js';
 import type { PostState } from '../keys/post-state.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { errorMessage, joinFirst, messageBounds, withLastError } from '../text/sentences.js';
-import { UserError } from '../text/user-error.js';
 import { DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { CleanUpResult } from './clean-up.js';

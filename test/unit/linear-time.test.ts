@@ -14,7 +14,7 @@ import { parseResponse } from '../../src/api/parse-response.js';
 import { createRequest } from '../../src/api/request.js';
 import { RequestError } from '../../src/http/errors.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
-import { parseRetryAfter } from '../../src/http/retry-after.js';
+import { parseRetryAfter } from '../../src/http/retry.js';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { parseFilter } from '../../src/modes/list/filter.js';
 import { parseKeyIds } from '../../src/modes/revoke-key/settings.js';

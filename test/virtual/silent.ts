@@ -1,3 +1,3 @@
-import type { Log } from '../../src/api/log.js';
+import type { Log } from '../../src/api/request.js';
 
 export const silent: Log = { info() {}, warning() {}, debug() {} };

@@ -5,8 +5,7 @@ import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { KeyState, OnFailure, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
-import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators, Services } from '../mode.js';
+import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 
 export interface CreateKeySettings {
   readonly label: string;

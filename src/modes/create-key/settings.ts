@@ -5,7 +5,6 @@ import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import { readRun } from '../run-settings.js';
 import type { CreateKeySettings } from './create-key.js';
-import { steeringVariables } from './steering-variables.js';
 
 export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
   const run = readRun(reader);
@@ -42,3 +41,16 @@ const parseVariableName: Parse<string> = (text) => {
     throw new BadValue('controls how later steps run; expected another name, such as CONTROL_API_KEY');
   return text;
 };
+
+/** Environment variables that control the shell, loaders, languages, tools, the runner or this action. */
+export const steeringVariables = new RegExp(
+  [
+    '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL|HELM|ANSIBLE|TERRAGRUNT)_',
+    // Variables of a Terraform configuration change nothing else.
+    '^TF_(?!VAR_)',
+    '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH|LIB|INCLUDE|CL|_CL_|LINK|_LINK_)$',
+    '^(PATH|PATHEXT|PSMODULEPATH|HOME(DRIVE|PATH)?|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|(LOCAL)?APPDATA|PROGRAM(DATA|FILES|W6432)|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE)$',
+    'PROXY$',
+  ].join('|'),
+  'i',
+);

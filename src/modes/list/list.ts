@@ -2,14 +2,12 @@ import type { Key } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
 import { fieldTime } from '../../api/record-fields.js';
 import type { ApiRecord, Operation } from '../../api/records.js';
-import { RequestError } from '../../http/errors.js';
+import { RequestError, UserError } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
-import { UserError } from '../../text/user-error.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
-import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators } from '../mode.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 import type { Filter } from './filter.js';
 import { type Shard, shardNumber } from './shards.js';
 

@@ -1,12 +1,11 @@
 import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
+import { UserError } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
-import { UserError } from '../../text/user-error.js';
-import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators } from '../mode.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 
 export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
 

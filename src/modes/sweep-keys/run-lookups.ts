@@ -5,8 +5,7 @@ import { type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
-import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators } from '../mode.js';
+import { type Collaborators, defaultPolicy } from '../mode.js';
 import type { RunState, WorkflowRuns } from './run-state.js';
 
 /** octokit is in a separate bundle, because it is large and only one mode needs it. */

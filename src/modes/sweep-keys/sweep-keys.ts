@@ -2,8 +2,7 @@ import { fieldTime } from '../../api/record-fields.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
-import { defaultPolicy } from '../default-policy.js';
-import type { Collaborators, Services } from '../mode.js';
+import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import { RunLookups } from './run-lookups.js';
 import type { RunState } from './run-state.js';
 

@@ -1,7 +1,6 @@
 import { getOctokit } from '@actions/github';
 import { type HttpHeaders, userAgent } from '../../http/exchange.js';
-import { isTransientStatus } from '../../http/retry.js';
-import { parseRetryAfter } from '../../http/retry-after.js';
+import { isTransientStatus, parseRetryAfter } from '../../http/retry.js';
 import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { LookupFailure, LookupOutcome, WorkflowRuns } from './run-state.js';

@@ -4,7 +4,7 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { graceForUnlisted, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
 import type { PollContext } from './poll-context.js';
-import type { AllOperations } from './target.js';
+import type { AllOperations } from './settings.js';
 import { creationTime } from './tracked-operations.js';
 
 const never = Number.NEGATIVE_INFINITY;

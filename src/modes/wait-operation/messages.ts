@@ -8,7 +8,7 @@ import { joinFirst, messageBounds, plural, sentences } from '../../text/sentence
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
 import { graceForUnlisted, recentFailureAge } from './limits.js';
-import type { WaitSettings } from './target.js';
+import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
 

@@ -4,7 +4,6 @@ import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../htt
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { Pace } from './pace.js';
-import type { PollKind, PollTarget } from './poll.js';
 import type { ProgressLog } from './progress-log.js';
 
 /** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. The contract promises this. */
@@ -25,6 +24,22 @@ const firstPauses = { firstMs: 1_000, maxMs: 8_000 };
 
 /** A request without a response for this long is sent once more, on a new connection. The contract promises this. */
 const resendAfter = 5_000;
+
+/**
+ * - `regular`: reads what is pending, and the lists that are due
+ * - `early`: reads only the lists that are due before the next regular poll
+ * - `final`: reads everything once, at the deadline
+ * - `only`: reads everything once, with `timeout: 0`
+ */
+export type PollKind = 'regular' | 'early' | 'final' | 'only';
+
+/** The target of a request: one operation or, without `operationId`, the list of operations of a project. */
+export interface PollTarget {
+  readonly projectId: string;
+  readonly operationId?: string;
+  /** True if an earlier request found this operation or project. */
+  readonly wasSeen: boolean;
+}
 
 /** Decides which failed requests are retried, and which failures end the wait. */
 export class PollFailures {

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { maxConcurrentRequests } from './limits.js';
 import type { Pace } from './pace.js';
-import type { PollKind } from './poll.js';
+import type { PollKind } from './poll-failures.js';
 import type { ProjectPoller } from './project-poller.js';
 
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */

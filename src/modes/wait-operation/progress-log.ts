@@ -1,5 +1,5 @@
-import type { Log } from '../../api/log.js';
 import type { Operation } from '../../api/records.js';
+import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
 import { knownStatuses, operationTexts } from '../../operations/description.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
@@ -7,7 +7,7 @@ import { joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { graceForUnlisted } from './limits.js';
-import type { WaitSettings } from './target.js';
+import type { WaitSettings } from './settings.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 const heartbeatIntervalMs = 60_000;

@@ -4,10 +4,14 @@ import type { RequestPolicy } from '../../http/retry.js';
 import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { Idleness } from './idleness.js';
 import { ListReader, maxSingle } from './list-reader.js';
-import type { PollKind, PollPolicy, PollTarget } from './poll.js';
 import type { PollContext } from './poll-context.js';
-import type { Target } from './target.js';
+import type { PollKind, PollTarget } from './poll-failures.js';
+import type { Target } from './settings.js';
 import { TrackedOperations } from './tracked-operations.js';
+
+export interface PollPolicy extends Omit<RequestPolicy, 'retry' | 'onRetry'> {
+  readonly kind: PollKind;
+}
 
 /** With more pending operations than this, reads of the list replace single requests. The contract promises this. */
 const maxPolledSingly = 2;

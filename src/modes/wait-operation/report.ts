@@ -9,7 +9,7 @@ import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
 import { maxFirstRead } from './limits.js';
 import { waitMessages } from './messages.js';
-import type { WaitSettings } from './target.js';
+import type { WaitSettings } from './settings.js';
 import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 import type { WaitResult } from './wait-result.js';
 

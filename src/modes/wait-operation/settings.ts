@@ -4,9 +4,29 @@ import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
-import { parseFilter } from '../list/filter.js';
+import { type Filter, parseFilter } from '../list/filter.js';
 import { parseOperationId, readOperationIds } from './response-file.js';
-import type { Target, WaitSettings } from './target.js';
+
+/** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
+export type Target = { readonly ids: readonly string[] } | AllOperations;
+
+export interface AllOperations {
+  readonly all: Filter;
+  /** Operations created up to this long before the wait are included even if they have ended. In milliseconds. */
+  readonly since?: number | undefined;
+}
+
+export interface WaitSettings {
+  /** Exactly one project if `target` names operations by their ids. */
+  readonly projectIds: readonly string[];
+  readonly target: Target;
+  readonly failOnEmpty: boolean;
+  /** In milliseconds. With `auto`, the interval grows with the length of the wait. */
+  readonly pollInterval: number | 'auto';
+  readonly failFast: boolean;
+  /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
+  readonly pollsOnce: boolean;
+}
 
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };

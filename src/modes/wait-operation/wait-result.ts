@@ -1,7 +1,7 @@
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
-import type { WaitSettings } from './target.js';
+import type { WaitSettings } from './settings.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';

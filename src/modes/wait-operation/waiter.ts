@@ -7,7 +7,7 @@ import { PollFailures } from './poll-failures.js';
 import { Polls } from './polls.js';
 import { ProgressLog } from './progress-log.js';
 import { ProjectPoller } from './project-poller.js';
-import type { WaitSettings } from './target.js';
+import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
 import { createWaitResult, settledEnd, type WaitEnd, type WaitResult } from './wait-result.js';
 

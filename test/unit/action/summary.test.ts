@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { renderSummary } from '../../../src/action/publish.js';
 import { Secrets } from '../../../src/action/secrets.js';
-import { renderSummary } from '../../../src/action/summary.js';
 
 test.each(['key-that-ends.', '(key)and<more>', 'key`with`ticks'])(
   'the secret %s is redacted in a summary, although its words would stand in several tags',

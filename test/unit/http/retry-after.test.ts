@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from '../../../src/http/retry-after.js';
+import { parseRetryAfter } from '../../../src/http/retry.js';
 
 const now = Date.parse('2024-01-01T12:00:00Z');
 const inNineSeconds = 'Mon, 01 Jan 2024 12:00:09 GMT';

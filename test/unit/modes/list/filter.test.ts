@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BadValue } from '../../../../src/action/inputs/input-values.js';
 import { operationFields } from '../../../../src/api/records.js';
-import { parseFilter } from '../../../../src/modes/list/filter.js';
-import { compileGlob } from '../../../../src/modes/list/glob.js';
+import { compileGlob, parseFilter } from '../../../../src/modes/list/filter.js';
 import { changingFields, waitFilterFields } from '../../../../src/modes/wait-operation/settings.js';
 import { sanitizeLine } from '../../../../src/text/sanitize-line.js';
 
