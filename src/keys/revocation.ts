@@ -86,9 +86,8 @@ export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevok
 }
 
 /** A key that is not in an incomplete list may still exist. */
-export function incompleteKeyList(): RequestError {
-  const message =
-    'GET /api_keys: the response reports more keys than it contains, so a key that is not in the list may still exist';
+export function incompleteKeyList(missing: string): RequestError {
+  const message = `GET /api_keys: ${missing}, so a key that is not in the list may still exist`;
   return new RequestError(message, { status: 200, transient: false });
 }
 

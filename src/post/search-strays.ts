@@ -32,7 +32,7 @@ export function searchStrays(
   async function readList(): Promise<void> {
     const list = await api.keys(policy);
     register.update(list);
-    if (list.missing !== undefined) throw incompleteKeyList();
+    if (list.missing !== undefined) throw incompleteKeyList(list.missing);
   }
 
   async function revoke(key: CreatedKey): Promise<Round['failure']> {

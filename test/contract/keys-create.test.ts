@@ -202,7 +202,7 @@ describe('an ambiguous create:', () => {
       /The service says 503/,
       'create list list list list list',
     ],
-    ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /more keys than it contains/, 'create list'],
+    ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
     ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
     // The first may still take effect.
     ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],

@@ -491,7 +491,7 @@ describe('after an ambiguous create,', () => {
       stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
     };
     const job = await runJob(context, { ...orphaned, beforePost });
-    expectFailed(job, /reports more keys than it contains/);
+    expectFailed(job, /announces another page/);
     expect(job.left.alive).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ describe('the run of a key:', () => {
     expect(stage.aliveIds()).toEqual(['1', ...kept, '9', '10']);
     expect(warningsOf(result)).toEqual([]);
     const names = ['id', 'run_id', 'run_attempt', 'run_is_over', 'why'];
-    expect(fileOf(result).keys.map((key) => names.map((name) => key[name]))).toEqual([
+    expect(fileOf(result).decisions.map((key) => names.map((name) => key[name]))).toEqual([
       ['2', '11', 1, true, 'its run has completed'],
       ['3', '11', 1, true, 'its run has completed'],
       ['4', '13', 1, true, 'its run was not found'],
@@ -50,7 +50,7 @@ describe('the run of a key:', () => {
       ['7', '15', 1, false, 'its run has not completed'],
       ['8', ownRun, 1, false, 'its run is the current one'],
     ]);
-    for (const { id, why } of fileOf(result).keys) {
+    for (const { id, why } of fileOf(result).decisions) {
       expect(result.summary).toContain(`<td><code>${id}</code></td>`);
       expect(result.summary).toContain(`<td>${why}</td>`);
     }
@@ -91,7 +91,7 @@ describe('the run of a key:', () => {
     const revoked = keys.filter(({ ageMs }) => ageMs > minAge[which]).map(({ id }) => id);
     const kept = keys.filter(({ ageMs }) => ageMs <= minAge[which]).map(({ id }) => id);
     expectSwept(result, 'ok', { revoked, kept });
-    for (const key of fileOf(result).keys) expect(key['why']).toMatch(why);
+    for (const key of fileOf(result).decisions) expect(key['why']).toMatch(why);
     const idsInSummary = [...result.summary.matchAll(/<tr><td>[^<]*<\/td><td><code>(\d+)/g)].map(([, id]) => id);
     expect(idsInSummary).toEqual([...revoked, ...kept]);
     expect(warningsOf(result)).toHaveLength(shown === 'cannot be read' ? 1 : 0);
@@ -167,7 +167,7 @@ test('a sweep keeps and lists a key that was created with revoke-in-post: false'
     expectSwept(result, 'ok', { revoked, kept });
     for (const id of kept) expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${id}</code></td>`);
     const keptKey = { kept_on_purpose: true, run_is_over: null, why: 'revoke-in-post: false' };
-    expect(fileOf(result).keys).toMatchObject([keptKey, keptKey, { kept_on_purpose: false, run_is_over: true }]);
+    expect(fileOf(result).decisions).toMatchObject([keptKey, keptKey, { kept_on_purpose: false, run_is_over: true }]);
   }
   expect(stage.aliveIds()).toEqual(['1', ...kept]);
   expect(stage.runs.lookups).not.toContain('12');
@@ -191,7 +191,7 @@ test.for([
   expect(dry.summary).toContain('🧹 would be revoked');
   expect(dry.log).not.toMatch(/was revoked/);
   // What was done to a key differs, and the first sweep changes the last use of the parent key.
-  const decisions = (result: StepResult) => fileOf(result).keys.map(({ record, ...decision }) => decision);
+  const decisions = (result: StepResult) => fileOf(result).decisions.map(({ record, ...decision }) => decision);
   expect(decisions(dry)).toEqual(decisions(wet));
 });
 
@@ -220,7 +220,7 @@ describe('lookups of runs:', () => {
     const kept = [stage.addKey('13', { ageMs: hour })];
     const result = await stage.sweep();
     expectSwept(result, 'ok', { revoked, kept });
-    expect(fileOf(result).keys[2]?.['why']).toBe('its run was not found, but the key is not older than 1h');
+    expect(fileOf(result).decisions[2]?.['why']).toBe('its run was not found, but the key is not older than 1h');
     expect(stage.runs.lookups).toEqual([ownRun, '11', '12', '13', '11', '12', ownRun]);
     // A lookup takes 40 ms: the current run, the others at once, the pause, two of them again, the current run again.
     expect(stage.times()).toEqual([0, 40 + 40 + 1_000 + 40 + 40, 40 + 40 + 1_000 + 40 + 40]);
@@ -329,7 +329,8 @@ describe('while the current run cannot be read,', () => {
     const result = await stage.sweep({ 'request-timeout': '10s', ...inputs });
     expectWarned(result, [old, old12], [young, young12], why);
     expect(stage.runs.lookups).toEqual(Array.from({ length: n }, () => ownRun));
-    for (const key of fileOf(result).keys) expect(key['why']).toMatch(/is unknown; the key is (not )?older than 35d/);
+    for (const key of fileOf(result).decisions)
+      expect(key['why']).toMatch(/is unknown; the key is (not )?older than 35d/);
     expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(from);
     expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(to);
   });

@@ -42,8 +42,8 @@ describe('outputs:', () => {
     expect(result.outputs).toEqual({ ...decided, ...shown });
     const operations = ids.map((id) => expect.objectContaining({ id, status: 'finished' }));
     expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
-    const head = { mode: 'wait-operation', status: 'finished', project_ids: [stage.projectId] };
-    expect(JSON.parse(fileOf(result))).toEqual({ ...head, operation_ids: ids, operations });
+    const head = { mode: 'wait-operation', status: 'finished', count: 3, project_ids: [stage.projectId] };
+    expect(JSON.parse(fileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
     expect(result.masks).toEqual([stage.service.apiKey]);
     expect(result.state).toEqual({ key: 'nothing-to-revoke' });
     expect(result.env).toEqual({});
@@ -137,7 +137,10 @@ test.for([0, 1, 999, 1_000, 1_001, 2_001])(
     const result = await run(context, 'list-projects', `{"projects":[${print(key)}]}`, { 'api-key': key });
     const ids = numbers.map((n) => `"p-${n}"`);
     const head = `{"mode":"list-projects","status":"ok","count":${count},"project_ids":[${ids}]`;
-    expect(fileOf(result)).toBe(`${head},"projects":[${print('***')}]}\n`);
+    const { batches } = JSON.parse(fileOf(result));
+    expect(batches.flat()).toEqual(numbers.map((n) => `p-${n}`));
+    const tail = `"batches":${JSON.stringify(batches)},"projects":[${print('***')}]}`;
+    expect(fileOf(result)).toBe(`${head},${tail}\n`);
   },
 );
 

@@ -11,7 +11,9 @@ const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, 
 
 const fileOf = (result: StepResult) => JSON.parse(result.readFile(result.outputs['result-file'] ?? ''));
 
-test('the result file of each mode has the fields that docs/reference.md lists', async (context) => {
+const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+test('the result file of each mode has its outputs, and the fields that docs/reference.md lists', async (context) => {
   const stage = await setSweep(context);
   stage.runs.set('11', completed);
   stage.addKey('11');
@@ -22,9 +24,12 @@ test('the result file of each mode has the fields that docs/reference.md lists',
   };
   expect(rows).toHaveLength(6);
   for (const { mode, fields } of rows) {
-    const file = fileOf(await stage.runMode(mode, inputs[mode]));
+    const result = await stage.runMode(mode, inputs[mode]);
+    const file = fileOf(result);
     expect(Object.keys(file), mode).toEqual(fields);
-    if (mode === 'sweep-keys') for (const field of Object.keys(file.keys[0])) expect(section).toContain(`\`${field}\``);
+    for (const field of Object.keys(file.decisions?.[0] ?? {})) expect(section).toContain(`\`${field}\``);
+    for (const [output, value] of Object.entries(result.outputs))
+      if (!['result-file', 'duration-ms'].includes(output)) expect(text(file[output.replaceAll('-', '_')])).toBe(value);
   }
 });
 

@@ -59,15 +59,13 @@ export function expectRevocations(
   status: string,
   { revoked = [], gone = [], kept = [] }: KeyIds,
 ): void {
-  expect(result.outputs).toEqual({
+  expect(result.outputs).toMatchObject({
     status,
     count: String(revoked.length),
     'revoked-key-ids': JSON.stringify(revoked),
     'kept-key-ids': JSON.stringify(kept),
-    'result-file': expect.any(String),
-    'duration-ms': expect.stringMatching(/^\d+$/),
   });
-  const ids = { revoked_key_ids: revoked, kept_key_ids: kept };
+  const ids = { count: revoked.length, revoked_key_ids: revoked, kept_key_ids: kept };
   expect(fileOf(result)).toMatchObject({ mode, status, ...ids, ...(mode === 'revoke-key' && { gone_key_ids: gone }) });
   expect(result.conclusion).toBe(conclusions[status] ?? 'success');
 }
@@ -76,7 +74,7 @@ export function expectSwept(result: StepResult, status: string, ids: KeyIds): vo
   expectRevocations(result, 'sweep-keys', status, ids);
 }
 
-export function fileOf(result: StepResult): { readonly keys: readonly Readonly<Record<string, unknown>>[] } {
+export function fileOf(result: StepResult): { readonly decisions: readonly Readonly<Record<string, unknown>>[] } {
   return JSON.parse(result.readFile(result.outputs['result-file'] ?? ''));
 }
 

@@ -84,9 +84,9 @@ test.concurrent('list-projects and list-keys send one request each, and output t
     output   duration-ms = <ms>
     output   result-file = <temp>/ctl-list-projects-<uuid>.json
     output   count = 2
+    output   batches = [["blog-db"],["shop-db"]]
     output   project-ids = ["blog-db","shop-db"]
     output   projects = <records>
-    output   batches = [["blog-db"],["shop-db"]]
     log      2 projects.
     summary  ### ✅ list-projects: 2 projects
     output   status = ok

@@ -79,7 +79,7 @@ async function revokeStrayKeys(
     const { keys, missing } = await listKeysNamed(name, api, policy);
     const keyIds = keys.map(({ id }) => id);
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
-    if (missing !== undefined) throw incompleteKeyList();
+    if (missing !== undefined) throw incompleteKeyList(missing);
     return keyIds;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;

@@ -28,8 +28,9 @@ export function listOperationsReport(
   { nowMs }: ReportFacts,
 ): StepReport {
   const { records } = result;
+  const newest = records[0]?.id ?? '';
   return {
-    ...commonReport('operation', result, { name: 'operation-id', value: records[0]?.id ?? '' }),
+    ...commonReport('operation', result, { operation_id: newest }, { name: 'operation-id', value: newest }),
     details: operationTable(records, (one) => operationTexts(one, nowMs)),
   };
 }
@@ -37,15 +38,14 @@ export function listOperationsReport(
 export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
   const { records } = result;
   const ids = records.map(({ id }) => id);
+  const batches = splitIntoBatches(ids, maxBatches);
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
     const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
-  const report = commonReport('project', result);
   return {
-    ...report,
-    outputs: [...report.outputs, { name: 'batches', value: printJson(splitIntoBatches(ids, maxBatches)), rank: 3 }],
+    ...commonReport('project', result, { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
     details: tallyLine(records, 'region', 'region_id') + tallyLine(records, 'version', 'pg_version') + table,
   };
 }
@@ -58,11 +58,17 @@ const advice = {
     'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) has them all.',
 };
 
-function commonReport(noun: Noun, { verdict, records, isCutByDefault, warnings }: ListResult, ...others: Output[]) {
+/** `fields` and `others` are what only this list has in the result file and in the outputs. */
+function commonReport(
+  noun: Noun,
+  { verdict, records, isCutByDefault, warnings }: ListResult,
+  fields: object = {},
+  ...others: Output[]
+) {
   const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
-  const head = { mode: `list-${noun}s`, status: verdict, count: records.length, [`${noun}_ids`]: ids };
+  const head = { mode: `list-${noun}s`, status: verdict, count: records.length, [`${noun}_ids`]: ids, ...fields };
   return {
     status: verdict,
     succeeded: verdict === 'ok',

@@ -25,7 +25,14 @@ export function revokeKeyReport(
     notice: results.length === 0 ? noKeyNotice(settings) : undefined,
     outputs: revocationOutputs(revoked, failed),
     result: [
-      printJson({ mode: 'revoke-key', status, revoked_key_ids: revoked, gone_key_ids: gone, kept_key_ids: failed }),
+      printJson({
+        mode: 'revoke-key',
+        status,
+        count: revoked.length,
+        revoked_key_ids: revoked,
+        gone_key_ids: gone,
+        kept_key_ids: failed,
+      }),
     ],
     details: truncatedTable(['', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
   };

@@ -27,7 +27,7 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
   }
   if (missing !== undefined)
     throw new UserError(
-      `The list of keys is incomplete: the response reports more keys than it contains, so a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
+      `The list of keys is incomplete: ${missing}. So a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
     );
   return keys;
 }

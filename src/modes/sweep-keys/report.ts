@@ -24,7 +24,7 @@ export function sweepKeysReport(
     headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept${others.ofOtherRepositories > 0 ? `, ${others.ofOtherRepositories} of other repositories` : ''}`,
     error: failure?.error,
     warnings: [
-      ...(result.listIsComplete ? [] : [incompleteWarning]),
+      ...(result.missing === undefined ? [] : [incompleteWarning(result.missing)]),
       ...(failures.length === 0 ? [] : [lookupWarning(failures)]),
     ],
     outputs: revocationOutputs(revoked, kept),
@@ -33,9 +33,10 @@ export function sweepKeysReport(
         mode: 'sweep-keys',
         status,
         dry_run: dryRun,
+        count: revoked.length,
         revoked_key_ids: revoked,
         kept_key_ids: kept,
-        keys: decisions.map(({ key, run, isKept, isOver, reason }) => ({
+        decisions: decisions.map(({ key, run, isKept, isOver, reason }) => ({
           id: key.id,
           name: key.name,
           run_id: run.id,
@@ -51,8 +52,9 @@ export function sweepKeysReport(
   };
 }
 
-const incompleteWarning =
-  'The list of keys is incomplete: the response reports more keys than it contains. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.';
+function incompleteWarning(missing: string): string {
+  return `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
+}
 
 function lookupWarning(failures: SweepResult['failures']): string {
   const reasons = new Set(failures.map(({ message }) => message));

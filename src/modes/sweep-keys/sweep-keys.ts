@@ -52,7 +52,7 @@ export async function sweepKeys(
     /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
-    listIsComplete: list.missing === undefined,
+    missing: list.missing,
   };
 }
 

@@ -18,6 +18,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const ids = result.operations.map(({ id }) => id);
   const records = result.operations.flatMap(({ operation }) => operation?.record ?? []);
   const hasProjects = projectIds.length > 1;
+  const deciding = decidingId(result) ?? '';
   const rows = operationRows(result, facts.nowMs, hasProjects);
   const table = operationTable(rows, (row) => row, describeRest);
   return {
@@ -26,7 +27,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     succeeded: result.verdict === 'finished',
     outputs: [
       { name: 'count', value: String(records.length) },
-      { name: 'operation-id', value: decidingId(result) ?? '' },
+      { name: 'operation-id', value: deciding },
       { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
       { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
       ...('all' in settings.target
@@ -37,7 +38,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       printJson({
         mode: 'wait-operation',
         status: result.verdict,
+        count: records.length,
         project_ids: projectIds,
+        operation_id: deciding,
         operation_ids: ids,
         operations: records,
         idle_project_ids: 'all' in settings.target ? result.idleProjects : undefined,
