@@ -28,15 +28,19 @@ interface Body {
   readonly faults?: readonly string[];
 }
 
+function counted({ length }: readonly unknown[], noun: string): string {
+  return `${length} ${noun}${length === 1 ? '' : 's'}`;
+}
+
 function gist(text: string): string {
   const body = parse(text);
   if (body === undefined) return 'not JSON';
-  if (Array.isArray(body)) return `${body.length} keys`;
+  if (Array.isArray(body)) return counted(body, 'key');
   const { message, operation, operations, projects, revoked, id, status, faults } = body;
   if (message !== undefined) return message;
   if (operation) return `${operation.action} is ${operation.status}`;
-  if (operations) return `${operations.length} operations`;
-  if (projects) return `${projects.length} projects`;
+  if (operations) return counted(operations, 'operation');
+  if (projects) return counted(projects, 'project');
   if (faults) return `faults: ${faults.join(' ') || 'none'}`;
   if (revoked) return `revoked key ${id}`;
   return (body.key ?? body.created_at) ? `created key ${id}` : `run ${id} is ${status}`;
