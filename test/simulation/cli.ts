@@ -50,20 +50,22 @@ async function showOne(): Promise<boolean> {
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
   const startedAt = performance.now();
+  let shown = 0;
   const { counts, findings } = await runMany({
     from: seed,
     runs,
     workers,
     untilFound: false,
     onProgress: (done, found) => {
+      for (const { seed: at, violations } of found.slice(shown, maxShown))
+        console.log([...violations, `  npm run simulate -- --seed ${at} --runs 1`].join('\n'));
+      shown = found.length;
       if (done % progressEvery === 0) console.log(`${done} runs, ${found.length} with violations`);
     },
   });
   const seconds = (performance.now() - startedAt) / 1_000;
   const reached = cells.filter((cell) => counts.has(cell)).length;
   console.log(`${runs} runs in ${seconds.toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
-  for (const { seed: found, violations } of findings.slice(0, maxShown))
-    console.log([...violations, `  npm run simulate -- --seed ${found} --runs 1`].join('\n'));
   const thin = runs < enoughRuns ? [] : cells.filter((cell) => (counts.get(cell) ?? 0) < minInCell);
   for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
   console.log(`${findings.length} runs with violations, ${thin.length} cells with too few runs.`);

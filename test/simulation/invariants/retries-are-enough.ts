@@ -35,7 +35,7 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Ge
     const end = alike.at(-1)?.endedAt ?? main.endedAt;
     if (!isWait) return alike.length >= maxAttempts;
     const isBeforeSuccess = sent.every((one) => {
-      return one.projectId !== projectId || one.json === undefined || (one.endedAt ?? end) > end;
+      return one.projectId !== projectId || one.json === undefined || (one.endedAt ?? end) >= end;
     });
     const ms = end - at + stage.slackMs;
     return isBeforeSuccess && (ms >= lastAttempt || (ms >= graceForSilent && alike.length >= maxAttempts));
