@@ -3,8 +3,11 @@ import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 import type { HttpHeaders } from './exchange.js';
 
-/** Milliseconds until the next attempt, or undefined to give up. `errorCount` counts throttled responses separately. */
-export type RetryRule = (error: RequestError, errorCount: number) => number | undefined;
+/**
+ * Milliseconds until the next attempt, or undefined to give up. `errorCount` counts throttled responses separately. `beganAt`:
+ * when the failed attempt began, on the step's clock.
+ */
+export type RetryRule = (error: RequestError, errorCount: number, beganAt: number) => number | undefined;
 
 export interface RequestPolicy {
   readonly deadline: Deadline;
@@ -65,18 +68,23 @@ export async function withRetries<T>(
   const errorCounts = { failed: 0, throttled: 0 };
   let pause = 0;
   let lastError: RequestError | undefined;
+  let beganAt = 0;
+  const begin = () => {
+    beganAt = deadline.clock.now();
+    return attempt();
+  };
   for (;;) {
     try {
       if (pause > 0) await deadline.sleep(pause);
       await cooldown?.wait(deadline);
-      return await queue(attempt);
+      return await queue(begin);
     } catch (error) {
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
       if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
       // A 423 means that a single resource is locked, so other requests do not wait.
       if (error.status !== 423) cooldown?.note(error);
       lastError = error;
-      const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed);
+      const nextPause = retry(error, error.isThrottled ? ++errorCounts.throttled : ++errorCounts.failed, beganAt);
       if (nextPause === undefined) throw error;
       onRetry?.(error, nextPause);
       pause = nextPause;

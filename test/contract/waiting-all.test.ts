@@ -415,6 +415,20 @@ describe('several projects:', () => {
     expect(wait.took).toBeLessThan((seconds + 10) * second);
   });
 
+  test('a project whose first request waits a minute for others that hang gets its 5 attempts', async (context) => {
+    const before = ({ service }: Stage) => {
+      for (const [n, id] of service.projectIds.entries()) {
+        const path = `/projects/${id}/operations`;
+        if (n === 24) service.faults.add({ path, nth: 1, fault: status(503) });
+        // Two groups of 12 requests end after 35 s each.
+        else for (const nth of [1, 2]) service.faults.add({ path, nth, fault: hang });
+      }
+    };
+    const plans = oneEach(25, { lengthMs: second });
+    const { result } = await waitFor(context, plans, { ...all, timeout: '1h' }, { projects: 25, before });
+    expect(result.outputs['status']).toBe('finished');
+  });
+
   test('a project whose requests hang does not hide a failed operation of another', async (context) => {
     const plans = oneEach(2, { lengthMs: 10 * second, outcome: 'failed' });
     const inputs = { ...all, 'request-timeout': '5m' };

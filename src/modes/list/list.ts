@@ -86,11 +86,12 @@ export async function listProjects({ shard, orgId, ...settings }: ListProjectsSe
   const read = (policy: RequestPolicy) => api.projects(policy, orgId);
   const isInShard = ({ id }: ApiRecord) => shard === undefined || shardNumber(id, shard.total) === shard.number;
   for (let attempts = 1; ; attempts++) {
+    const beganAt = deadline.clock.now();
     const list = await collect(read, settings, collaborators, isInShard);
     if (!list.isUnavailable) return conclude('project', list, settings);
     const incomplete = `The list of projects is incomplete: ${list.missing}`;
     const error = new RequestError(incomplete, { status: 200, transient: true });
-    const pause = retry(error, attempts);
+    const pause = retry(error, attempts, beganAt);
     if (pause === undefined || pause >= deadline.remaining)
       throw new UserError(
         `${incomplete}, in ${plural(attempts, 'attempt')}. A job that needs all projects would miss them. Check them in the console, then re-run the job.`,

@@ -94,19 +94,19 @@ export class PollFailures {
    */
   retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resend'> {
     if (kind === 'final' || kind === 'only') return { retry: noRetry };
-    let began = this.deadline.clock.now();
+    let failingSince: number | undefined;
     return {
       resend: { afterMs: resendAfter, hold: () => this.pace.hold() },
-      retry: (error, errorCount) => {
+      retry: (error, errorCount, beganAt) => {
         if (error.isThrottled) {
           checkRetryAfter(error, this.deadline);
-          const pause = this.pace.slowDown(error);
           // The contract does not count a throttled response as a failure.
-          began += pause;
-          return pause;
+          failingSince = undefined;
+          return this.pace.slowDown(error);
         }
         if (this.hasResponded(projectId) || !error.transient) return undefined;
-        const failedFor = this.deadline.clock.now() - began;
+        failingSince ??= beganAt;
+        const failedFor = this.deadline.clock.now() - failingSince;
         const isEarly = failedFor < minPatience;
         if (errorCount >= minAttempts && (error.isUnknownHost || !isEarly)) return undefined;
         const left = maxPatience - failedFor;

@@ -124,7 +124,7 @@ export class ProjectPoller {
     const usual = this.#requestPolicy(policy);
     if (this.idleness !== undefined) return usual;
     const deadline = policy.kind === 'final' ? policy.deadline.within(policy.deadline.remaining / 2) : policy.deadline;
-    return { ...usual, deadline, retry: (error, count) => (error.isThrottled ? usual.retry(error, count) : undefined) };
+    return { ...usual, deadline, retry: (error, ...of) => (error.isThrottled ? usual.retry(error, ...of) : undefined) };
   }
 
   #requestPolicy(policy: PollPolicy): RequestPolicy {
