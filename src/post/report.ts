@@ -19,7 +19,7 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
     ...keys.map(({ id, outcome }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
     ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
   ];
-  const details = truncatedTable(['', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
+  const details = truncatedTable(['Result', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
   if (result.failure !== undefined)
     return keyMayBeAlive(unconfirmedMessage(result, result.failure, state), state, details);
   const messages = keys.map(({ id, outcome }) => `Key ${id} was ${outcome}, ${life} after it was created`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, setStage } from '../kit/stage.js';
-import { ended, failedAtOnce, minute, second, waitFor } from '../kit/wait.js';
+import { all, ended, failedAtOnce, minute, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */
@@ -31,6 +31,16 @@ describe('the summary of a wait', () => {
       expect(errorOf(result)).toContain('“no space left”');
     },
   );
+
+  test.for([
+    ['finished', {}],
+    ['empty', { 'fail-on': 'empty' }],
+  ] as const)('names each project once, with status %s', async ([status, inputs], context) => {
+    const { result, projectId } = await waitFor(context, [], { ...all, ...inputs });
+    expect(result.outputs['status']).toBe(status);
+    expect(result.summary.split(projectId)).toHaveLength(2);
+    expect(result.summary).toContain('<p>Waited 5s.</p>');
+  });
 
   test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
     const praise = { message: 'all went well' };

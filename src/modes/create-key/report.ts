@@ -1,5 +1,5 @@
 import { failureReport } from '../../action/failure-report.js';
-import { codeHtml, tableHtml, textHtml } from '../../action/markdown.js';
+import { textHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import type { ReportFacts } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
@@ -33,6 +33,5 @@ export function createKeyReport(
     headline: `Created key ${id} (${name}), valid until ${revokeInPost ? 'the end of this job' : 'it is revoked'}`,
     outputs,
     variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
-    details: tableHtml(['Key', 'Name'], [[codeHtml(id), codeHtml(name)]]),
   };
 }

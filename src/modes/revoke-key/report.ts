@@ -34,7 +34,7 @@ export function revokeKeyReport(
         kept_key_ids: failed,
       }),
     ],
-    details: truncatedTable(['', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
+    details: truncatedTable(['Result', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
   };
 }
 

@@ -78,5 +78,5 @@ function decisionTable(
     return [label(one), ...[id, name, one.run.id, created, lastUsed].map(codeHtml), one.reason];
   };
   const overFirst = decisions.toSorted((one, other) => Number(other.isOver) - Number(one.isOver));
-  return truncatedTable(['', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
+  return truncatedTable(['Result', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
 }

@@ -20,6 +20,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const hasProjects = projectIds.length > 1;
   const deciding = decidingId(result) ?? '';
   const rows = operationRows(result, facts.nowMs, hasProjects);
+  // If nothing counted, the text above names the projects.
+  const isNamed = rows.length === 0 && 'all' in settings.target && ['finished', 'empty'].includes(result.verdict);
+  const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
   const table = operationTable(rows, (row) => row, describeRest);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
@@ -46,7 +49,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
         idle_project_ids: 'all' in settings.target ? result.idleProjects : undefined,
       }),
     ],
-    details: `<p>${projectsHtml(projectIds)}, waited ${formatDuration(result.elapsed)}.${cutHtml(result, projectIds.length)}</p>\n${table}\n${timeline(rows)}`,
+    details: `<p>${waited} ${formatDuration(result.elapsed)}.${cutHtml(result, projectIds.length)}</p>\n${table}\n${timeline(rows)}`,
   };
 }
 

@@ -60,8 +60,16 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
     sent.flatMap(({ records = [] }) =>
       records.map(({ id, status }): [string, Phase] => [String(id), phaseOf(String(status))]),
     );
-  const all = seen(main.sent.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= main.endedAt));
-  const unfinished = new Set(all.flatMap(([id, phase]) => (phase === 'pending' ? [id] : [])));
+  const answered = main.sent.filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt <= main.endedAt);
+  const all = seen(answered);
+  // A later page of a read may come from a replica that is further behind. The step takes what the first one shows.
+  const reads = projectIds.flatMap((id) => readsOf(main, id).map(({ pages }) => pages));
+  const unfinished = new Set<string>();
+  for (const one of answered) {
+    const before = reads.find((pages) => pages.includes(one))?.filter(({ n }) => n < one.n) ?? [];
+    const known = new Set(seen(before).map(([id]) => id));
+    for (const [id, phase] of seen([one])) if (phase === 'pending' && !known.has(id)) unfinished.add(id);
+  }
   const first = new Map(projectIds.flatMap((id) => seen(readsOf(main, id)[0]?.pages ?? [])));
   const isSince = (operation: Operation, margin: number) =>
     sinceMs > 0 && startOf(operation) >= startedAt - sinceMs + margin;
