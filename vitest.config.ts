@@ -5,6 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const validator = /\/node_modules\/@actions\/(languageservice|workflow-parser|expressions)\/.+\.js$/;
 
 export const shared = {
+  globalSetup: 'test/fresh-dist.ts',
   // Most tests wait for processes; a worker a file would spend its time on starting.
   isolate: false,
   maxWorkers: 3,

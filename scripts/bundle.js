@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hashOfSources } from './hash-of-sources.js';
 
 const target = process.argv[2];
 if (target === undefined) throw new Error('usage: node scripts/bundle.js <folder>');
@@ -52,7 +53,7 @@ for (const [path, { source, apart }] of Object.entries(bundles)) {
     write(join(target, dirname(path), name), name.endsWith('.licenses.txt') ? withoutStandIns(String(source)) : source);
   }
 }
-write(join(target, 'package.json'), '{ "type": "commonjs" }\n');
+write(join(target, 'package.json'), `${JSON.stringify({ type: 'commonjs', sources: hashOfSources() }, null, 2)}\n`);
 
 /** If the version in an override's key is no longer installed, npm ignores the override without a warning. */
 function lapsesOf({ name, standsInFor }) {

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
-    globalSetup: 'test/e2e/set-up.ts',
+    globalSetup: ['test/fresh-dist.ts', 'test/e2e/set-up.ts'],
     isolate: false,
     maxWorkers: 2,
     // A run of act starts processes without a pause, and two of its jobs at a time.

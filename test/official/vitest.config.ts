@@ -16,7 +16,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/official/**/*.test.ts'],
-    globalSetup: 'test/official/set-up.ts',
+    globalSetup: ['test/fresh-dist.ts', 'test/official/set-up.ts'],
     isolate: false,
     sequence: { sequencer: LongFirst },
     // A job keeps a processor busy for more than a second; some wait for a minute, side by side.
