@@ -57,21 +57,23 @@ export class KeyRegister {
     return key;
   }
 
-  /** Call this each time the service says that the key is gone. Returns a failure as long as that is no proof. */
-  noteGone(key: CreatedKey): RequestError | undefined {
-    const now = this.clock.now();
-    key.missingSince ??= now;
-    key.isGone = key.revocation.isConfirmed || !key.isYoung || now - key.missingSince >= minAbsence;
+  /**
+   * Call this each time the service says that the key is gone. Returns a failure as long as that is no proof. `askedAt`: when
+   * the first request for this answer began, because a late response shows what was true before.
+   */
+  noteGone(key: CreatedKey, askedAt: number): RequestError | undefined {
+    key.missingSince ??= this.clock.now();
+    key.isGone = key.revocation.isConfirmed || !key.isYoung || askedAt - key.missingSince >= minAbsence;
     return key.isGone ? undefined : new RequestError(youngKeyMissing, { transient: true });
   }
 
-  update(list: KeyList): void {
+  update(list: KeyList, askedAt: number): void {
     this.isComplete = list.missing === undefined;
     for (const { id, name } of list.keys.values()) if (id !== this.skipped && name === this.name) this.#addListed(id);
     for (const key of this.pending) {
       if (key.id === this.skipped) continue;
       const isMissing = noteListed(list, key) === false && key.missingSince !== undefined;
-      if (isMissing || key.revocation.isConfirmed) this.noteGone(key);
+      if (isMissing || key.revocation.isConfirmed) this.noteGone(key, askedAt);
     }
   }
 

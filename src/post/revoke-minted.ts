@@ -27,10 +27,11 @@ export function revokeMinted(
 
   /** Each round begins with the minted key again: a replica that did not know the key may know it now. */
   async function round(): Promise<Round> {
+    const began = phase.clock.now();
     const own = await revokeByItself();
     const isRejected = own !== undefined && (own.isPermanent || own.isServiceStatus(404));
     const result = isRejected ? await afterRejection(own) : { failure: own };
-    const failure = result.failure ?? register.noteGone(key);
+    const failure = result.failure ?? register.noteGone(key, began);
     if (failure !== undefined) rounds.cooldown.note(failure);
     return { ...result, failure };
   }

@@ -30,15 +30,17 @@ export function searchStrays(
   }
 
   async function readList(): Promise<void> {
+    const began = phase.clock.now();
     const list = await api.keys(policy);
-    register.update(list);
+    register.update(list, began);
     if (list.missing !== undefined) throw incompleteKeyList(list.missing);
   }
 
   async function revoke(key: CreatedKey): Promise<Round['failure']> {
     if (key.lock.cause !== undefined) return key.lock.cause;
+    const began = phase.clock.now();
     const revoking = key.revocation.attempt(api, phase, listCheck(key, api, policy));
-    const failure = (await captureFailure(revoking)) ?? register.noteGone(key);
+    const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
     if (failure === undefined) return undefined;
     // A 423 delays only one key, so the search continues for the other keys.
     const delaysOne = failure.status === 423 && exceededRetryAfter(failure, rounds.deadline) === undefined;

@@ -191,6 +191,30 @@ describe('proof that a key is gone:', () => {
     expect(job.requests.at(-1)).toBe(self);
   });
 
+  test('a response that arrives after the 10 s, to a request sent before, does not show that a new key is gone', async (context) => {
+    let trips = 0;
+    let isSlow = false;
+    const job = await runJob(context, {
+      inPost: [onDelete(status(401), always)],
+      post: noParent,
+      // A request and its response take a trip each.
+      trip: () => (isSlow && trips++ % 2 === 1 ? 4.9 * second : 0),
+      beforePost: (stage) => {
+        stage.after(7 * second, () => {
+          isSlow = true;
+        });
+        stage.after(9.9 * second, () => {
+          isSlow = false;
+          stage.service.faults.clear();
+        });
+      },
+    });
+    expectRevoked(job);
+    expect(job.post.ms).toBeGreaterThan(11.9 * second);
+    expect(job.requests.at(-1)).toBe(self);
+    expect(job.post.summary).not.toMatch(/already gone/);
+  });
+
   test('the 10 s of a missing new key begin again when a list shows it', async (context) => {
     const job = await runJob(context, {
       inPost: [onDelete(status(401), always)],

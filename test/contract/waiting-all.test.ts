@@ -381,6 +381,7 @@ describe('several projects:', () => {
   /** All requests for the second project fail like this. */
   const failSecond = (fault: Fault) => (stage: Stage) =>
     stage.service.faults.add({ path: `/${stage.service.projectIds[1]}/`, fault });
+  const later = (ms: number, begin: (stage: Stage) => unknown) => (stage: Stage) => stage.after(ms, () => begin(stage));
 
   test('the step waits until all projects are idle, and its error names the busy ones', async (context) => {
     const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
@@ -520,6 +521,32 @@ describe('several projects:', () => {
     expect([alone.result.outputs['status'], alone.took]).toEqual(['error', 0]);
     const { result, took } = await waitFor(context, [], inputs, { projects: 2, before });
     expect([result.outputs['status'], took]).toEqual(['error', 5 * second]);
+  });
+
+  test('after a 401 for the list of a project, its operations are not requested singly', async (context) => {
+    const before = later(2 * second, failSecond(status(401)));
+    const plans = oneEach(2, { lengthMs: 20 * second });
+    const inputs = { ...all, 'fail-fast': 'false' };
+    const { result, paths } = await waitFor(context, plans, inputs, { projects: 2, before });
+    expect(result.outputs['status']).toBe('error');
+    expect(paths().filter((path) => /operations\/./.test(path))).toEqual([]);
+  });
+
+  test('at the deadline, an idle project that can no longer be read makes the wait time out', async (context) => {
+    const before = later(10 * second, failSecond(hang));
+    const inputs = { ...all, timeout: '30s', 'poll-interval': '20s' };
+    const { result } = await waitFor(context, [{ lengthMs: 29 * second }], inputs, { projects: 2, before });
+    expect(result.outputs['status']).toBe('timeout');
+  });
+
+  test('of three parallel responses, the longest Retry-After holds all requests back', async (context) => {
+    const before = ({ service }: Stage) => {
+      for (const [n, id] of service.projectIds.entries())
+        service.faults.add({ path: `/${id}/`, nth: 1, fault: retryAfter(429, n === 1 ? 60 : 1) });
+    };
+    const { result, times } = await waitFor(context, [], all, { projects: 3, before });
+    expect(result.outputs['status']).toBe('finished');
+    expect(times()[3]).toBeGreaterThanOrEqual(minute);
   });
 
   test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {

@@ -28,7 +28,7 @@ export interface Leftovers {
 export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
 
 /** A stage for `create-key` and its post step, with keys of others. */
-export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets'> = {}) {
+export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets' | 'trip'> = {}) {
   const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
   const { service } = stage;
   const { plane } = service;
@@ -74,7 +74,7 @@ function keysOf({ service }: Stage): ApiKey[] {
 }
 
 /** One job with `create-key`. */
-export interface JobPlan {
+export interface JobPlan extends Pick<StageOptions, 'trip'> {
   readonly overSockets?: boolean;
   /** Faults while main runs. */
   readonly inMain?: readonly FaultRule[];
@@ -92,7 +92,7 @@ export type FinishedJob = Awaited<ReturnType<typeof runJob>>;
 
 export async function runJob(context: TestContext, plan: JobPlan) {
   const { overSockets = false } = plan;
-  const stage = await setKeyStage(context, { overSockets });
+  const stage = await setKeyStage(context, { overSockets, trip: plan.trip });
   const { faults, plane, requests } = stage.service;
   for (const rule of plan.inMain ?? []) faults.add(rule);
   const step = stage.startCreate(plan.inputs, { ...(overSockets ? { nodeArgs: shortPauses } : {}), ...plan.options });

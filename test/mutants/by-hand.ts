@@ -1,58 +1,39 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { subjectTestsOf, TestRunner, unitTestOf } from './test-runner.js';
-import { mutated, readTextMutants, type TextMutant } from './text-mutants.js';
-import { copyTree } from './tree.js';
+import { readFileSync } from 'node:fs';
 
-/** Small defects in meaning, as a tired colleague would slip. Other operators are the matter of `generate.ts`. */
-export const byHand: readonly TextMutant[] = readTextMutants('test/mutants/by-hand.txt');
-
-/** These run from the sources. `linear-time` measures real time, which depends on the machine. */
-const fromSource = ['test/contract', 'test/unit', '--exclude=test/unit/linear-time.test.ts'];
-
-/** Judges each mutant in a copy of the tree. Returns true if the tests find all. */
-export async function judgeByHand(only: string | undefined): Promise<boolean> {
-  const chosen = byHand.filter(({ name }) => only === undefined || name === only);
-  if (chosen.length === 0) {
-    console.log(`There is no mutant ${only}: by-hand.txt lists all.`);
-    return false;
-  }
-  const tree = copyTree('by-hand-tree');
-  const runner = new TestRunner(tree);
-  process.once('exit', () => runner.end());
-  process.once('SIGINT', () => process.exit(130));
-  process.once('SIGTERM', () => process.exit(143));
-  const startedAt = performance.now();
-  const passing = new Set<string>();
-  const missed: string[] = [];
-  for (const mutant of chosen) {
-    const path = join(tree, mutant.file);
-    const original = mutated({ ...mutant, by: mutant.replace });
-    writeFileSync(path, mutated(mutant));
-    const ending = await findFailure(mutant, runner);
-    writeFileSync(path, original);
-    let outcome = 'SURVIVED';
-    if (ending !== undefined) {
-      const { by, title } = ending;
-      const passes = passing.has(by) || (await runner.run(['run', by])).passed;
-      if (passes) passing.add(by);
-      outcome = passes ? `${by}: ${title}` : `UNDECIDED: ${by} fails without a mutant`;
-    }
-    if (!outcome.startsWith('test/')) missed.push(mutant.name);
-    console.log(`${mutant.name} (${mutant.defect})\n  ${outcome}`);
-  }
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
-  console.log(`${chosen.length - missed.length} of ${chosen.length} mutants found in ${seconds} s.`);
-  if (missed.length > 0) console.log(`Not found: ${missed.join(', ')}.`);
-  return missed.length === 0;
+/** A defect in meaning, as a tired colleague would slip: `replace` becomes `by`. `generate.ts` makes those of operators. */
+export interface MutantByHand {
+  readonly name: string;
+  /** The promise that it breaks, or what it does, in words. */
+  readonly defect: string;
+  /** True if the simulation must find it, too. */
+  readonly isSimulated: boolean;
+  readonly file: string;
+  /** Occurs once in the file, else the mutant is out of date. */
+  readonly replace: string;
+  readonly by: string;
 }
 
-/** Begins with the tests of its subject, which find most mutants. */
-async function findFailure({ file }: TextMutant, runner: TestRunner) {
-  for (const args of [[...unitTestOf(file), ...subjectTestsOf(file)], fromSource]) {
-    if (args.length === 0) continue;
-    const ending = await runner.run(['run', ...args]);
-    if (!ending.passed) return ending;
-  }
-  return undefined;
+/**
+ * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, the lines to replace (`-`),
+ * and the lines in their place (`+`).
+ */
+export const byHand: readonly MutantByHand[] = readFileSync('test/mutants/by-hand.txt', 'utf8')
+  .split(/^(?=src\/)/m)
+  .flatMap((group) => {
+    const file = group.slice(0, group.indexOf('\n'));
+    const entries = group.matchAll(/^([a-z0-9-]+)( \(simulated\))?: (.+)\n((?:[-+].*\n)+)/gm);
+    return [...entries].map(([, name = '', simulated, defect = '', body = '']) => {
+      const linesOf = (sign: string) =>
+        body.split('\n').flatMap((line) => (line.startsWith(sign) ? line.slice(1) : []));
+      const [replace, by] = [linesOf('-').join('\n'), linesOf('+').join('\n')];
+      return { name, defect, isSimulated: simulated !== undefined, file, replace, by };
+    });
+  });
+
+/** The file with the mutant. */
+export function mutated({ name, file, replace, by }: MutantByHand): string {
+  const source = readFileSync(file, 'utf8');
+  const places = source.split(replace).length - 1;
+  if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} contains its text ${places} times.`);
+  return source.replace(replace, () => by);
 }

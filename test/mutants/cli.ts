@@ -1,15 +1,16 @@
 /**
  * `npm run mutants`: whether the tests find small defects of all sources, drawn from a seed. See CONTRIBUTING.md.
  * `--sample SECONDS`: begins with mutants at random until the time is up. `--resume`: keeps what the last run found.
- * `--by-hand`: judges the mutants written by hand instead.
+ * `--by-hand`: judges the mutants written by hand instead; `--only NAME`: one of them.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
-import { judgeByHand } from './by-hand.js';
 import { equivalents } from './equivalent.js';
 import { byRank, draw, generate, type Mutant, readSources, switchable } from './generate.js';
 import { Judge, type Judgement } from './judge.js';
+import { judgeByHand } from './judge-by-hand.js';
+import { subjectTestsOf, unitTestOf } from './test-runner.js';
 import { buildTree } from './tree.js';
 
 type Result = Mutant & Judgement;
@@ -29,7 +30,10 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-if (values['by-hand']) process.exit((await judgeByHand(values.only)) ? 0 : 1);
+const workers = Number(values.workers);
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+if (values['by-hand']) process.exit((await judgeByHand(values.only, workers)) ? 0 : 1);
 
 const files = readSources('src').filter(({ name }) => values.file === undefined || name === values.file);
 const mutants = await generate(files, Number(values.seed));
@@ -40,16 +44,15 @@ const drawn = byRank(draw(mutants, files));
 const open = drawn.filter((mutant) => known.get(mutant.rank)?.verdict !== 'found' && !isExplained(mutant));
 console.log(`${drawn.length} mutants of ${mutants.length} drawn with seed ${values.seed}, ${open.length} to judge.`);
 
-const judge = new Judge(buildTree(await switchable(files, drawn)));
-process.once('exit', () => judge.end());
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
+const judge = new Judge<Mutant>(buildTree('mutant-tree', await switchable(files, drawn)), (mutant) => ({
+  __STRYKER_ACTIVE_MUTANT__: mutant?.rank ?? '',
+}));
 const began = performance.now();
 const endsAt = began + Number(values.sample ?? Number.POSITIVE_INFINITY) * 1_000;
 let done = 0;
 // Ranks are hashes, so the mutants stand in no order. A sample begins anywhere.
 const first = values.sample === undefined ? 0 : Math.floor(Math.random() * open.length);
-await pMap([...open.slice(first), ...open.slice(0, first)], judgeOne, { concurrency: Number(values.workers) });
+await pMap([...open.slice(first), ...open.slice(0, first)], judgeOne, { concurrency: workers });
 
 const results = drawn.flatMap((mutant) => known.get(mutant.rank) ?? []);
 const found = results.filter(({ verdict }) => verdict === 'found');
@@ -72,13 +75,27 @@ process.exit(problems.length > 0 ? 1 : 0);
 
 async function judgeOne(mutant: Mutant): Promise<void> {
   if (performance.now() > endsAt) return;
-  const judgement = await judge.judge(mutant, hints[mutant.rank]);
+  const judgement = await judgementOf(mutant);
   const result: Result = { ...mutant, ...judgement };
   known.set(mutant.rank, result);
   appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
   done++;
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   console.log(`${seconds} s, ${done} of ${open.length}: ${mutant.file}:${mutant.line} ${result.verdict}, ${result.by}`);
+}
+
+async function judgementOf(mutant: Mutant): Promise<Judgement> {
+  const { file, rank } = mutant;
+  const hint = [hints[rank] ?? ''].filter((path) => existsSync(path));
+  // A simulation takes a second, and finds every other one.
+  if (hint.length === 0 && (await judge.isFoundBySimulation(mutant, 500)))
+    return { verdict: 'found', by: 'simulation' };
+  const subject = subjectTestsOf(file);
+  const bySubject = subject.length > 0 ? [['run', ...subject]] : [];
+  // Processes load the bundle, so they wait until later.
+  const related = ['related', file, '--exclude=test/processes/**'];
+  const tests = [...hint, ...unitTestOf(file)];
+  return judge.judge(mutant, [...tests.map((test) => ['run', test]), ...bySubject, related, ['run']]);
 }
 
 function readResults(): Result[] {

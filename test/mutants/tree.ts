@@ -3,18 +3,12 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { SourceFile } from './generate.js';
 
-/** A copy of the repository, without a build. */
-export function copyTree(name: string): string {
+/** A copy of the repository in which some sources are instrumented, compiled and bundled: one build for all mutants. */
+export function buildTree(name: string, instrumented: readonly SourceFile[]): string {
   const folder = resolve('build', name);
   rmSync(folder, { recursive: true, force: true });
   for (const file of listFiles()) cpSync(file, join(folder, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  return folder;
-}
-
-/** A copy of the repository in which some sources are instrumented, compiled and bundled: one build for all mutants. */
-export function buildTree(instrumented: readonly SourceFile[]): string {
-  const folder = copyTree('mutant-tree');
   for (const { name, content } of instrumented) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);

@@ -53,6 +53,8 @@ export const excuses = {
 /** Absence counts only if it is still so 10 s after it was first seen, for a key that is young when post begins. */
 function isSettled({ part, startedAt, sent }: ProcessRecord, key: ApiKey): boolean {
   if (part === 'main' || startedAt - creationOf(key) >= 60_000) return true;
-  const absences = sent.filter((one) => isAbsence(one, key)).map(({ endedAt = 0 }) => endedAt);
-  return Math.max(...absences) - Math.min(...absences) >= 10_000 - 1;
+  const absences = sent.filter((one) => isAbsence(one, key));
+  // A response shows what was true between its request and its arrival.
+  const lastAskedAt = Math.max(...absences.map(({ at }) => at));
+  return lastAskedAt - Math.min(...absences.map(({ endedAt = 0 }) => endedAt)) >= 10_000 - 1;
 }

@@ -19,14 +19,13 @@ const leadPerGroup = 300;
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
   const waiter = new Waiter(settings, collaborators);
-  const removeListener = collaborators.deadline.cancellation.onCancel(() => waiter.stop());
+  collaborators.deadline.cancellation.onCancel(() => waiter.stop());
   try {
     return waiter.result(await waiter.end());
   } catch (error) {
     if (error instanceof CancelledError) return waiter.result('cancelled');
     throw error;
   } finally {
-    removeListener();
     waiter.stop();
   }
 }
@@ -44,7 +43,7 @@ class Waiter {
   /** Set as soon as a response decides the result. */
   #decision: WaitEnd | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
-  #hasReadAgain: boolean;
+  #hasReadAgain = false;
   /** In the last poll, any response can still show a failure or an unfinished operation. */
   #isLastPoll: boolean;
 
@@ -58,7 +57,6 @@ class Waiter {
     const lead = Math.min((groups - 1) * leadPerGroup, deadline.expiresAt / 2);
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#cancellation);
     this.#began = deadline.clock.now();
-    this.#hasReadAgain = pollsOnce;
     this.#isLastPoll = pollsOnce;
     this.#progress = new ProgressLog(log, deadline, settings, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),

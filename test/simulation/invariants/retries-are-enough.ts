@@ -1,4 +1,4 @@
-import type { Run, StepRecord } from '../record.js';
+import type { Run, SentRequest, StepRecord } from '../record.js';
 import { endOf, maxAmbiguousCreates, removalOf } from '../truth.js';
 
 const maxAttempts = 5;
@@ -32,17 +32,24 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Ge
   const failures = sent.filter(({ isFaulty, isThrottled }) => isFaulty && !isThrottled);
   const hasFailedOften = failures.some(({ method, path, projectId, at }) => {
     const alike = failures.filter((other) => other.method === method && other.path === path);
-    const end = alike.at(-1)?.endedAt ?? main.endedAt;
+    const last = alike.at(-1);
+    const end = last?.endedAt ?? main.endedAt;
     if (!isWait) return alike.length >= maxAttempts;
     const isBeforeSuccess = sent.every((one) => {
-      return one.projectId !== projectId || one.json === undefined || (one.endedAt ?? end) >= end;
+      return one.projectId !== projectId || !isUsable(one) || (one.endedAt ?? end) >= end;
     });
-    const ms = end - at + stage.slackMs;
+    // No attempt is made that would begin too late.
+    const ms = Math.max(end, last?.retryAt ?? 0) - at + stage.slackMs;
     return isBeforeSuccess && (ms >= lastAttempt || (ms >= graceForSilent && alike.length >= maxAttempts));
   });
   const hasCreatedOften = main.ambiguousCreates >= maxAmbiguousCreates;
   if (!isRejected && !main.hasIncompleteList && !isOther && !hasFailedOften && !hasCreatedOften)
     yield `gave up before the deadline and before ${maxAttempts} attempts: ${error}`;
+}
+
+/** An operation without a status makes its response unusable. */
+function isUsable({ json, records = [] }: SentRequest): boolean {
+  return Boolean(json) && records.every(({ status }) => typeof status === 'string' && status !== '');
 }
 
 const graceForSilent = 30_000;

@@ -135,12 +135,14 @@ function* wronglyIdle(
       yield `project ${projectId} is idle without a read`;
       continue;
     }
+    // A request for one operation can show its end after the last read.
+    const answers = main.sent.filter((one) => one.projectId === projectId).map(({ endedAt = 0 }) => endedAt);
     const isConfirmed = last.at - first.endedAt >= graceForUnlisted && !excuses.pollsOnce(step);
     for (const operation of admitted) {
       if (operation.projectId !== projectId || excuses.wasRemoved(operation)) continue;
       const isOwed = isConfirmed && startOf(operation) < main.startedAt;
       const isExcused = excuses.isBehindFirstRead(operation, view.first, step);
-      const isPending = isOwed && phaseAt(operation, last.endedAt) === 'pending';
+      const isPending = isOwed && phaseAt(operation, Math.max(...answers)) === 'pending';
       const isBad =
         phaseAt(operation, last.at) === 'bad' && view.surelyCounts(operation) && view.shown.has(operation.id);
       if (!isExcused && (isPending || isBad))

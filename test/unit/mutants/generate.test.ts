@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { byHand, mutated } from '../../mutants/by-hand.js';
 import { equivalents } from '../../mutants/equivalent.js';
 import { draw, generate, type SourceFile, switchable } from '../../mutants/generate.js';
 
@@ -47,4 +48,10 @@ it('debug messages and texts with a space get no mutants', async () => {
 it.for(equivalents)('the code of the equivalent mutant $change is still in $file', ({ file, source }) => {
   const lines = readFileSync(file, 'utf8').split('\n');
   expect(lines.map((line) => line.trim())).toContain(source);
+});
+
+it('every mutant by hand still changes a file in src, and has a unique name', () => {
+  for (const mutant of byHand) expect(mutated(mutant), mutant.name).not.toBe(readFileSync(mutant.file, 'utf8'));
+  expect(new Set(byHand.map(({ name }) => name)).size).toBe(byHand.length);
+  expect(byHand.length).toBeGreaterThan(200);
 });

@@ -1,40 +1,53 @@
 import { expect, test } from 'vitest';
 import { KeyRegister } from '../../../src/post/key-register.js';
+import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   register.add('7', false);
-  register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined });
+  register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined }, 0);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  register.noteGone(register.add('7', false));
-  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record: {} }]]), missing: undefined });
+  register.noteGone(register.add('7', false), 0);
+  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record: {} }]]), missing: undefined }, 0);
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });
 
 test('a key that a list shows counts as new, whatever the clocks say, so its absence is no proof yet', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   const record = { created_at: '2020-01-01T00:00:00Z' };
-  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined });
+  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined }, 0);
   const [found] = register.pending;
-  expect(found && register.noteGone(found)?.message).toMatch(/so new that a replica may not know it yet/);
+  expect(found && register.noteGone(found, 0)?.message).toMatch(/so new that a replica may not know it yet/);
   expect(register.gone).toEqual([]);
+});
+
+test.for([
+  [9_999, 'no proof'],
+  [10_000, 'gone'],
+] as const)('a new key that is missing in the answer to a request of %i ms later is %s', async ([askedAt, verdict]) => {
+  const clock = new VirtualClock();
+  const register = new KeyRegister('shop-key', clock, silent);
+  const key = register.add('7', true);
+  register.noteGone(key, 0);
+  await clock.run(new Deadline(clock, 20_000, new Cancellation()).sleep(15_000));
+  expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
 });
 
 test('absence proves at once only that an old key is gone', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  expect(register.noteGone(register.add('7', true))).toBeDefined();
-  expect(register.noteGone(register.add('8', false))).toBeUndefined();
+  expect(register.noteGone(register.add('7', true), 0)).toBeDefined();
+  expect(register.noteGone(register.add('8', false), 0)).toBeUndefined();
 });
 
 test('only the latest list tells whether the search is complete', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
-  register.update({ keys: new Map(), missing: undefined });
-  register.update({ keys: new Map(), missing: 'header link' });
+  register.update({ keys: new Map(), missing: undefined }, 0);
+  register.update({ keys: new Map(), missing: 'header link' }, 0);
   expect(register.isComplete).toBe(false);
 });
