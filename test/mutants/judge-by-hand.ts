@@ -20,19 +20,17 @@ export async function judgeByHand(only: string | undefined, workers: number): Pr
   }
   const startedAt = performance.now();
   const first = buildTree('by-hand-0', []);
-  const trees = Array.from({ length: Math.min(workers, chosen.length) }, (_, index) => {
-    const tree = first.replace(/0$/, String(index));
-    if (tree !== first) cpSync(first, tree, { recursive: true, verbatimSymlinks: true });
-    return new Judge(tree, switchIn(tree));
-  });
+  const trees = Array.from({ length: Math.min(workers, chosen.length) }, (_, n) => first.replace(/0$/, String(n)));
+  for (const tree of trees.slice(1)) cpSync(first, tree, { recursive: true, verbatimSymlinks: true });
+  const judges = trees.map((tree) => new Judge(tree, switchIn(tree)));
   const missed: string[] = [];
   await pMap(
     chosen,
     async (mutant) => {
-      const judge = trees.pop();
+      const judge = judges.pop();
       if (judge === undefined) throw new Error('There are more workers than trees.');
       const problems = await problemsOf(mutant, judge);
-      trees.push(judge);
+      judges.push(judge);
       if (problems.length > 0) missed.push(mutant.name);
     },
     { concurrency: trees.length },
