@@ -46,6 +46,11 @@ export const excuses = {
   isUnlisted: ({ startedAt }: ProcessRecord, key: ApiKey, lagMs: number) =>
     creationOf(key) > Math.max(0, startedAt - lagMs),
 
+  /** 5: The 10 s of a young key begin when the lists no longer show it. Post may then have no time left for them. */
+  isShownLate: ({ sent, startedAt, endedAt: end }: ProcessRecord, key: ApiKey, marginMs: number) =>
+    end - startedAt >= 20_000 - 1 &&
+    sent.some((one) => one.keyList === 'whole' && !isAbsence(one, key) && end - (one.endedAt ?? 0) < 10_000 + marginMs),
+
   /** 3: The runner kills a post that is cancelled too late; a sweep finds what it left. */
   wasKilled: ({ exit }: ProcessRecord) => exit === 'killed' || exit === 'hung',
 };
