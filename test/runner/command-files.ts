@@ -50,11 +50,11 @@ interface Pairs {
   readonly invalid?: string;
 }
 
-/** `name=value` and `name<<DELIMITER` entries. */
-export function parsePairs(text: string): Pairs {
+/** `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there. */
+export function parsePairs(text: string, isWindows = process.platform === 'win32'): Pairs {
   const pairs: Array<[string, string]> = [];
   // What follows the last line break is a line only where it is not empty.
-  const lines = text.split('\n');
+  const lines = text.split(isWindows ? /\r?\n/ : '\n');
   if (lines.at(-1) === '') lines.pop();
   const unended = text.endsWith('\n') ? -1 : lines.length - 1;
   for (let i = 0; i < lines.length; i++) {
