@@ -3,21 +3,19 @@
  * `--sample SECONDS`: begins with mutants at random until the time is up. `--resume`: keeps what the last run found.
  * `--by-hand`: judges the mutants written by hand instead; `--only NAME`: one of them.
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { equivalents } from './equivalent.js';
 import { byRank, draw, generate, type Mutant, readSources, switchable } from './generate.js';
 import { Judge, type Judgement } from './judge.js';
 import { judgeByHand } from './judge-by-hand.js';
-import { subjectTestsOf, unitTestOf } from './test-runner.js';
+import { testsOf } from './test-runner.js';
 import { buildTree } from './tree.js';
 
 type Result = Mutant & Judgement;
 
 const resultsFile = 'build/mutants.jsonl';
-/** The test file that found each mutant in the last run over all. It is tried first. */
-const hintsFile = 'test/mutants/found-by.json';
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +36,6 @@ if (values['by-hand']) process.exit((await judgeByHand(values.only, workers)) ? 
 const files = readSources('src').filter(({ name }) => values.file === undefined || name === values.file);
 const mutants = await generate(files, Number(values.seed));
 if (!values.resume) rmSync(resultsFile, { force: true });
-const hints = JSON.parse(readFileSync(hintsFile, 'utf8')) as Record<string, string>;
 const known = new Map(readResults().map((result) => [result.rank, result]));
 const drawn = byRank(draw(mutants, files));
 const open = drawn.filter((mutant) => known.get(mutant.rank)?.verdict !== 'found' && !isExplained(mutant));
@@ -65,10 +62,6 @@ console.log(
   `\n${drawn.length} drawn: ${found.length} found, ${survivors.length} survived, ${undecided.length} undecided, ` +
     `${drawn.filter(isExplained).length} equivalent, ${open.length - done} not judged.`,
 );
-if (values.seed === '1' && values.file === undefined && values.sample === undefined) {
-  const byTests = found.filter(({ by }) => existsSync(by)).map(({ rank, by }) => [rank, by]);
-  writeFileSync(hintsFile, `${JSON.stringify(Object.fromEntries(byTests), null, 2)}\n`);
-}
 // A busy machine leaves mutants undecided. In a sample, only a survivor is a failure.
 const problems = values.sample === undefined ? [...survivors, ...undecided] : survivors;
 process.exit(problems.length > 0 ? 1 : 0);
@@ -85,17 +78,12 @@ async function judgeOne(mutant: Mutant): Promise<void> {
 }
 
 async function judgementOf(mutant: Mutant): Promise<Judgement> {
-  const { file, rank } = mutant;
-  const hint = [hints[rank] ?? ''].filter((path) => existsSync(path));
-  // A simulation takes a second, and finds every other one.
-  if (hint.length === 0 && (await judge.isFoundBySimulation(mutant, 500)))
-    return { verdict: 'found', by: 'simulation' };
-  const subject = subjectTestsOf(file);
-  const bySubject = subject.length > 0 ? [['run', ...subject]] : [];
+  // It takes a second, and finds every other one.
+  if (await judge.isFoundBySimulation(mutant, 500)) return { verdict: 'found', by: 'simulation' };
+  const { file } = mutant;
   // Processes load the bundle, so they wait until later.
   const related = ['related', file, '--exclude=test/processes/**'];
-  const tests = [...hint, ...unitTestOf(file)];
-  return judge.judge(mutant, [...tests.map((test) => ['run', test]), ...bySubject, related, ['run']]);
+  return judge.judge(mutant, [...testsOf(file), related, ['run']]);
 }
 
 function readResults(): Result[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pMap from 'p-map';
 import { byHand, type MutantByHand, mutated } from './by-hand.js';
 import { Judge, type Switch } from './judge.js';
-import { subjectTestsOf, unitTestOf } from './test-runner.js';
+import { testsOf } from './test-runner.js';
 import { buildTree } from './tree.js';
 
 /** These run from the sources. `linear-time` measures real time, which depends on the machine. */
@@ -43,12 +43,7 @@ export async function judgeByHand(only: string | undefined, workers: number): Pr
 
 async function problemsOf(mutant: MutantByHand, judge: Judge<MutantByHand>): Promise<string[]> {
   const { name, defect, file, isSimulated } = mutant;
-  // The tests of its subject find most.
-  const subject = [...unitTestOf(file), ...subjectTestsOf(file)];
-  const { verdict, by, title } = await judge.judge(mutant, [
-    ...(subject.length > 0 ? [['run', ...subject]] : []),
-    fromSource,
-  ]);
+  const { verdict, by, title } = await judge.judge(mutant, [...testsOf(file), fromSource]);
   const isMissed = isSimulated && !(await judge.isFoundBySimulation(mutant, simulatedRuns));
   const problems = [
     ...(verdict === 'found' ? [] : [`${verdict.toUpperCase()}: ${by}`]),

@@ -16,7 +16,7 @@ const blind = [
   'test/unit/{mutants,official}/**',
   'test/unit/{imports,action/action-yml}.test.ts',
 ];
-/** The tests of a folder's subject. They find most mutants, long before all that import the file would have run. */
+/** The tests of a folder's subject. */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/action/': ['inputs', 'outputs', 'secrets', 'summary'],
   'src/api/': ['http', 'lists', 'keys-', 'hostile'],
@@ -32,14 +32,12 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
 };
 const limitMs = 20 * 60_000;
 
-/** The unit test of a file in src, if there is one. */
-export function unitTestOf(file: string): string[] {
-  return [file.replace(/^src(.*)\.ts$/, 'test/unit$1.test.ts')].filter((path) => existsSync(path));
-}
-
-export function subjectTestsOf(file: string): string[] {
+/** The arguments of vitest for the tests of the file, and for those of its subject, which find most mutants. */
+export function testsOf(file: string): string[][] {
+  const unit = [file.replace(/^src(.*)\.ts$/, 'test/unit$1.test.ts')].filter((path) => existsSync(path));
   const [, names = []] = Object.entries(subjects).find(([folder]) => file.startsWith(folder)) ?? [];
-  return names.map((name) => `test/contract/${name}`);
+  const ofSubject = names.map((name) => `test/contract/${name}`);
+  return [unit, ofSubject].filter((files) => files.length > 0).map((files) => ['run', ...files]);
 }
 
 /** Runs tests of a tree until the first failure. */
