@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, setStage } from '../kit/stage.js';
-import { all, ended, failedAtOnce, minute, second, waitFor } from '../kit/wait.js';
+import { all, ended, failedAtOnce, many, minute, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */
@@ -18,7 +18,9 @@ function tableOf({ summary }: StepResult): string[][] {
 
 function timelineOf({ summary }: StepResult): string[] {
   const [, bars = ''] =
-    /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n(.*?)\n```\n/s.exec(summary) ?? [];
+    /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n {2}tickInterval \d+[a-z]+\n(.*?)\n```\n/s.exec(
+      summary,
+    ) ?? [];
   return bars.split('\n').map((line) => line.trim());
 }
 
@@ -71,6 +73,18 @@ describe('the summary of a wait', () => {
       // A bar has at least 1 % of the width.
       `2 failed start_compute br-bad-1 :crit, ${now}, ${now + 650}`,
     ]);
+  });
+
+  test.for([
+    [40, '5second'],
+    [41, '30second'],
+    [2_400, '5minute'],
+    [2_401, '1hour'],
+    [28_801, '1day'],
+  ])('labels at most 8 times of a timeline of %i s: each %s', async ([seconds, interval], context) => {
+    const plans = many(2, { ...ended, ageMs: Number(seconds) * second, lengthMs: Number(seconds) * second });
+    const { result } = await waitFor(context, plans);
+    expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);
   });
 
   test('shows which operations are still pending at the deadline', async (context) => {
