@@ -283,6 +283,38 @@ describe('reading the list:', () => {
     expect(Math.max(...polls)).toBe(11);
   });
 
+  test('an operation that fails while the service does not respond at first counts', async (context) => {
+    const failing = { ageMs: minute, lengthMs: minute + 10 * second, outcome: 'failed' };
+    const faults = [{ count: 4, fault: retryAfter(503, 6) }];
+    const { result } = await waitFor(context, [failing], all, { faults });
+    expect(result.outputs['status']).toBe('failed');
+  });
+
+  test('each poll shows 1,000 unfinished operations, although a cursor leads to an empty last page', async (context) => {
+    const failing = { ...forever, lengthMs: 20 * second, outcome: 'failed' };
+    const plans = [...many(500, forever), failing, ...many(499, forever)];
+    const { result, took, times } = await waitFor(context, plans, all);
+    expect(result.outputs['status']).toBe('failed');
+    expect(took).toBeLessThan(24 * second);
+    const polls = [...new Set(times())].map((time) => times().filter((other) => other === time).length);
+    expect(Math.max(...polls)).toBeLessThanOrEqual(15);
+  });
+
+  test('a clock of the service that is wrong in the first response hides no operation of the next page', async (context) => {
+    const at = (seconds: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, seconds));
+    const page = (status: string, count: number, cursor?: string) => {
+      const operations = Array.from({ length: count }, (_, n) => ({ id: `${status}-${n}`, status, created_at: at(2) }));
+      return JSON.stringify({ operations, pagination: { cursor } });
+    };
+    const respond = (_: string, n: number) => {
+      const pages = ['', page('finished', 0), page('finished', 100, 'c'), page('running', 1)];
+      const date = at(n === 1 ? 120 : 5).toUTCString();
+      return { body: pages[n] ?? page('failed', 1), headers: { date } };
+    };
+    const { result } = await waitFor(context, [], all, { respond });
+    expect(result.outputs['status']).toBe('failed');
+  });
+
   test('a first page without any operation, from a replica that lags, makes no old failure new and hides no empty project', async (context) => {
     const old = { ...failedAtOnce, ageMs: 7 * 24 * 60 * minute };
     const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];
@@ -399,7 +431,7 @@ describe('several projects:', () => {
     const plans = [...oneEach(3, ended), { lengthMs: second, project: 0 }, later];
     const { result } = await waitFor(context, plans, all, { projects: 3 });
     expect(result.outputs['status']).toBe('failed');
-    const announced = /At least one project has no unfinished operation\. Reading the list again in 5s/g;
+    const announced = /At least one project has no unfinished operation to wait for\. Reading the list again in 5s/g;
     expect(result.log.match(announced)).toHaveLength(1);
   });
 
@@ -547,6 +579,13 @@ describe('several projects:', () => {
     const { result, times } = await waitFor(context, [], all, { projects: 3, before });
     expect(result.outputs['status']).toBe('finished');
     expect(times()[3]).toBeGreaterThanOrEqual(minute);
+  });
+
+  test('a project whose list always returns 429 does not hide that an operation of another has failed', async (context) => {
+    const failing = { project: 0, lengthMs: 12 * second, outcome: 'failed' };
+    const { result, took } = await waitFor(context, [failing], all, { projects: 2, before: failSecond(status(429)) });
+    expect(result.outputs['status']).toBe('failed');
+    expect(took).toBeLessThan(minute);
   });
 
   test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {

@@ -38,15 +38,17 @@ export class Idleness {
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
-  /** The start of the latest complete read, or of the wait, on the service's clock, in milliseconds since 1970. */
-  #lastReadMs = 0;
+  /** The start of the latest complete read. After the first read: the start of the wait. */
+  #overlapsFrom: number;
 
   constructor(
     private readonly projectId: string,
     private readonly target: AllOperations,
     private readonly pendingIds: ReadonlySet<string>,
     private readonly context: PollContext,
-  ) {}
+  ) {
+    this.#overlapsFrom = context.began;
+  }
 
   get isFirstRead(): boolean {
     return this.#completeFrom === never;
@@ -102,8 +104,8 @@ export class Idleness {
       nowMs: this.#serviceTimeAt(this.#now),
     };
     for (const operation of records) {
-      const hasAppeared = !this.isFirstRead && !this.#listedIds.has(operation.id);
-      const place = placeOf(operation, { ...scope, hasAppeared });
+      const seen = this.#listedIds.has(operation.id) ? 'again' : this.isFirstRead ? 'in the first read' : 'new';
+      const place = placeOf(operation, { ...scope, seen });
       this.#listedIds.add(operation.id);
       if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
       if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
@@ -123,7 +125,7 @@ export class Idleness {
     this.#read = isComplete ? undefined : { began, cursor, seenIds, showsPending };
     if (!isComplete) return false;
     if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
-    else this.#lastReadMs = this.#serviceTimeAt(began);
+    else this.#overlapsFrom = began;
     this.#completeFrom = began;
     if (!showsPending) this.#idleFrom = began;
     return true;
@@ -133,7 +135,6 @@ export class Idleness {
     const { pollsOnce, progress, maxFirstRead } = this.context;
     if (!pollsOnce) this.#provenFrom = this.#now + graceForUnlisted;
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
-    this.#lastReadMs = this.#beganMs;
     this.isCut = goesOn;
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
   }
@@ -141,7 +142,8 @@ export class Idleness {
   /** True if the records reach back far enough. Their order is not relied on. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
     const reachBackTo = (timeMs: number) => records.some((operation) => creationTime(operation) < timeMs);
-    if (!this.isFirstRead) return reachBackTo(this.#lastReadMs - overlap);
+    // The time is converted anew: the clock of one replica may be wrong.
+    if (!this.isFirstRead) return reachBackTo(this.#serviceTimeAt(this.#overlapsFrom) - overlap);
     const sinceMs = this.#sinceMs;
     return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(sinceMs));
   }

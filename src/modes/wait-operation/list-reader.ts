@@ -46,20 +46,25 @@ export class ListReader {
     const { api, failures } = this.context;
     const id = this.projectId;
     const idleness = this.idleness;
-    let isComplete = idleness === undefined;
     let pages = 0;
     let records = 0;
-    for await (const page of api.operations(id, policy, idleness?.startRead())) {
-      failures.recordSuccess(id, id);
-      this.#activeAt = this.#now;
-      for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
-      if (idleness !== undefined) isComplete = idleness.takePage(page, update);
-      pages++;
-      records += page.records.length;
-      const hasAll = unseen.size <= maxSingle || pages >= maxPages;
-      // The first read ends only when it is complete, because with `since` it may take more.
-      if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
-    }
+    let goesOn: boolean;
+    do {
+      const place = idleness?.startRead();
+      goesOn = place?.cursor !== undefined;
+      for await (const page of api.operations(id, policy, place)) {
+        failures.recordSuccess(id, id);
+        this.#activeAt = this.#now;
+        for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
+        const isComplete = idleness?.takePage(page, update) ?? true;
+        pages++;
+        records += page.records.length;
+        const hasAll = unseen.size <= maxSingle || pages >= maxPages;
+        // The first read ends only when it is complete, because with `since` it may take more.
+        if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
+      }
+      // A read that went on from the poll before has not shown the top of the list.
+    } while (goesOn && unseen.size > maxSingle);
   }
 
   get #now(): number {

@@ -73,7 +73,7 @@ export function waitMessages(
       };
     }
     case 'cancelled':
-      return { headline: `Cancelled; ${ended}` };
+      return { headline: operations.length === 0 ? 'Cancelled' : `Cancelled; ${ended}` };
     case 'error':
       return {
         headline: 'Could not determine the outcome',
@@ -111,13 +111,9 @@ function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext
   if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
   if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
   const grace = formatDuration(graceForUnlisted);
-  const rule = `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending`;
-  // With a longer timeout, there was time for that read.
   return [
-    rule,
-    timeout > 2 * graceForUnlisted
-      ? 'Raise timeout, or check why the service is slow'
-      : `Set timeout to more than ${grace}`,
+    `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending`,
+    'Raise timeout, or check why the service is slow',
   ];
 }
 

@@ -15,8 +15,8 @@ export interface Scope {
   /** With `since`: operations created from this time on count even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** True if the first complete read of the list is over, and no earlier page showed this operation. */
-  readonly hasAppeared: boolean;
+  /** `new`: no earlier page showed the operation, and the first complete read of the list is over. */
+  readonly seen: 'in the first read' | 'new' | 'again';
 }
 
 /**
@@ -41,12 +41,17 @@ export function placeOf(operation: Operation, scope: Scope): Place {
   return isRecentFailure ? 'failed-before' : 'history';
 }
 
-/** True for an operation that has ended, but counts, because it is new or because of `since`. */
-function isRecent(operation: Operation, { beganMs, sinceMs, hasAppeared }: Scope): boolean {
+/** Times on the service's clock are uncertain by this: a `Date` has whole seconds. In milliseconds. */
+const clockTolerance = 2_000;
+
+/** True for an operation that has ended, but counts, because of `since`, or because it ended during the wait. */
+function isRecent(operation: Operation, { beganMs, sinceMs, nowMs, seen }: Scope): boolean {
   const createdAt = fieldTime(operation, 'created_at');
   if (sinceMs !== undefined && (createdAt ?? sinceMs) >= sinceMs) return true;
-  if (!hasAppeared) return false;
   const endedAt = fieldTime(operation, 'updated_at');
+  if (seen === 'again') return false;
+  // The first read can come late, if the service did not respond before.
+  if (seen === 'in the first read') return (endedAt ?? 0) > beganMs + clockTolerance && (endedAt ?? 0) <= nowMs;
   if (createdAt === undefined && endedAt === undefined) return true;
   return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;
 }

@@ -89,8 +89,8 @@ export class PollFailures {
   }
 
   /**
-   * The policy of one request. A throttled request is retried until the deadline. Other failed requests are retried only
-   * until the first response for their project. After that, the next poll repeats them.
+   * The policy of one request. Until the first response for its project, a failed request is retried. After that, the next
+   * poll repeats the request. A throttled one is always left to the next poll, so it delays no other project for longer.
    */
   retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resend'> {
     if (kind === 'final' || kind === 'only') return { retry: noRetry };
@@ -98,13 +98,8 @@ export class PollFailures {
     return {
       resend: { afterMs: resendAfter, hold: () => this.pace.hold() },
       retry: (error, errorCount, beganAt) => {
-        if (error.isThrottled) {
-          checkRetryAfter(error, this.deadline);
-          // The contract does not count a throttled response as a failure.
-          failingSince = undefined;
-          return this.pace.slowDown(error);
-        }
-        if (this.hasResponded(projectId) || !error.transient) return undefined;
+        if (error.isThrottled) checkRetryAfter(error, this.deadline);
+        if (error.isThrottled || this.hasResponded(projectId) || !error.transient) return undefined;
         failingSince ??= beganAt;
         const failedFor = this.deadline.clock.now() - failingSince;
         const isEarly = failedFor < minPatience;
@@ -122,7 +117,9 @@ export class PollFailures {
   }
 
   noteRetryAfter(id: string, error: unknown): void {
-    if (error instanceof RequestError) this.#notBefore.set(id, this.deadline.clock.now() + cappedRetryAfter(error));
+    if (!(error instanceof RequestError)) return;
+    const pause = error.isThrottled ? this.pace.slowDown(error) : cappedRetryAfter(error);
+    this.#notBefore.set(id, this.deadline.clock.now() + pause);
   }
 
   /** Returns the error that ends the wait for the project, or undefined if the next poll repeats the request. */
@@ -141,7 +138,7 @@ export class PollFailures {
     if (kind === 'only' || error.isPermanent || error instanceof UnreadableList) return error;
     if (kind === 'final') return undefined;
     // An error that no retry can change, before the first response: the base URL is probably wrong.
-    if (!this.hasResponded(target.projectId)) return error;
+    if (!error.isThrottled && !this.hasResponded(target.projectId)) return error;
     this.noteRetryAfter(id, error);
     this.progress.requestFailed(error);
     return undefined;

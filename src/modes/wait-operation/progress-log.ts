@@ -59,7 +59,7 @@ export class ProgressLog {
     const project = this.settings.projectIds.length === 1 ? 'The project' : 'At least one project';
     const grace = formatDuration(graceForUnlisted);
     this.#write(
-      `${project} has no unfinished operation. Reading the list again in ${grace}, because it may lack a new operation at first.`,
+      `${project} has no unfinished operation to wait for. Reading the list again in ${grace}, because it may lack a new operation at first.`,
     );
   }
 

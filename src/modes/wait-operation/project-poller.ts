@@ -119,7 +119,7 @@ export class ProjectPoller {
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Single requests replace a list that fails, so the list of given ids is not retried. Only a throttled request is. */
+  /** Single requests replace a list that fails, so the list of given ids is not retried. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
     const usual = this.#requestPolicy(policy);
     if (this.idleness !== undefined) return usual;
@@ -131,11 +131,12 @@ export class ProjectPoller {
     return { ...policy, ...this.context.failures.retryPolicy(this.id, policy.kind) };
   }
 
-  /** True if single requests can replace the list. With a rejected API key, they would fail too. */
-  #isReplaceable(error: unknown, { deadline }: PollPolicy): error is RequestError | DeadlineExceeded {
+  /** True if single requests can replace the list. With a rejected API key, or right after a 429, they would fail too. */
+  #isReplaceable(error: unknown, { deadline, kind }: PollPolicy): error is RequestError | DeadlineExceeded {
     if (this.idleness !== undefined || error instanceof RetryAfterExceedsDeadline) return false;
     if (error instanceof DeadlineExceeded) return !deadline.isExpired;
-    return error instanceof RequestError && !error.isServiceStatus(401) && !error.isServiceStatus(403);
+    if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
+    return kind === 'final' || kind === 'only' || !error.isThrottled;
   }
 
   async #pollOperation(id: string, policy: PollPolicy): Promise<void> {

@@ -6,6 +6,8 @@ import { counts, endOf, graceForUnlisted, type Phase, phaseAt, phaseOf, readsOf,
 
 /** Dates of the service have whole seconds, and the step measures from its start. */
 const tolerance = 1_100;
+/** An operation that the first read shows as ended counts if it ended so long after the wait began. */
+const clockTolerance = 2_000;
 /** An operation that appears after the first read counts if it was created no earlier before the wait began. */
 const ageOfNew = 60_000;
 
@@ -73,8 +75,9 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
   const first = new Map(projectIds.flatMap((id) => seen(readsOf(main, id)[0]?.pages ?? [])));
   const isSince = (operation: Operation, margin: number) =>
     sinceMs > 0 && startOf(operation) >= startedAt - sinceMs + margin;
+  const endedDuring = (operation: Operation, margin: number) => endOf(operation).at >= startedAt + margin;
   const isNew = (operation: Operation, margin: number) =>
-    startOf(operation) >= startedAt - ageOfNew + margin || endOf(operation).at >= startedAt + margin;
+    startOf(operation) >= startedAt - ageOfNew + margin || endedDuring(operation, margin);
   // The `Date` of a response is as old as the response is late, so the service's clock may seem that much behind.
   const latest = main.sent.flatMap(({ at, endedAt, records }) => (records && endedAt ? [endedAt - at] : []));
   const early = tolerance + delayMs + Math.max(0, ...latest);
@@ -87,6 +90,7 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
     mayCount: (one) =>
       unfinished.has(one.id) ||
       isSince(one, -early) ||
+      endedDuring(one, clockTolerance - early) ||
       ((first.get(one.id) ?? 'pending') === 'pending' && isNew(one, -early)),
   };
 }

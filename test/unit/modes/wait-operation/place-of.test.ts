@@ -13,7 +13,8 @@ const created = (ms: number, ...updated: number[]): JsonObject => ({
   ...(updated[0] === undefined ? {} : { updated_at: at(updated[0]) }),
 });
 const since: Partial<Scope> = { sinceMs: began - 10 * minute };
-const later: Partial<Scope> = { hasAppeared: true, nowMs: began + 8 * minute };
+const late: Partial<Scope> = { nowMs: began + 3 * minute };
+const later: Partial<Scope> = { seen: 'new', nowMs: began + 8 * minute };
 
 test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: string]>([
   // Unfinished operations, whenever they were created.
@@ -30,6 +31,11 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['failed', created(-60 * minute, -4 * minute), {}, 'failed-before'],
   ['failed', { ...created(-1, -1), action: 'suspend_compute' }, {}, 'history'],
   ['failed', { ...created(-1, -1), branch_id: 'theirs' }, { filter: parseFilter('branch_id=ours', fields) }, 'history'],
+  // The same, after the service did not respond for some minutes.
+  ['failed', created(-60 * minute, 2_001), late, 'awaited'],
+  ['failed', created(-60 * minute, 2_000), { ...late, nowMs: began + 6 * minute }, 'history'],
+  ['failed', created(-60 * minute, 3 * minute + 1), late, 'failed-before'],
+  ['finished', created(-1, 2_001), { ...late, seen: 'again' }, 'history'],
   // With `since`.
   ['failed', created(-10 * minute, -9 * minute), since, 'awaited'],
   ['finished', created(-10 * minute), since, 'awaited'],
@@ -52,7 +58,7 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
     beganMs: began,
     sinceMs: undefined,
     nowMs: began,
-    hasAppeared: false,
+    seen: 'in the first read',
   };
   expect(placeOf({ id: 'id', status, record }, { ...all, ...scope })).toBe(place);
 });
