@@ -3,7 +3,7 @@ import { parseDateHeader, type RequestPolicy, type Resend, withRetries } from '.
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
-import { type Deadline, DeadlineExceeded, turnOfLoop } from '../time/deadline.js';
+import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import { type ListPlace, type Page, pageDecoder, pageSize, pages } from './paging.js';
@@ -14,8 +14,6 @@ import { type Access, type Call, type Connection, createRequest, type Log, sendR
 /** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
 const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
-/** After reading a body of this length, the step looks at its deadline and cancellation again. */
-const longBody = 2 ** 20;
 
 /** The contract promises a warning if the clocks differ by more. In milliseconds. */
 const maxClockSkew = 300_000;
@@ -24,8 +22,6 @@ export class ControlApi {
   readonly #connection: Connection;
   /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
   #clockSkew = 0;
-  /** When the latest response had been read, on the step's clock. */
-  respondedAt = Number.POSITIVE_INFINITY;
   readonly #warned = new Set<'pages' | 'clock'>();
 
   constructor(exchange: Exchange, access: Access, log: Log) {
@@ -123,10 +119,7 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
-    // Nothing can interrupt the parser.
-    if (response.body.length > longBody) await deadline.sleep(turnOfLoop);
-    if (deadline.isExpired) throw new DeadlineExceeded();
-    this.respondedAt = deadline.clock.now();
+    await deadline.check();
     return result;
   }
 }

@@ -5,7 +5,7 @@ import type { Log } from '../api/request.js';
 import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
 import type { KeyState } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
-import { Deadline, turnOfLoop } from '../time/deadline.js';
+import { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { WorkflowRuns } from './sweep-keys/run-state.js';
 
@@ -58,9 +58,8 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         const { api, deadline } = collaborators;
         const { clock, cancellation } = deadline;
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(clock) });
-        // Nothing can interrupt a long report.
         const end = mode.hasFinalPoll ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
-        if (report.succeeded && clock.now() - api.respondedAt > turnOfLoop) await end.sleep(turnOfLoop);
+        if (report.succeeded) await end.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },

@@ -6,6 +6,8 @@ export interface Clock {
   epochMs(): number;
   /** Calls `callback` once, when `now()` reaches `time`. The returned function cancels the call. */
   schedule(time: number, callback: () => void): () => void;
+  /** Resolves once the handlers have run of all signals that have arrived. Node runs them late after long work. */
+  turn(): Promise<void>;
 }
 
 /** Node fires a timer with a longer delay after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
@@ -26,4 +28,6 @@ export const systemClock: Clock = {
     arm();
     return () => clearTimeout(timer);
   },
+  // Signals are handled beside the sockets, so the second turn comes after all that had arrived before the first.
+  turn: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
 };

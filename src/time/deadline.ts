@@ -31,9 +31,6 @@ export class CancelledError extends Error {
   }
 }
 
-/** Milliseconds for the handlers of signals after long work. In the first turn, a timer due at once comes before them. */
-export const turnOfLoop = 20;
-
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
 export type OnCancel = (listener: () => void) => void;
 
@@ -84,6 +81,12 @@ export class Deadline {
       working.then(cleanUp, cleanUp);
       working.then(resolve, reject);
     });
+  }
+
+  /** Rejects if the deadline expired or the step was cancelled, also during work that nothing can interrupt. */
+  async check(): Promise<void> {
+    await this.clock.turn();
+    await this.race(() => Promise.resolve());
   }
 
   /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */

@@ -708,6 +708,15 @@ describe('several projects:', () => {
     expect(new Set(last.map((path) => path.split('/')[1])).size).toBe(100);
   });
 
+  test.for<[what: string, lengthMs: number, timeout: string]>([
+    ['that are idle, and a timeout of 6 s', 0, '6s'],
+    ['whose operations end just before the timeout', 14.9 * second, '15s'],
+  ])('a wait for 100 projects %s succeeds if the service responds fast', async ([, lengthMs, timeout], context) => {
+    const inputs = { ...all, timeout };
+    const { result } = await waitFor(context, oneEach(100, { lengthMs }), inputs, { projects: 100 });
+    expect(result.outputs['status']).toBe('finished');
+  });
+
   test('the step reads each of 100 projects once a poll, at most 12 at a time', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, 'poll-interval': '5s' };

@@ -596,6 +596,15 @@ describe('the deadline:', () => {
     expect(result.outputs).toMatchObject({ status: 'finished', count: String(count) });
   });
 
+  test('the final poll reaches each of 100 given ids whose list fails, and whose responses take 150 ms', async (context) => {
+    const faults = [
+      { endpoint: 'list-operations', fault: status(500) },
+      { fault: { kind: 'delay', ms: 150 } },
+    ] as const;
+    const { result } = await waitFor(context, many(100, { lengthMs: 14.2 * second }), { timeout: '15s' }, { faults });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
+  });
+
   test('the final poll ignores the pause after a 429', async (context) => {
     const inputs = { timeout: '30s', 'poll-interval': '5s' };
     const faults = [{ nth: 6, fault: status(429) }];

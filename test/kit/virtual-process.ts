@@ -83,6 +83,7 @@ export class VirtualProcess {
         // As Date.now(), without fractions.
         epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
         schedule: (time, call) => clock.schedule(notBefore(time, startedAt), () => this.#guard(call)),
+        turn: () => clock.turn(),
       },
       exchange: async (request, onCancel) => {
         const never = new Promise<never>(() => undefined);

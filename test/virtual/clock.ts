@@ -34,6 +34,8 @@ export class VirtualClock implements Clock {
     return this.#epoch + this.#now;
   }
 
+  async turn(): Promise<void> {}
+
   schedule(time: number, call: () => void): () => void {
     // An infinite time never comes.
     if (time === Number.POSITIVE_INFINITY) return () => undefined;

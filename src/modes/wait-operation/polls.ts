@@ -8,12 +8,14 @@ import type { ProjectPoller } from './project-poller.js';
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const hangsAfter = 500;
 
-/** Sends the requests of one poll after the other. */
+/** Sends the requests of one poll after the other, and measures how long they take. */
 export class Polls {
   /** The number of responses and failures. */
   changes = 0;
   openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
+  readonly #answered = { requests: 0, totalMs: 0 };
+  #requestsOfFirstPoll: number | undefined;
   #regularPollAt = 0;
 
   constructor(
@@ -25,6 +27,7 @@ export class Polls {
   /** Polls, and then pauses until the next poll is due. */
   async pollAndPause(): Promise<void> {
     await this.#poll(this.#isTimeForRegular ? 'regular' : 'early');
+    this.#requestsOfFirstPoll ??= this.#answered.requests;
     this.pace.recordPoll();
     if (this.#isTimeForRegular) this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
     await this.deadline.sleepUntil(this.#nextPollAt);
@@ -35,12 +38,23 @@ export class Polls {
     await deadline.race(() => this.start(kind, deadline));
   }
 
+  /** How long a poll that reads everything takes, in milliseconds. `least`: it sends so many requests, or more. */
+  usualLength(least: number): number {
+    const { requests, totalMs } = this.#answered;
+    const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);
+    return requests === 0 ? 0 : groups * (totalMs / requests);
+  }
+
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
     const isPaced = kind === 'regular' || kind === 'early';
     const queue = <T>(attempt: () => Promise<T>) =>
       this.#queue(async () => {
         if (isPaced) await this.pace.hold();
-        return attempt();
+        const began = this.#now;
+        const result = await attempt();
+        this.#answered.requests++;
+        this.#answered.totalMs += this.#now - began;
+        return result;
       });
     const started = Promise.all(this.projects.flatMap((project) => project.poll({ kind, deadline, queue })));
     this.openRequests = Promise.all([this.openRequests, started]);

@@ -13,8 +13,11 @@ import { createWaitResult, settledEnd, type WaitEnd, type WaitResult } from './w
 
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
-/** The final poll of many projects begins this much earlier for each further group of parallel requests. In milliseconds. */
+/** The final poll of many requests may begin before the deadline: by at most this for each further group. In milliseconds. */
 const leadPerGroup = 300;
+const maxLead = 2_400;
+/** Responses can take longer than before. */
+const leadMargin = 1.25;
 
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
@@ -34,6 +37,8 @@ class Waiter {
   /** The deadline of all polls but the final one. */
   readonly #deadline: Deadline;
   readonly #began: number;
+  /** The final poll can send so many requests, and more if lists have several pages. */
+  readonly #leastRequests: number;
   readonly #progress: ProgressLog;
   readonly #failures: PollFailures;
   readonly #projects: readonly ProjectPoller[];
@@ -53,8 +58,10 @@ class Waiter {
   ) {
     const { api, deadline, log, random } = collaborators;
     const { projectIds, target, pollInterval, pollsOnce } = settings;
-    const groups = Math.ceil(projectIds.length / maxConcurrentRequests);
-    const lead = Math.min((groups - 1) * leadPerGroup, deadline.expiresAt / 2);
+    // The list of given ids can fail.
+    this.#leastRequests = 'ids' in target ? target.ids.length : projectIds.length;
+    const groups = Math.ceil(this.#leastRequests / maxConcurrentRequests);
+    const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, deadline.expiresAt / 2);
     this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#cancellation);
     this.#began = deadline.clock.now();
     this.#isLastPoll = pollsOnce;
@@ -118,13 +125,16 @@ class Waiter {
 
   /** Polls once more at the deadline, because an operation may have just finished. */
   async #pollFinally(): Promise<void> {
+    const { clock, expiresAt } = this.collaborators.deadline;
+    const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
     // Open requests end no later than the deadline of the other polls, so they do not delay this one.
     await this.#polls.openRequests;
+    const length = leadMargin * this.#polls.usualLength(this.#leastRequests);
+    await deadline.sleepUntil(Math.min(expiresAt, deadline.expiresAt - length));
     this.#failures.clearRetryAfter();
     this.#expireOldReads();
     this.#isLastPoll = true;
-    const { clock, expiresAt } = this.collaborators.deadline;
-    await this.#polls.pollOnce('final', new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation));
+    await this.#polls.pollOnce('final', deadline);
   }
 
   get #endNow(): WaitEnd {

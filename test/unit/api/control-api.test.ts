@@ -25,7 +25,7 @@ test('a request without a response is sent once more on a new connection', async
 test('a response does not count if the work on it ended after the deadline', async () => {
   let now = 0;
   // While the work holds the event loop, no timer fires.
-  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const exchange: Exchange = async () => {
     now = 2_000;
     return { status: 200, headers: {}, body: '[]' };

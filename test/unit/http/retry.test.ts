@@ -14,7 +14,7 @@ test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are t
 
 test('if the deadline passes before a 429 without Retry-After is parsed, the error is DeadlineExceeded', async () => {
   let now = 0;
-  const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+  const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const attempt = async () => {
     // No timer can interrupt a parser.
     now = 1_001;
@@ -26,7 +26,7 @@ test('if the deadline passes before a 429 without Retry-After is parsed, the err
 });
 
 test('an error other than a RequestError is thrown without a retry', async () => {
-  const clock: Clock = { now: () => 0, epochMs: () => 0, schedule: () => () => undefined };
+  const clock: Clock = { now: () => 0, epochMs: () => 0, schedule: () => () => undefined, turn: async () => {} };
   const defect = new TypeError('a defect');
   let attempts = 0;
   const attempt = () => Promise.reject(attempts++ === 0 ? defect : new Error('retried'));

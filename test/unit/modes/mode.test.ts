@@ -34,7 +34,7 @@ test('the compiler rejects a mode whose settings, run and report do not fit toge
 
 test('a cancel during the work on a report ends the step as cancelled', async () => {
   let now = 0;
-  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined };
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const cancellation = new Cancellation();
   const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
   const api = new ControlApi(async () => ({ status: 200, headers: {}, body: '[]' }), access, silent);
