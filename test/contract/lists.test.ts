@@ -442,7 +442,10 @@ describe('`list-operations`', () => {
       for (const ahead of since === '' ? [0] : [-120, 120]) {
         const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
         const ids = past(stage, 260);
-        const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit, since });
+        // Windows has less room for the records in an output, and a warning of that.
+        const env = { RUNNER_OS: 'Linux' };
+        const inputs = { 'project-id': stage.projectId, limit, since };
+        const result = await stage.runMode('list-operations', inputs, { env });
         expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
         expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
         expect(stage.paths()).toHaveLength(requests);

@@ -97,7 +97,8 @@ test('a response-file that is missing, a folder or too large is rejected', async
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
-  const missing = /does not exist \(looked for \/\S+\/workspace\/none\);.*container:.*differ.*GITHUB_WORKSPACE/;
+  const missing =
+    /does not exist \(looked for (\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none\);.*container:.*differ.*GITHUB_WORKSPACE/;
   const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],

@@ -36,7 +36,7 @@ async function seen(context: TestContext, play: Play, options: StageOptions): Pr
       .replaceAll(/\\"(created|updated)_at\\":\\"[^"]+"/g, 'TIME')
       .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d(:|%3A)\d\d\1\d\d[^\s"<\\]*/g, 'TIME')
       .replaceAll(/[\w-]*-run\d+-1-\w+-\w+/g, 'KEY_NAME')
-      .replaceAll(/[^"\s]*\/temp\/ctl-[\w-]+\.json/g, 'RESULT_FILE')
+      .replaceAll(/[^"\s]*[\\/]temp[\\/]+ctl-[\w-]+\.json/g, 'RESULT_FILE')
       .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
       .replaceAll(/(?<="duration-ms":")\d+/g, 'NUMBER')
       .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),

@@ -119,7 +119,7 @@ export async function setStage(
   const job = oneJob ? new Job() : undefined;
   onTestFinished(() => job?.dispose());
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const projectId = service.projectIds[0] ?? '';
   const end = (handle: StepHandle): StepHandle => {
     onTestFinished(async () => {

@@ -1,6 +1,7 @@
 import { expect, type TestContext, test } from 'vitest';
 import { type GitHubOptions, startGitHub } from '../../control-plane/github/index.js';
 import { repositoryFingerprint } from '../../src/keys/key-name.js';
+import { needs } from '../kit/host.js';
 import { loginRequired, type ProxyBehaviour, startProxy } from '../kit/peers.js';
 import { shortPauses } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
@@ -39,6 +40,7 @@ test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits altho
 });
 
 test.concurrent('SIGINT ends a sweep as cancelled while GitHub does not respond', async (context) => {
+  needs(context, 'signals');
   const { github, addKey, deletes, start } = await setProcess(context);
   github.faults.add({ fault: { kind: 'hang-before-headers' } });
   addKey('11', { ageMs: 300 * day });

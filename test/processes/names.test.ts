@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { isWindows, needs } from '../kit/host.js';
 import { expectNotRevoked } from '../kit/post-results.js';
 import { preload } from '../kit/preload.js';
 import { hiddenUrl, setSecureStage } from '../kit/secure-stage.js';
@@ -14,6 +15,7 @@ const shortSearch = 'options timeout:2 attempts:1\n';
 const namespaces = ['--user', '--map-root-user', '--mount', '--net'];
 
 beforeAll(() => {
+  if (isWindows) return;
   try {
     execFileSync('unshare', [...namespaces, 'true'], { stdio: 'ignore' });
   } catch (cause) {
@@ -37,6 +39,7 @@ function silentNames(folder: string, search = slowSearch, ...fixtures: readonly 
 }
 
 test.concurrent('the deadline ends a step while the name server does not respond', async (context) => {
+  needs(context, 'namespaces');
   const { folder, run } = await setProcess(context);
 
   const result = await run({ ...anyId, 'base-url': hiddenUrl, timeout: '2s' }, silentNames(folder));
@@ -47,6 +50,7 @@ test.concurrent('the deadline ends a step while the name server does not respond
 });
 
 test.concurrent('a successful step exits with 0 although a name lookup is pending', async (context) => {
+  needs(context, 'namespaces');
   const { folder, run } = await setProcess(context);
 
   const result = await run({ 'operation-id': '[]' }, silentNames(folder, shortSearch, 'pending-lookup'));
@@ -56,6 +60,7 @@ test.concurrent('a successful step exits with 0 although a name lookup is pendin
 });
 
 test.concurrent('while the name server does not respond, post ends in time and warns about the key', async (context) => {
+  needs(context, 'namespaces');
   const stage = await setSecureStage(context);
   const main = await stage.runMode('create-key');
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { startGitHub } from '../../control-plane/github/index.js';
 import { preload } from '../kit/preload.js';
@@ -235,7 +236,7 @@ async function setTranscriptStage(context: TestContext) {
         [baseUrl]: '<base-url>',
         [minted]: '<minted key>',
         ...Object.fromEntries(maskedForms(minted).map((form, n) => [form, encodings[n] ?? ''])),
-        ...Object.fromEntries(steps.map(({ job }) => [job.temp, '<temp>'])),
+        ...Object.fromEntries(steps.map(({ job }) => [join(job.temp, '/'), '<temp>/'])),
       };
       const received = { [baseUrl]: requests, [github.url]: github.requests };
       return (strings: TemplateStringsArray, ...values: string[]) => {

@@ -122,8 +122,10 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   }
   Object.assign(job.env, env);
 
-  const summary = readCommandFile(files.summary);
-  const size = Buffer.byteLength(summary);
+  const written = readCommandFile(files.summary);
+  // The toolkit ends its lines with CRLF on Windows. A page shows LF.
+  const summary = process.platform === 'win32' ? written.replaceAll('\r\n', '\n') : written;
+  const size = Buffer.byteLength(written);
   const summaryDropped = size > SUMMARY_LIMIT;
   if (summaryDropped) {
     const sizes = `supports content up to a size of 1024k, got ${Math.floor(size / 1024)}k`;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { proxyPasswords, proxyProblem } from '../../../src/http/proxy.js';
+import { needs } from '../../kit/host.js';
 
 beforeEach(() => {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'])
@@ -55,7 +56,8 @@ test('on Windows, where names ignore case, the message spells the variable as th
   }
 });
 
-test('elsewhere, a variable in mixed case is not used, and not named', () => {
+test('elsewhere, a variable in mixed case is not used, and not named', (context) => {
+  needs(context, 'case');
   vi.stubEnv('Https_Proxy', 'proxy.test');
   expect(proxyProblem(url)).toBe(undefined);
   vi.stubEnv('HTTPS_PROXY', 'proxy.test');

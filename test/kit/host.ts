@@ -1,0 +1,18 @@
+import type { TestContext } from 'vitest';
+
+export const isWindows = process.platform === 'win32';
+
+/** Why a test cannot run on Windows. There is no other list. */
+const reasons = {
+  signals: 'Windows sends no signals between processes. `npm run test:windows` presses Ctrl+C.',
+  shell: 'Windows has neither `ulimit` nor /dev/full.',
+  case: 'Windows ignores the case of names of variables.',
+  namespaces: 'Only Linux has network namespaces.',
+  recording:
+    'Recorded on Linux. On Windows, the runner ends lines at CRLF, and Node lets signals and long variables differ.',
+};
+
+/** Skips a test on Windows, and shows why. */
+export function needs({ skip }: Pick<TestContext, 'skip'>, what: keyof typeof reasons): void {
+  skip(isWindows, reasons[what]);
+}
