@@ -9,7 +9,7 @@ const reasons = {
   case: 'Windows ignores the case of names of variables.',
   namespaces: 'Only Linux has network namespaces.',
   recording:
-    'Recorded on Linux. On Windows, the runner ends lines at CRLF, and Node lets signals and long variables differ.',
+    'Recorded on Linux. On Windows, CRLF ends a line of a command file, and signals and long variables differ.',
 };
 
 /** Skips a test on Windows, and shows why. */

@@ -29,6 +29,8 @@ import { FakeWorkflowRuns } from './workflow-runs.js';
 export interface StageOptions extends ServedControlPlaneOptions {
   /** The built bundle runs as a process, and talks to a server on the loopback interface. Default: in virtual time. */
   readonly overSockets?: boolean;
+  /** Over sockets: starts the processes of steps. Default: as Node does. */
+  readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
   /** Virtual: how long a request or a response travels. */
   readonly trip?: NetworkOptions['trip'];
   readonly clockAheadMs?: number;
@@ -78,7 +80,7 @@ export async function setStage(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   options: StageOptions = {},
 ): Promise<Stage> {
-  const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, ...rest } = options;
+  const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, startProcess, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -96,7 +98,7 @@ export async function setStage(
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const service = virtual === undefined ? await startControlPlane(serviceOptions) : withAddress(virtual);
   let spawned = 0;
-  const spawn: StepOptions['spawn'] =
+  const startVirtual: StepOptions['spawn'] =
     virtual &&
     ((child, part) => {
       const connection = virtualNetwork(virtual.exchanges, clock, trip === undefined ? {} : { trip });
@@ -132,7 +134,7 @@ export async function setStage(
   const common: StepOptions = {
     limitMs: overSockets ? 35_000 : 30_000,
     node: process.env['NODE_OF_BUNDLE'],
-    spawn,
+    spawn: startVirtual ?? startProcess,
     now: virtual && (() => clock.now()),
     job,
   };

@@ -1,0 +1,36 @@
+import type { Stage } from './stage.js';
+
+type Play = (stage: Stage) => ReturnType<Stage['run']>;
+
+/** Runs of all modes. Each plays one step, or a step and its post step. */
+export const plays: Readonly<Record<string, Play>> = {
+  'a wait that succeeds': ({ service, run }) =>
+    run({ 'operation-id': service.plane.startOperation({ lengthMs: 0 }).id }),
+  'a wait for an operation that failed': ({ service, run }) =>
+    run({ 'operation-id': service.plane.startOperation({ lengthMs: 0, outcome: 'failed' }).id }),
+  'a wait with bad inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
+  'a list of operations': ({ runMode, projectId }) => runMode('list-operations', { 'project-id': projectId }),
+  'a list of projects': ({ runMode }) => runMode('list-projects'),
+  'a list of keys': ({ runMode }) => runMode('list-keys'),
+  'a sweep that finds no key of a run': ({ runMode }) => runMode('sweep-keys'),
+  'a list with a rejected key': ({ runMode }) => runMode('list-keys', { 'api-key': 'a-key-of-nobody' }),
+  'a revocation of an unknown key': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
+  'a new key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
+};
+
+/** What a play shows, without what differs in each run: times, paths, random names, and the address of the service. */
+export async function seenOf(stage: Stage, play: Play): Promise<unknown> {
+  const { conclusion, exitCode, log, outputs, summary, masks } = await play(stage);
+  const requests = stage.service.requests.map(({ method, path, status, keyId }) => [method, path, status, keyId]);
+  return JSON.parse(
+    JSON.stringify({ conclusion, exitCode, log, outputs, summary, masks, requests })
+      .replaceAll(stage.service.baseUrl, 'BASE_URL')
+      .replaceAll(/\\"(created|updated)_at\\":\\"[^"]+"/g, 'TIME')
+      .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d(:|%3A)\d\d\1\d\d[^\s"<\\]*/g, 'TIME')
+      .replaceAll(/[\w-]*-run\d+-1-\w+-\w+/g, 'KEY_NAME')
+      .replaceAll(/[^"\s]*[\\/]temp[\\/]+ctl-[\w-]+\.json/g, 'RESULT_FILE')
+      .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
+      .replaceAll(/(?<="duration-ms":")\d+/g, 'NUMBER')
+      .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
+  );
+}
