@@ -21,8 +21,8 @@ export default defineConfig({
   test: {
     ...shared,
     include: ['test/**/*.test.ts'],
-    // These have commands of their own, `npm run test:nodes`, `npm run test:official` and `npm run e2e`.
-    exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/official/**', 'test/e2e/**'],
+    // These have commands of their own, `npm run test:nodes`, `npm run test:windows`, `npm run test:official` and `npm run e2e`.
+    exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/windows/**', 'test/official/**', 'test/e2e/**'],
     server: { deps: { inline: [validator] } },
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },

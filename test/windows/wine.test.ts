@@ -1,0 +1,58 @@
+import { Buffer } from 'node:buffer';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, type TestContext, test } from 'vitest';
+import { plays, seenOf } from '../kit/plays.js';
+import { reach } from '../kit/reach.js';
+import { setStage } from '../kit/stage.js';
+import { Job } from '../runner/job.js';
+import { hasWine, prepareWine, startInWine, windowsPath } from './wine.js';
+
+beforeAll(() => hasWine && prepareWine(), 120_000);
+
+function setWindows(context: TestContext) {
+  context.skip(!hasWine, 'wine is not installed: apt-get install --no-install-recommends wine64 wine');
+  return setStage(context, { overSockets: true, startProcess: startInWine });
+}
+
+test.concurrent.for(Object.entries(plays))(
+  'on Windows, %s has the same log, outputs and requests as on Linux',
+  async ([, play], context) => {
+    const onWindows = await seenOf(await setWindows(context), play);
+    expect(onWindows).toEqual(await seenOf(await setStage(context, { overSockets: true }), play));
+  },
+);
+
+const long = Array(6).fill('d'.repeat(60)).join('\\');
+const name = 'response.json';
+test.concurrent.for<[what: string, file: string, encode?: (text: string) => string | Buffer]>([
+  ['with backslashes in its path', `out\\deep\\${name}`],
+  ['with spaces in its path', `out put\\my ${name}`],
+  [`with a path of more than ${long.length} characters`, `${long}\\${name}`],
+  ['with a byte order mark', name, (text) => `\uFEFF${text}`],
+  ['in UTF-16, as Windows PowerShell writes it', name, (text) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+])('on Windows, a response-file %s is read from a relative and an absolute path', async ([, file, encode], context) => {
+  const stage = await setWindows(context);
+  const { id } = stage.operation({ lengthMs: 0 });
+  const job = new Job();
+  const path = join(job.workspace, file.replaceAll('\\', '/'));
+  mkdirSync(dirname(path), { recursive: true });
+  const text = `{\r\n  "operations": [{ "id": "${id}" }]\r\n}\r\n`;
+  writeFileSync(path, encode?.(text) ?? text);
+  for (const written of [file, windowsPath(path)]) {
+    const { outputs } = await stage.run({ 'response-file': written }, { job });
+    const resultFile = expect.stringMatching(/^Z:\\.*\\ctl-wait-operation-/);
+    expect(outputs).toMatchObject({ status: 'finished', 'operation-id': id, 'result-file': resultFile });
+  }
+});
+
+test.concurrent('on Windows, Ctrl+C ends a step as cancelled', async (context) => {
+  const { service, operation, start } = await setWindows(context);
+  const step = start({ 'operation-id': operation({ lengthMs: Number.POSITIVE_INFINITY }).id, 'poll-interval': '1h' });
+  await reach(step, service.ended());
+
+  const { conclusion, exitCode, outputs, summary } = await step.cancel();
+
+  expect([conclusion, exitCode, outputs['status']]).toEqual(['cancelled', 1, 'cancelled']);
+  expect(summary).toMatch(/^### 🚫/);
+});
