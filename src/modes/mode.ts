@@ -34,11 +34,13 @@ export interface ReportFacts {
   readonly nowMs: number;
 }
 
+export type Report<Result, Settings = unknown> = (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
+
 export interface Mode<Settings, Result> {
   /** Throws if an input is invalid. */
   readonly readSettings: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
-  readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
+  readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
   /** True if `timeout: 0` is valid. */

@@ -1,14 +1,10 @@
 import { failureReport } from '../../action/failure-report.js';
 import { textHtml } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
-import type { ReportFacts } from '../mode.js';
+import type { Report } from '../mode.js';
 import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
 
-export function createKeyReport(
-  result: CreateKeyResult,
-  { revokeInPost, exportTo }: CreateKeySettings,
-  { timeout }: ReportFacts,
-): StepReport {
+export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (result, settings, { timeout }) => {
+  const { revokeInPost, exportTo } = settings;
   const { name, minted, ambiguousCreates } = result;
   const outputs = [
     { name: 'key', value: minted?.secret ?? '', isSecret: true },
@@ -34,4 +30,4 @@ export function createKeyReport(
     outputs,
     variable: exportTo === undefined ? undefined : { name: exportTo, value: secret },
   };
-}
+};

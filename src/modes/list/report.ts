@@ -1,6 +1,6 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { maxRecordsBytes } from '../../action/publish.js';
-import type { Output, StepReport } from '../../action/step-report.js';
+import type { Output } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
 import { displayText, displayTime, fieldText } from '../../api/record-fields.js';
 import type { ApiRecord, Operation } from '../../api/records.js';
@@ -10,32 +10,28 @@ import { printJson } from '../../text/json.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { keyRow } from '../keys-report.js';
-import type { ReportFacts } from '../mode.js';
-import type { ListProjectsSettings, ListResult, ListSettings, Noun } from './list.js';
+import type { Report } from '../mode.js';
+import type { ListProjectsSettings, ListResult, Noun } from './list.js';
 import { splitIntoBatches } from './shards.js';
 
-export function listKeysReport(result: ListResult<Key>): StepReport {
+export const listKeysReport: Report<ListResult<Key>> = (result) => {
   const details = truncatedTable(['Key', 'Name', 'Created', 'Last used'], result.records, (key) => {
     const { id, name, created, lastUsed } = keyRow(key);
     return [id, name, created, lastUsed].map(codeHtml);
   });
   return { ...commonReport('key', result), details };
-}
+};
 
-export function listOperationsReport(
-  result: ListResult<Operation>,
-  _: ListSettings,
-  { nowMs }: ReportFacts,
-): StepReport {
+export const listOperationsReport: Report<ListResult<Operation>> = (result, _, { nowMs }) => {
   const { records } = result;
   const newest = records[0]?.id ?? '';
   return {
     ...commonReport('operation', result, { operation_id: newest }, { name: 'operation-id', value: newest }),
     details: operationTable(records, (one) => operationTexts(one, nowMs)),
   };
-}
+};
 
-export function listProjectsReport(result: ListResult, { maxBatches }: ListProjectsSettings): StepReport {
+export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (result, { maxBatches }) => {
   const { records } = result;
   const ids = records.map(({ id }) => id);
   const batches = splitIntoBatches(ids, maxBatches);
@@ -48,7 +44,7 @@ export function listProjectsReport(result: ListResult, { maxBatches }: ListProje
     ...commonReport('project', result, { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
     details: tallyLine(records, 'region', 'region_id') + tallyLine(records, 'version', 'pg_version') + table,
   };
-}
+};
 
 const advice = {
   ok: undefined,

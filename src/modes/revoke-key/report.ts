@@ -1,19 +1,14 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
 import type { RevocationResult } from '../../keys/revocation.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { groupByOutcome, revocationFailure, revocationOutputs } from '../keys-report.js';
-import type { ReportFacts } from '../mode.js';
+import type { Report } from '../mode.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 
-export function revokeKeyReport(
-  results: readonly RevocationResult[],
-  settings: RevokeKeySettings,
-  { timeout }: ReportFacts,
-): StepReport {
+export const revokeKeyReport: Report<readonly RevocationResult[], RevokeKeySettings> = (results, settings, facts) => {
   const { revoked, gone, failed } = groupByOutcome(results);
-  const failure = revocationFailure(results, timeout);
+  const failure = revocationFailure(results, facts.timeout);
   const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
   const counts = [`${revoked.length} revoked`, `${gone.length} ${notFound}`, `${failed.length} not revoked`];
   const shares = counts.filter((count) => !count.startsWith('0 ')).join(', ');
@@ -36,7 +31,7 @@ export function revokeKeyReport(
     ],
     details: truncatedTable(['Result', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
   };
-}
+};
 
 /** A 404 for an id, and a list without it, do not tell which of the two. */
 const notFound = 'revoked before, or never existed';

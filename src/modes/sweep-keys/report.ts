@@ -1,15 +1,10 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { StepReport } from '../../action/step-report.js';
 import { printJson } from '../../text/json.js';
 import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../keys-report.js';
-import type { ReportFacts } from '../mode.js';
+import type { Report } from '../mode.js';
 import type { SweepDecision, SweepKeysSettings, SweepResult } from './sweep-keys.js';
 
-export function sweepKeysReport(
-  result: SweepResult,
-  { dryRun }: SweepKeysSettings,
-  { timeout }: ReportFacts,
-): StepReport {
+export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, { dryRun }, { timeout }) => {
   const { decisions, revocations, failures, others } = result;
   const failure = revocationFailure(revocations, timeout);
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
@@ -50,7 +45,7 @@ export function sweepKeysReport(
     ],
     details: `${decisionTable(decisions, byOutcome, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
-}
+};
 
 function incompleteWarning(missing: string): string {
   return `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
