@@ -4,7 +4,7 @@ import type { Resend } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
-import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 
 /** The API client and the modes write their log lines here. */
@@ -60,16 +60,7 @@ export async function sendRequest(
   const logOutcome = (outcome: string) =>
     log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
 
-  /** Returns undefined if no response arrives within `ms` milliseconds. */
-  const send = async (sent: HttpRequest, ms: number): Promise<HttpResponse | undefined> => {
-    const requestDeadline = deadline.within(ms);
-    try {
-      return await requestDeadline.race((onCancel) => exchange(sent, onCancel));
-    } catch (error) {
-      if (!(error instanceof DeadlineExceeded) || requestDeadline.expiresAt >= deadline.expiresAt) throw error;
-      return undefined;
-    }
-  };
+  const send = (sent: HttpRequest, ms: number) => deadline.raceFor(ms, (onCancel) => exchange(sent, onCancel));
   let response: HttpResponse | undefined;
   try {
     const isSentTwice = resend !== undefined && resend.afterMs < access.requestTimeout;

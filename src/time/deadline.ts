@@ -52,12 +52,7 @@ export class Deadline {
 
   /** Returns a deadline that expires after `ms` milliseconds, but never later than the current deadline. */
   within(ms: number): Deadline {
-    return this.until(this.clock.now() + ms);
-  }
-
-  /** Like `within`, but with a time on the step's clock. */
-  until(time: number): Deadline {
-    return new Deadline(this.clock, Math.min(this.expiresAt, time), this.cancellation);
+    return new Deadline(this.clock, Math.min(this.expiresAt, this.clock.now() + ms), this.cancellation);
   }
 
   /** Rejects at expiry or cancellation, without waiting for the work to stop, so no socket or proxy can delay the step. */
@@ -87,6 +82,17 @@ export class Deadline {
   async check(): Promise<void> {
     await this.clock.turn();
     await this.race(() => Promise.resolve());
+  }
+
+  /** Like `race`, but after `ms` milliseconds it resolves to undefined, unless this deadline comes first. */
+  async raceFor<T>(ms: number, work: (onCancel: OnCancel) => Promise<T>): Promise<T | undefined> {
+    const shorter = this.within(ms);
+    try {
+      return await shorter.race(work);
+    } catch (error) {
+      if (error instanceof DeadlineExceeded && shorter.expiresAt < this.expiresAt) return undefined;
+      throw error;
+    }
   }
 
   /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */

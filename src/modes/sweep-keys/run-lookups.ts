@@ -98,14 +98,10 @@ export class RunLookups {
 
   async #request(id: string): Promise<RunState> {
     const { deadline } = this.#policy;
-    try {
-      const requestDeadline = deadline.within(this.requestTimeout);
-      const outcome = await requestDeadline.race((onCancel) => this.runs.find(id, onCancel));
-      if ('run' in outcome) return outcome.run;
-      throw new RequestError(outcome.failure.message, outcome.failure);
-    } catch (error) {
-      if (!(error instanceof DeadlineExceeded) || deadline.isExpired) throw error;
+    const outcome = await deadline.raceFor(this.requestTimeout, (onCancel) => this.runs.find(id, onCancel));
+    if (outcome === undefined)
       throw new RequestError('GitHub did not respond within request-timeout', { transient: true });
-    }
+    if ('run' in outcome) return outcome.run;
+    throw new RequestError(outcome.failure.message, outcome.failure);
   }
 }
