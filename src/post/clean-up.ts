@@ -3,7 +3,7 @@ import type { Log } from '../api/request.js';
 import { UserError } from '../http/errors.js';
 import type { PostState } from '../keys/post-state.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
-import { type CreatedKey, KeyRegister } from './key-register.js';
+import { KeyRegister } from './key-register.js';
 import { revokeMinted } from './revoke-minted.js';
 import { type PhaseFailure, Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation, youngAge } from './schedule.js';
@@ -16,15 +16,7 @@ interface Clients {
   readonly parent: ControlApi | undefined;
 }
 
-export interface CleanUpResult {
-  readonly revoked: readonly CreatedKey[];
-  /** Ids of keys that may still be valid. */
-  readonly unconfirmed: readonly string[];
-  /** True if a key with an unknown id may still be valid. */
-  readonly mayHaveStrayKey: boolean;
-  /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */
-  readonly failure: Error | undefined;
-}
+export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
 /**
  * Revokes the keys that the main step created, in three phases. After an ambiguous create, the minted key searches for stray
@@ -34,7 +26,7 @@ export async function cleanUp(
   { name, ambiguousCreates, revoke, since }: Pick<PostState, 'name' | 'ambiguousCreates' | 'revoke' | 'since'>,
   { minted, parent }: Clients,
   { deadline, log, random }: { readonly deadline: Deadline; readonly log: Log; readonly random: () => number },
-): Promise<CleanUpResult> {
+) {
   const mayHaveStrayKey = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log);
@@ -70,8 +62,11 @@ export async function cleanUp(
   const failure = isLate ? new DeadlineExceeded(reason) : reason;
   return {
     revoked: register.gone,
+    /** Ids of keys that may still be valid. */
     unconfirmed,
+    /** True if a key with an unknown id may still be valid. */
     mayHaveStrayKey: isStrayLeft,
+    /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */
     failure: unconfirmed.length > 0 || isStrayLeft ? failure : undefined,
   };
 }
