@@ -49,9 +49,8 @@ export class PostStep implements Work {
     // Signals are ignored: a job that ends seconds later is better than a key that stays valid.
   }
 
-  async #publish(report: StepReport, { toolkit, secrets, environment }: World): Promise<boolean> {
-    const wantsSummary = this.#state?.summary ?? true;
-    await publishLogAndSummary(report, { toolkit, secrets, environment, mode: 'create-key', wantsSummary });
+  async #publish(report: StepReport, world: World): Promise<boolean> {
+    await publishLogAndSummary(report, { ...world, mode: 'create-key', wantsSummary: this.#state?.summary ?? true });
     return report.succeeded;
   }
 }

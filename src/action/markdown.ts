@@ -10,7 +10,7 @@ export function codeHtml(text: string): string {
  * letters, or a short number with its unit. Quotes become code, too.
  */
 export function textHtml(text: string): string {
-  const lines = text
+  return text
     .split(/\r\n|\r|\n/)
     .map((line) =>
       line
@@ -18,8 +18,8 @@ export function textHtml(text: string): string {
           quoted === undefined ? wordHtml(word) : codeHtml(quoted),
         )
         .replaceAll('</code> <code>', ' '),
-    );
-  return lines.join('<br>');
+    )
+    .join('<br>');
 }
 
 const plainWord = /^(?:[A-Za-z]+(?:[-'][a-z]+)*|\d{1,5}(?:\.\d)?(?:ms|[dhms])?|\d{1,3}(?:,\d{3})+|-)$/;
@@ -49,8 +49,7 @@ export function truncatedTable<T>(
   if (all.length === 0) return '';
   const rows: (readonly string[])[] = [];
   let bytes = 0;
-  for (const one of all.slice(0, maxRows)) {
-    const row = cells(one);
+  for (const row of all.slice(0, maxRows).map(cells)) {
     bytes += Buffer.byteLength(tableHtml([], [row]));
     if (bytes > maxBytes) break;
     rows.push(row);

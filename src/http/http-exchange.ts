@@ -52,10 +52,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
 }
 
 /** `options` override those of http-client. */
-async function send(
-  { method, url, headers, body, maxBytes }: HttpRequest,
-  options: ConnectOptions,
-): Promise<HttpResponse> {
+async function send(request: HttpRequest, options: ConnectOptions): Promise<HttpResponse> {
   const handler = {
     prepareRequest: (prepared: ConnectOptions) => void Object.assign(prepared, options),
     canHandleAuthentication: () => false,
@@ -66,11 +63,11 @@ async function send(
   // HttpClient's constructor would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
   client.userAgent = userAgent;
   // http-client cannot decompress responses, so the service must not compress them.
-  const ownHeaders = { ...headers, 'accept-encoding': 'identity' };
-  const { message } = await client.request(method, url.href, body ?? null, ownHeaders);
+  const headers = { ...request.headers, 'accept-encoding': 'identity' };
+  const { message } = await client.request(request.method, request.url.href, request.body ?? null, headers);
   return {
     status: message.statusCode ?? 0,
     headers: message.headers as Record<string, string | undefined>,
-    body: await readBody(message, maxBytes),
+    body: await readBody(message, request.maxBytes),
   };
 }
