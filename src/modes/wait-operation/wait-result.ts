@@ -1,20 +1,12 @@
-import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
-import type { TrackedOperation } from './tracked-operations.js';
 
 export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
 
-export interface WaitResult {
-  readonly verdict: Verdict;
-  readonly operations: readonly TrackedOperation[];
-  // `Idleness` describes the following three fields.
-  readonly failedBefore: readonly Operation[];
-  readonly ignored: { readonly excluded: number; readonly automatic: number };
-  readonly cutProjects: readonly string[];
-  /** The projects that later steps may go on with. */
-  readonly idleProjects: readonly string[];
+export type WaitResult = ReturnType<typeof createWaitResult>;
+
+interface Ending {
   /** Ids of the projects without a usable response. */
   readonly unresponsiveProjects: readonly string[];
   /** The error that ended the wait. After a timeout: the last failure before the deadline. */
@@ -39,11 +31,7 @@ export function settledEnd(
   return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
 }
 
-export function createWaitResult(
-  verdict: Verdict,
-  projects: readonly ProjectPoller[],
-  others: Pick<WaitResult, 'unresponsiveProjects' | 'cause' | 'elapsed'>,
-): WaitResult {
+export function createWaitResult(verdict: Verdict, projects: readonly ProjectPoller[], ending: Ending) {
   const lists = projects.flatMap(({ idleness }) => idleness ?? []);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
@@ -51,13 +39,15 @@ export function createWaitResult(
     // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
+    // `Idleness` describes the following three fields.
     failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
     ignored: {
       excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
       automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
     },
     cutProjects: projects.filter(({ idleness }) => idleness?.isCut).map(({ id }) => id),
+    /** The projects that later steps may go on with. */
     idleProjects: projects.filter((project) => project.isIdle(verdict === 'timeout')).map(({ id }) => id),
-    ...others,
+    ...ending,
   };
 }
