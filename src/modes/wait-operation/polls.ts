@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import type { Deadline } from '../../time/deadline.js';
 import { maxConcurrentRequests } from './limits.js';
 import type { Pace } from './pace.js';
 import type { PollKind } from './poll-failures.js';
@@ -62,17 +62,13 @@ export class Polls {
   }
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
-  async #poll(kind: PollKind): Promise<unknown> {
-    const requests = this.start(kind);
+  async #poll(kind: PollKind): Promise<void> {
+    const ended = this.start(kind).then(() => true);
     for (;;) {
       const before = this.changes;
-      try {
-        return await this.deadline.within(hangsAfter).race(() => requests);
-      } catch (error) {
-        if (!(error instanceof DeadlineExceeded) || this.deadline.isExpired) throw error;
-        const isSilent = this.changes === before && this.pace.heldFor <= 0;
-        if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
-      }
+      if (await this.deadline.raceFor(hangsAfter, () => ended)) return;
+      const isSilent = this.changes === before && this.pace.heldFor <= 0;
+      if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }
   }
 
