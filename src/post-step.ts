@@ -11,10 +11,7 @@ import { requestTimeout, totalTimeout } from './post/schedule.js';
 import type { Work, World } from './process.js';
 import { Deadline } from './time/deadline.js';
 
-/**
- * Revokes the keys that the main step created. The inputs of the post step may be those of another step, so only the saved
- * state counts. The state is checked, because another step can forge it.
- */
+/** Revokes the keys of the main step. Only the saved state counts, because the inputs may be those of another step. */
 export class PostStep implements Work {
   #state: PostState | undefined;
   #areAllRevoked = false;

@@ -5,10 +5,7 @@ export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/**
- * Shows our own words as text, and all that could be a link, a mention, an issue or a commit as code: whatever is not made of
- * letters, or a short number with its unit. Quotes become code, too.
- */
+/** Shows our own words as text, and quotes and all that could be a link, a mention, an issue or a commit as code. */
 export function textHtml(text: string): string {
   return text
     .split(/\r\n|\r|\n/)

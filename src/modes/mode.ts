@@ -43,7 +43,6 @@ export interface Mode<Settings, Result> {
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
-  /** True if `timeout: 0` is valid. */
   readonly acceptsZeroTimeout?: boolean;
   /** True if a result counts although the deadline has passed. */
   readonly hasFinalPoll?: boolean;

@@ -18,10 +18,7 @@ interface Clients {
 
 export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
-/**
- * Revokes the keys that the main step created, in three phases. After an ambiguous create, the minted key searches for stray
- * keys. Then the minted key is revoked. Then the parent key continues the search.
- */
+/** In three phases: the minted key searches for stray keys, it is revoked, and the parent key continues the search. */
 export async function cleanUp(
   { name, ambiguousCreates, revoke, since }: Pick<PostState, 'name' | 'ambiguousCreates' | 'revoke' | 'since'>,
   { minted, parent }: Clients,

@@ -34,9 +34,7 @@ export function timeForRevocation(remaining: number, retryAfterMs: number, isSea
 }
 
 export interface Progress {
-  /** The number of rounds in this phase. */
   readonly rounds: number;
-  /** True if the last round failed. */
   readonly hasFailed: boolean;
   /** The time until the end of the phase. */
   readonly remaining: number;
