@@ -44,11 +44,8 @@ export function isSealed(saved: string, key: string, run: string): boolean {
 }
 
 /** The runner sets both variables, and no step can change them for other steps. */
-export function runAndAttempt({
-  GITHUB_RUN_ID: run = '',
-  GITHUB_RUN_ATTEMPT: attempt = '',
-}: Readonly<Record<string, string | undefined>>): string {
-  return `${run}/${attempt}`;
+export function runAndAttempt(environment: Readonly<Record<string, string | undefined>>): string {
+  return `${environment['GITHUB_RUN_ID'] ?? ''}/${environment['GITHUB_RUN_ATTEMPT'] ?? ''}`;
 }
 
 function seal(text: string, key: string, run: string): string {

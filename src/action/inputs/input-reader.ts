@@ -35,7 +35,6 @@ export const defaults = {
 } as const;
 
 type InputName = keyof typeof defaults;
-const inputNames = Object.keys(defaults) as InputName[];
 /** The default of `github-token` is an expression, so the action cannot know whether the workflow sets the input. */
 const tokenInput = 'github-token';
 
@@ -138,7 +137,7 @@ export class InputReader {
 
   /** An input without effect would be a trap: with `dry-run`, `revoke-key` would revoke. */
   #rejectUnused(): void {
-    for (const name of inputNames) {
+    for (const name of Object.keys(defaults) as InputName[]) {
       if (this.uses(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
       const value = this.input(name);
       // Only the mode that uses the input knows whether its value can contain a secret.

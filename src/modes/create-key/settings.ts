@@ -10,7 +10,7 @@ export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
   const run = readRun(reader);
   // Without files for state, outputs and variables, the toolkit prints them as log commands, which would reveal the key.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
-  for (const name of needed) reader.variable(name, parsePresent);
+  for (const name of needed) reader.variable(name, patternParser(/./s, `is empty; ${notARunner}`));
   return reader.complete<CreateKeySettings>({
     run,
     label: reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader)),
@@ -19,8 +19,6 @@ export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
     exportTo: reader.optional('export-env', parseVariableName),
   });
 }
-
-const parsePresent = patternParser(/./s, `is empty; ${notARunner}`);
 
 function defaultLabel({ environment }: InputReader): string {
   const [, name = ''] = environment['GITHUB_REPOSITORY']?.toLowerCase().split('/') ?? [];
