@@ -35,10 +35,6 @@ export class TrackedOperations {
     }
   }
 
-  get isEmpty(): boolean {
-    return this.#all.size === 0;
-  }
-
   get all(): readonly TrackedOperation[] {
     return [...this.#all.values()];
   }

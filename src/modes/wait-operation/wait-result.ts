@@ -28,7 +28,7 @@ export function settledEnd(
   const areAllOver = projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp);
   if (failure !== undefined) return failFast || areAllOver ? failure : undefined;
   if (!areAllOver) return undefined;
-  return failOnEmpty && projects.every(({ tracked }) => tracked.isEmpty) ? 'empty' : 'finished';
+  return failOnEmpty && projects.every(({ tracked }) => tracked.all.length === 0) ? 'empty' : 'finished';
 }
 
 export function createWaitResult(verdict: Verdict, projects: readonly ProjectPoller[], ending: Ending) {
