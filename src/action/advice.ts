@@ -8,7 +8,8 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 407)
     return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
-  if (status >= 500 || error instanceof ErrorInPlaceOfList)
+  const isTemporary = (status === 408 || status === 425) && !error.isPage;
+  if (status >= 500 || isTemporary || error instanceof ErrorInPlaceOfList)
     return 'The service has a problem: check its status page, then re-run the job.';
   // A page does not mean what its status says.
   if (error.isPage || status < 400)

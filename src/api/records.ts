@@ -29,7 +29,7 @@ export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
   const { id } = value;
   if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
-    throw unexpectedShape(`${place}.id`, 'a string', id);
+    throw unexpectedShape(`${place}.id`, 'a string or an integer', id);
   return { id: toText(id), record: value };
 }
 

@@ -64,7 +64,7 @@ const typedAsHtml = { headers: { 'content-type': 'text/html; charset=utf-8' }, b
 
 /** What comes back, how often a GET or DELETE is sent, what the error says, and what it advises. */
 const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5, says: RegExp, advises: RegExp])[] = [
-  serviceSays(408, 5, /check the inputs of this step/),
+  serviceSays(408, 5, /check its status page/),
   serviceSays(503, 5, /check its status page/),
   serviceSays(400, 1, /check the inputs of this step/),
   serviceSays(501, 1, /check its status page/),

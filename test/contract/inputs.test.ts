@@ -25,15 +25,15 @@ test('the step reports all invalid inputs in one error, with what it expects', a
   });
   expect(errorOf(result).split('\n')).toEqual([
     '10 bad inputs:',
-    '- timeout: “10 minutes” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
+    '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not a project id: it must not be “.” or “..”, or contain “/” or control characters.',
     '- operation-id: “ALL” is not an id; did you mean “all”, in lower case?',
     '- filter: line 1, “acton=x”: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at.',
-    '- since: “a week” is not a duration; expected whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
+    '- since: “a week” is not a duration; expected whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
-    '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds).',
+    '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
     'No request was sent.',
   ]);
@@ -74,7 +74,7 @@ test.for<Row>([
   ['wait-operation', 'timeout', ['24d1ms'], 'is too long; expected at most 24 days'],
   ['wait-operation', 'poll-interval', ['0'], 'is zero'],
   ['wait-operation', 'poll-interval', ['25d'], 'at most 24 days'],
-  ['wait-operation', 'poll-interval', ['99ms'], 'is too short; expected at least 100ms'],
+  ['wait-operation', 'poll-interval', ['99ms'], 'is too short; expected auto, or at least 100ms'],
   ['list-operations', 'since', ['0s'], 'is zero'],
   ['list-operations', 'since', ['366d1ms'], 'at most 366 days'],
   ['sweep-keys', 'older-than', ['0'], 'is zero'],
@@ -105,7 +105,8 @@ test.for<Row>([
   ['list-projects', 'org-id', ['.', '..', 'a/b', 'a\u0001b'], 'is not an organization id: it must not be'],
   ['list-projects', 'org-id', ['[]'], 'is an empty list; expected an organization id'],
   ['list-projects', 'org-id', ['a,b', '["a","b"]'], 'lists 2 ids; expected one'],
-  ['list-operations', 'project-id', ['[null]'], `${onlyIds} .projects[].id)`],
+  ['list-operations', 'project-id', ['[null]'], `“null” ${leftover}`],
+  ['list-operations', 'project-id', ['Array', 'Object'], 'put toJSON(…) around it, such as toJSON(matrix.batch)'],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],
@@ -140,12 +141,16 @@ test.for<Row>([
   ['create-key', 'key-label', ['Shop', 'my_shop', 'my shop', 'shöp', 'l'.repeat(21), 'a/b', 'a$b', '🔑'], badLabel],
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
+  // The end of a URL may be cut off, and the end of its password with it.
+  ...['timeout', 'fail-fast', 'poll-interval', 'since', 'fail-on', 'project-id', 'operation-id', 'filter'].map(
+    (name): Row => ['wait-operation', name, [`p://u:hunter2${'x'.repeat(100)}@host/x`], '“p://***@host/x'],
+  ),
 ])('`%s` rejects %s: %j', async (row, context) => {
   const [mode, name, values, message] = row;
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
     const isSecret = value.includes('hunter2');
-    const isHidden = isSecret || value === '' || /^(item|has an item)/.test(message);
+    const isHidden = isSecret || value === '' || value.startsWith('[null') || /^(item|has an item)/.test(message);
     const result = await rejectInputs(stage, mode, { [name]: value });
     expect(errorOf(result), value).toContain(message);
     expect(errorOf(result)).toContain(`Bad input: ${name}: ${isHidden ? '' : `“${value.replace(/\p{Cc}/u, ' ')}” `}`);
@@ -418,6 +423,24 @@ test.for([
   const result = await stage.runMode('list-keys', { timeout, 'request-timeout': requestTimeout });
   expect(result.conclusion).toBe('success');
   expect(warningsOf(result)).toEqual(warnings.map((text) => expect.stringContaining(`timeout: ${text}`)));
+});
+
+test.for([
+  ['list-operations', 'since', '24', /^since: 24 without a unit means 24 seconds\. If .* write 24h or 24d\.$/],
+  ['list-keys', 'older-than', '90', /^older-than: 90 without a unit means 90 seconds/],
+  ['sweep-keys', 'older-than', '35', /^older-than: 35 without a unit means 35 seconds/],
+] as const)('`%s` warns that %s: %s means seconds', async ([mode, name, age, warning], context) => {
+  const stage = await setStage(context);
+  const project = mode === 'list-operations' ? { 'project-id': stage.projectId } : {};
+  const result = await stage.runMode(mode, { ...project, [name]: age });
+  expect(result.conclusion).toBe('success');
+  expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
+});
+
+test('a wait for all with an invalid input names no idle project, in an array', async (context) => {
+  const stage = await setStage(context);
+  const { outputs } = await stage.run({ ...all, timeout: 'soon' });
+  expect(outputs).toMatchObject({ status: 'error', 'idle-project-ids': '[]' });
 });
 
 test('an input that is set but empty gets its default', async (context) => {

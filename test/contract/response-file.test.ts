@@ -72,6 +72,7 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /is not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
+  ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an `error` and no operations/],
   ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /`operations` that is not an array/],
@@ -98,11 +99,12 @@ test('a response-file that is missing, a folder or too large is rejected', async
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
   const missing =
-    /does not exist \(looked for (\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none\);.*container:.*differ.*GITHUB_WORKSPACE/;
+    /does not exist \(looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\);.*container:.*differ.*GITHUB_WORKSPACE/;
   const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
     ...names.map((name) => [name, /does not exist|cannot be read/] as const),
+    [`{${operations}}`, /^Bad input: response-file: is JSON; expected the path of a file/],
     [stage.folder, /is not a regular file; expected the file/],
     [huge['response-file'], /is larger than 8 MiB/],
   ] as const) {

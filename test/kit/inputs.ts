@@ -26,7 +26,8 @@ export async function rejectInputs(
   options: Omit<StepOptions, 'inputs'> = {},
 ): Promise<StepResult> {
   const result = await stage.runMode(mode, { ...requiredInputs[mode as Mode], ...inputs }, options);
-  expect(result.outputs).toEqual({ status: 'error', 'duration-ms': '0' });
+  const idle = inputs['operation-id'] === 'all' ? { 'idle-project-ids': '[]' } : {};
+  expect(result.outputs).toEqual({ status: 'error', 'duration-ms': '0', ...idle });
   expect(result.exitCode).toBe(1);
   expect(errorOf(result)).toMatch(/^(Bad input|\d+ bad inputs):[\s\S]*\nNo request was sent\.$/);
   expect(stage.paths()).toEqual([]);

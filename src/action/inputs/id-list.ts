@@ -1,6 +1,5 @@
 import { parseJsonOrUndefined, toText } from '../../text/json.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
-import { BadValue, type Parse, rejectLeftover } from './input-values.js';
+import { BadValue, type Parse, quote, rejectLeftover } from './input-values.js';
 
 interface IdListOptions {
   readonly id: Parse<string>;
@@ -18,7 +17,7 @@ export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }:
   const words = isArray ? parseJsonOrUndefined(text) : text.split(/[\s,]+/).filter((word) => word !== '');
   if (!Array.isArray(words)) throw new BadValue('is not a valid JSON array; expected one such as ["id", "id"]', true);
   // The parser would make another id of a number such as 1e3. Only strings and digits remain as they were written.
-  if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, '')))
+  if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, '')))
     throw new BadValue(`has an item that is not an id; expected only ids (extract them with jq: ${jq})`, true);
   if (words.length === 0 && !isArray) throw new BadValue(whyEmpty);
   return [...new Set(words.map((word, index) => parseItem(toText(word), index, id)))];
@@ -30,7 +29,7 @@ function parseItem(word: string, index: number, parse: Parse<string>): string {
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
     const place = index === 0 ? '' : `item ${index + 1}: `;
-    const value = error.hidesValue ? 'the value' : `“${sanitizeLine(word, 60)}”`;
+    const value = error.hidesValue ? 'the value' : quote(word, 60);
     throw new BadValue(`${place}${value} ${error.message}`, true);
   }
 }

@@ -1,7 +1,6 @@
-import { sanitizeLine } from '../../text/sanitize-line.js';
 import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
-import { BadValue, type Parse } from './input-values.js';
+import { BadValue, type Parse, quote } from './input-values.js';
 
 /** The inputs of action.yml. A test compares this table with action.yml. */
 export const defaults = {
@@ -94,7 +93,7 @@ export class InputReader {
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       const isHidden = error.hidesValue || text === '';
-      const value = isHidden ? '' : `“${sanitizeLine(this.secrets.redact(show(text)), 80)}” `;
+      const value = isHidden ? '' : `${quote(this.secrets.redact(show(text)))} `;
       this.#problem(name, `${value}${error.message}`);
       return undefined;
     }

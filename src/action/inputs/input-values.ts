@@ -1,4 +1,5 @@
 import { minSecretLength } from '../../text/encodings.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/similar-words.js';
 import { parseDuration } from '../../time/duration.js';
 
@@ -15,16 +16,26 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
+/** Quotes what a user wrote, but never the password of a URL. The `@` behind the password may be cut off. */
+export function quote(text: string, max = 80): string {
+  const shown = text.replace(/\S+/g, (word) => {
+    const [start, end] = [word.indexOf(':/'), word.lastIndexOf('@')];
+    return start >= 0 && end > start ? `${word.slice(0, start)}://***${word.slice(end)}` : word;
+  });
+  return `“${sanitizeLine(shown, max)}”`;
+}
+
 /** `otherwise`: what else the input accepts, for the message. */
 export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwise = '' } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined)
       throw new BadValue(
-        `is not a duration; expected ${otherwise}whole numbers with units, such as 90s, 10m or 1h30m (a number without a unit means seconds)`,
+        `is not a duration; expected ${otherwise}whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds`,
       );
-    if (ms === 0 && !zero) throw new BadValue('is zero; expected a duration above 0');
-    if (ms < minMs) throw new BadValue(`is too short; expected at least ${minMs}ms`);
+    const least = minMs === 0 ? 'a duration above 0' : `at least ${minMs}ms`;
+    if (ms < minMs || (ms === 0 && !zero))
+      throw new BadValue(`is ${ms === 0 ? 'zero' : 'too short'}; expected ${otherwise}${least}`);
     if (ms > maxDays * 86_400_000) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
@@ -53,8 +64,12 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-/** Rejects the words that jq, JavaScript and Python print for a missing value. */
+/** Rejects the words that jq, JavaScript and Python print for a missing value, and GitHub for a list or an object. */
 export const rejectLeftover: Parse<string> = (text) => {
+  if (['Array', 'Object'].includes(text))
+    throw new BadValue(
+      'is what an expression makes of a list or an object; put toJSON(…) around it, such as toJSON(matrix.batch)',
+    );
   if (!['null', 'undefined', 'None'].includes(text)) return text;
   throw new BadValue(
     'looks like the output of a failed jq command or template; check the step that should provide the value',

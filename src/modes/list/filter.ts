@@ -1,8 +1,7 @@
-import { BadValue } from '../../action/inputs/input-values.js';
+import { BadValue, quote } from '../../action/inputs/input-values.js';
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/similar-words.js';
 
 interface Line {
@@ -40,7 +39,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
   const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
-    const place = `line ${index + 1}, “${sanitizeLine(line, 80)}”`;
+    const place = `line ${index + 1}, ${quote(line)}`;
     const bad = (why: string) => new BadValue(`${place}: ${why}`, true);
     if (/^\s*#|\s#/.test(line))
       throw bad(
@@ -53,31 +52,37 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const admits = negation === '';
     if (Object.hasOwn(unsupported, field)) throw bad(`${field} cannot be used here: ${unsupported[field]}`);
     if (!fields.includes(field))
-      throw bad(
-        `“${sanitizeLine(field, 60)}” is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`,
-      );
+      throw bad(`${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
+    if (/^=|^(["']).*\1$/.test(pattern))
+      throw bad(
+        'the pattern starts with “=” or is in quotes, so it would match only a value that is written so. Write it plainly, or “?” in place of that character',
+      );
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
       throw bad(
         `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value with a space, write “?” in place of the space`,
       );
     if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
-    const word = pattern.toLowerCase();
+    const word = pattern.toLowerCase().replaceAll('-', '_');
     if (word !== pattern && documentedWords[field]?.includes(word))
       throw bad(`${field} is case-sensitive; write ${word}`);
     // Services often add actions, but rarely statuses. So an unknown action gets no warning.
     if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
       warnings.push(
-        `${place}: “${sanitizeLine(pattern, 60)}” is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
+        `${place}: ${quote(pattern, 60)} is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );
     return [{ field, matches: compileGlob(pattern), admits }];
   });
   return new Filter(lines, warnings);
 }
 
-/** The API documents the values of these two fields of an operation. */
-const documentedWords: Record<string, readonly string[]> = { status: knownStatuses, action: operationActions };
+/** The API documents the values of these fields. */
+const documentedWords: Record<string, readonly string[]> = {
+  status: knownStatuses,
+  action: operationActions,
+  locked: ['true', 'false'],
+};
 
 /**
  * Compiles a pattern: `*` stands for any text, `?` for one character. A position is how many signs of the pattern the text so

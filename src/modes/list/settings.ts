@@ -1,6 +1,7 @@
 import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
+import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
+import { readAge } from '../../action/inputs/inputs.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
 import { parseFilter } from './filter.js';
@@ -10,7 +11,7 @@ import type { Shard } from './shards.js';
 export function readListKeysSettings(reader: InputReader): ListKeysSettings {
   return reader.complete<ListKeysSettings>({
     ...readCommonInputs(reader, keyFields),
-    olderThan: reader.optional('older-than', durationParser({ maxDays: 366 })),
+    olderThan: readAge(reader, 'older-than'),
   });
 }
 
@@ -28,7 +29,7 @@ export function readListOperationsSettings(reader: InputReader): ListOperationsS
     projectId: reader.parse('project-id', parseProjectId),
     // `since` ends the list already.
     ...readCommonInputs(reader, operationFields, reader.text('since') === '' ? '100' : '0'),
-    since: reader.optional('since', durationParser({ maxDays: 366 })),
+    since: readAge(reader, 'since'),
   });
 }
 

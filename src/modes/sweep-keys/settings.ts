@@ -1,6 +1,6 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { notARunner } from '../../action/inputs/inputs.js';
+import { BadValue, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
+import { notARunner, readAge } from '../../action/inputs/inputs.js';
 import { readRun } from '../run-settings.js';
 import type { SweepKeysSettings } from './sweep-keys.js';
 
@@ -9,7 +9,7 @@ export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings {
   reader.variable('GITHUB_API_URL', parseGitHubApiUrl, 'https://api.github.com');
   return reader.complete<SweepKeysSettings>({
     run: readRun(reader),
-    olderThan: reader.parse('older-than', durationParser({ maxDays: 366 }), reader.text('older-than') || '35d'),
+    olderThan: readAge(reader, 'older-than', '35d'),
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
     githubToken: reader.text('github-token'),

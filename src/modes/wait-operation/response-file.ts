@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { BadValue, rejectLeftover } from '../../action/inputs/input-values.js';
-import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
+import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
+import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 
 /** No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, projectId: string | undefined): string[] {
@@ -10,13 +9,15 @@ export function readOperationIds(path: string, projectId: string | undefined): s
   const body = parseJsonOrUndefined(text);
   if (body === undefined)
     throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
-  const { operations, operation, project, project_id } = isObject(body) ? body : {};
+  const { operations, operation, project, project_id, error } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
   if (isAbsent(operations) && isAbsent(operation))
     throw new BadValue(
       'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
     );
+  if ((operations ?? []).length === 0 && isAbsent(operation) && hasContent(error))
+    throw new BadValue('contains an `error` and no operations, so the request has failed. Check the request');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const ids = (operations ?? []).map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));
@@ -39,7 +40,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        `does not exist (looked for ${sanitizeLine(path)}); expected a file that an earlier step of this job wrote. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
+        `does not exist (looked for ${quote(path, 300)}); expected a file that an earlier step of this job wrote. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseIdList, parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
+import { readAge } from '../../action/inputs/inputs.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, parseFilter } from '../list/filter.js';
@@ -71,7 +72,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   const ids = readIds(reader, project);
   // These are parsed even if they have no effect, because one error must name all invalid inputs.
   const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
-  const since = reader.optional('since', durationParser({ maxDays: 366 }));
+  const since = readAge(reader, 'since');
   if (ids === 'all') return filter && { all: filter, since };
   reader.ignore(['filter', 'since'], 'with operation-id: all');
   return ids && { ids };
@@ -80,7 +81,10 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | undefined {
   if (reader.text('response-file') === '') return reader.parse('operation-id', parseOperationIds);
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  return reader.parse('response-file', (path) => readOperationIds(resolve(workspace, path), project));
+  return reader.parse('response-file', (path) => {
+    if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
+    return readOperationIds(resolve(workspace, path), project);
+  });
 }
 
 const whyEmpty =

@@ -38,6 +38,10 @@ test.each([
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
 });
 
+test('a boolean is written in lower case, as in JSON', () => {
+  expect(() => parseFilter('locked=False', ['locked'])).toThrow('locked is case-sensitive; write false');
+});
+
 const folded =
   'starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”';
 const comment =
@@ -56,6 +60,10 @@ test.each([
   ['action!=   ', 'the pattern is empty; use *'],
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
   ['action!=START_COMPUTE', 'action is case-sensitive; write start_compute'],
+  ['action=create-branch', 'action is case-sensitive; write create_branch'],
+  ['action=="create_branch"', 'the pattern starts with “=” or is in quotes'],
+  ['action="create_branch"', 'the pattern starts with “=” or is in quotes'],
+  ["branch_id!='br-1'", 'the pattern starts with “=” or is in quotes'],
   ['status=Cancelled', 'status is case-sensitive; write cancelled'],
   ['status!=failed action!=create_branch', `action ${folded}`],
   ['branch_id=br-1  status = failed', `status ${folded}`],
