@@ -400,6 +400,11 @@ describe('after an ambiguous create,', () => {
       [mayBeCreated],
     ],
     ['the key of the first create', { inMain: [ambiguous('never')], beforePost: addStray }, []],
+    [
+      'nothing, because a main that was killed had found the key',
+      { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) },
+      [],
+    ],
     ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
   ])(
     'with on-revoke-failure: fail, post only warns that a key may still be created, if it finds %s',

@@ -47,7 +47,11 @@ export async function createKey(
       // A request without a response can still take effect, even after a later create succeeded.
       ambiguousCreates++;
       if (!(error instanceof RequestError)) throw error;
-      for (const id of await revokeStrayKeys(name, error, collaborators, policy)) found.add(id);
+      await revokeStrayKeys(name, error, collaborators, policy, (ids) => {
+        for (const id of ids) found.add(id);
+        // If this process is killed before it has revoked them, post knows which requests have led to a key.
+        savePostState({ ...known(), ...intent });
+      });
       saveIntent();
       const transient = error.transient && ambiguousCreates < maxAmbiguousCreates;
       // `revokeStrayKeys` has already waited for the `Retry-After`.
@@ -65,22 +69,22 @@ export async function createKey(
   return { ...known(), ...outcome };
 }
 
-/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. Returns their ids. */
+/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. */
 async function revokeStrayKeys(
   name: string,
   createError: RequestError,
   { api, deadline, log }: Collaborators,
   policy: RequestPolicy,
-): Promise<string[]> {
+  onFound: (ids: readonly string[]) => void,
+): Promise<void> {
   log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
   try {
     checkRetryAfter(createError, deadline);
     await deadline.sleep(createError.retryAfterMs ?? 0);
     const { keys, missing } = await listKeysNamed(name, api, policy);
-    const keyIds = keys.map(({ id }) => id);
+    if (keys.length > 0) onFound(keys.map(({ id }) => id));
     for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
     if (missing !== undefined) throw incompleteKeyList(missing);
-    return keyIds;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
