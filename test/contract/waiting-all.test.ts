@@ -717,6 +717,20 @@ describe('several projects:', () => {
     expect(result.outputs['status']).toBe('finished');
   });
 
+  test('an early poll of an idle project does not delay the regular poll of a busy one', async (context) => {
+    const inputs = { ...all, 'poll-interval': '5s' };
+    const { took } = await waitFor(context, [{ lengthMs: 5.5 * second }], inputs, { projects: 2, trip: () => 150 });
+    expect(took).toBeLessThan(7 * second);
+  });
+
+  test('the final poll is repeated at the deadline if the service became fast', async (context) => {
+    const slow = { kind: 'delay', ms: 500 } as const;
+    const plans = oneEach(50, { lengthMs: 14.8 * second });
+    const inputs = { ...all, timeout: '15s' };
+    const { result } = await waitFor(context, plans, inputs, { projects: 50, faults: [{ count: 200, fault: slow }] });
+    expect(result.outputs['status']).toBe('finished');
+  });
+
   test('the step reads each of 100 projects once a poll, at most 12 at a time', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, 'poll-interval': '5s' };

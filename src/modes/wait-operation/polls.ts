@@ -26,10 +26,11 @@ export class Polls {
 
   /** Polls, and then pauses until the next poll is due. */
   async pollAndPause(): Promise<void> {
-    await this.#poll(this.#isTimeForRegular ? 'regular' : 'early');
+    const kind = this.#now >= this.#regularPollAt ? 'regular' : 'early';
+    await this.#poll(kind);
     this.#requestsOfFirstPoll ??= this.#answered.requests;
     this.pace.recordPoll();
-    if (this.#isTimeForRegular) this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
+    if (kind === 'regular') this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
     await this.deadline.sleepUntil(this.#nextPollAt);
   }
 
@@ -78,10 +79,6 @@ export class Polls {
     const earlyPollAt = this.pace.isSlowed ? Math.max(dueAt, this.#regularPollAt) : dueAt;
     const hasOnlyEarly = dueAt < Number.POSITIVE_INFINITY && !this.projects.some(({ isBusy }) => isBusy);
     return hasOnlyEarly ? earlyPollAt : Math.min(earlyPollAt, this.#regularPollAt);
-  }
-
-  get #isTimeForRegular(): boolean {
-    return this.#now >= this.#regularPollAt;
   }
 
   get #now(): number {
