@@ -3,7 +3,7 @@ import { ControlApi } from '../src/api/control-api.js';
 import type { Exchange } from '../src/http/exchange.js';
 import { parseFilter } from '../src/modes/list/filter.js';
 import type { WaitSettings } from '../src/modes/wait-operation/settings.js';
-import { waitOperation } from '../src/modes/wait-operation/waiter.js';
+import { waitOperation } from '../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, Deadline } from '../src/time/deadline.js';
 import { VirtualClock } from '../test/virtual/clock.js';
 import { silent } from '../test/virtual/silent.js';

@@ -11,11 +11,11 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const isTemporary = (status === 408 || status === 425) && !error.isPage;
   if (status >= 500 || isTemporary || error instanceof ErrorInPlaceOfList)
     return 'The service has a problem: check its status page, then re-run the job.';
-  // A page does not mean what its status says.
+  // A proxy may have sent the page, so its status says nothing about the service.
   if (error.isPage || status < 400)
     return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';
   if (status === 401)
-    return 'The API key was rejected: it may be mistyped, revoked, or from another account. Set api-key to a valid key.';
+    return 'The API key was rejected: it may be mistyped, revoked, or for another service. Set api-key to a valid key.';
   if (status === 403)
     return 'The API key has no permission for this request. Use an API key of the account that owns the requested project or key.';
   if (status === 404)

@@ -27,7 +27,7 @@ function wordHtml(word: string): string {
 }
 
 /** Headings and cells must be HTML, because they are not escaped. */
-export function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
   return `<table>\n${[row(headings, 'th'), ...rows.map((cells) => row(cells, 'td'))].join('\n')}\n</table>\n`;

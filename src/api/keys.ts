@@ -31,9 +31,9 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
   const keys = new Map<string, Key>();
   for (const [index, item] of body.entries()) {
     const key = parseKey(item, `[${index}]`);
-    // A key with the name of another key would count as gone.
+    // With two names for one id, a key could count as gone because of the other name.
     const { name } = keys.get(key.id) ?? key;
-    if (name !== key.name) throw unexpectedShape(`[${index}].id`, 'the id of only one key', key.id);
+    if (name !== key.name) throw new UnexpectedShapeError(`two keys with different names have the id ${key.id}`);
     keys.set(key.id, key);
   }
   return { keys, missing: findMissing(body, headers).missing };

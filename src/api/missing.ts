@@ -10,7 +10,7 @@ export interface Missing {
   readonly isUnavailable: boolean;
 }
 
-/** `cursor`: the documented cursor. Paging follows it, so whatever else the response announces is not lost. */
+/** `cursor`: the documented cursor. With it, paging reads the next page, so other signs of a page do not matter. */
 export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): Missing {
   const { unavailable_project_ids: unavailable = null } = isObject(body) ? body : {};
   if (hasContent(unavailable)) {

@@ -66,7 +66,8 @@ export function pageDecoder<T>(name: string, parse: (item: Json, place: string) 
     }
     const list = body[name];
     if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
-    if (list.length === 0 && hasError(body)) throw unexpectedShape('error', 'empty if the list is', body['error']);
+    if (list.length === 0 && hasError(body))
+      throw new UnexpectedShapeError('the list is empty, but the response has an `error`');
     const cursor = parseCursor(body);
     const records = list.map((item, index) => parse(item, `${name}[${index}]`));
     return { records, cursor, ...findMissing(body, headers, cursor) };

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 
 const maxConcurrency = 6;
 
-/** Runs the work in parallel, but limits the number of parallel requests to the service. */
+/** Runs the work in parallel, but limits the number of parallel requests. */
 export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
   return pMap(items, work, { concurrency: maxConcurrency });
 }

@@ -32,7 +32,7 @@ export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-/** The contract promises 5 attempts for each request, but retries of a 423 or 429 until the deadline. */
+/** The contract promises 5 attempts for each request outside of polls, but retries of a 423 or 429 until the deadline. */
 const maxAttempts = 5;
 /** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests can reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
@@ -46,7 +46,7 @@ export function exponentialBackoff(random: () => number, deadline?: Deadline): R
   };
 }
 
-/** The fraction `share` of a cap that doubles with each attempt. A random share keeps jobs from retrying in lockstep. */
+/** Returns `share` (0 to 1) of a maximum that doubles with each attempt. A random share spreads the retries of many jobs. */
 export function backoff(attempts: number, { firstMs, maxMs }: typeof requestPauses, share: number): number {
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }

@@ -13,7 +13,7 @@ import { readSweepKeysSettings } from './sweep-keys/settings.js';
 import { sweepKeys } from './sweep-keys/sweep-keys.js';
 import { waitReport } from './wait-operation/report.js';
 import { readWaitSettings } from './wait-operation/settings.js';
-import { waitOperation } from './wait-operation/waiter.js';
+import { waitOperation } from './wait-operation/wait-operation.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {

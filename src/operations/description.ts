@@ -47,7 +47,7 @@ export function operationTexts(operation: Operation, nowMs: number) {
   };
 }
 
-/** What the service says about a failed operation. No document names these fields, but services of this family send them. */
+/** The reason of the service for a failure. The API does not document these fields, but similar services send them. */
 function reasonOf(operation: Operation): string {
   const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));
   const retryAt = displayTime(operation, 'retry_at');

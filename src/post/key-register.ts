@@ -11,7 +11,7 @@ import { minAbsence } from './schedule.js';
 export interface CreatedKey {
   readonly id: string;
   readonly revocation: Revocation;
-  /** True if a replica of the service that lags may not know the key yet. */
+  /** True if the key is so new that a replica may not know it yet. */
   readonly isYoung: boolean;
   /** Since when the service does not find the key, on the step's clock. */
   missingSince?: number | undefined;
@@ -32,7 +32,7 @@ export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
   /** True if the latest list was complete. */
   isComplete = false;
-  /** The id of a key that no search revokes. */
+  /** Searches skip this key: it is the minted key, which still sends their requests. */
   skipped: string | undefined;
 
   constructor(

@@ -31,15 +31,15 @@ export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: nu
   };
 }
 
-/** Warnings for all that no response of the service can rule out. `isUrlConfirmed`: false for what may be a forged state. */
+/** Warns of keys that may exist although post found none. `isUrlConfirmed`: false if another step may have forged the URL. */
 export function doubts(result: CleanUpResult, state: PostState, isUrlConfirmed: boolean): string[] {
   const { baseUrl, name, minted, ambiguousCreates, foundKeyIds } = state;
   const found = new Set([...foundKeyIds, ...result.revoked.map(({ id }) => id), ...result.unconfirmed]);
   found.delete(minted?.id ?? '');
   // If the search failed, the report already says that another key may exist.
   const isOpen = !result.mayHaveStrayKey && found.size < ambiguousCreates;
-  const why = 'a request that creates it got no usable response, and the service may still carry out that request';
-  const forged = `The saved state has the base-url ${sanitizeLine(baseUrl)}, but api-key and base-url of the post step do not confirm that. Another step of this job may have changed the state. Check in the console that key ${minted?.id} (${name}) is revoked.`;
+  const why = 'the request to create it got no usable response, and may still take effect';
+  const forged = `The saved state has the base-url ${sanitizeLine(baseUrl)}, which neither the api-key nor the base-url of the post step confirms. Another step of this job may have changed the state. Check in the console that key ${minted?.id} (${name}) is revoked.`;
   return [
     ...(isOpen ? [messageByName('may still be created', why, state)] : []),
     ...(isUrlConfirmed || minted === undefined ? [] : [forged]),

@@ -58,8 +58,8 @@ export function revokeMinted(
     // By now the id may belong to another key, which must not be revoked. So the list is read first.
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
-    // After a 401, the minted key is most likely gone. After any other rejection it is most likely alive, and a key that
-    // stays alive is worse than the revocation of another key by an id used again, which no document mentions.
+    // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
+    // is valid. Then it is revoked by its id, although the id may have been used again: a key that stays valid is worse.
     if (listed instanceof RequestError && (rejection.isServiceStatus(401) || endsRound(listed))) return listed;
     return captureFailure(revocation.attempt(api, phase, isListed));
   }

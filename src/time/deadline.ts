@@ -78,7 +78,7 @@ export class Deadline {
     });
   }
 
-  /** Rejects if the deadline expired or the step was cancelled, also during work that nothing can interrupt. */
+  /** Rejects if the deadline expired or the step was cancelled. Notices what happened during synchronous work, too. */
   async check(): Promise<void> {
     await this.clock.turn();
     await this.race(() => Promise.resolve());

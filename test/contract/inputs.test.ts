@@ -437,7 +437,7 @@ test.for([
   expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
 });
 
-test('a wait for all with an invalid input names no idle project, in an array', async (context) => {
+test('with an invalid input, a wait for all sets idle-project-ids to []', async (context) => {
   const stage = await setStage(context);
   const { outputs } = await stage.run({ ...all, timeout: 'soon' });
   expect(outputs).toMatchObject({ status: 'error', 'idle-project-ids': '[]' });

@@ -54,7 +54,7 @@ describe('create-key', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('masks the key in its encodings, and the seals of its states, but not its id', async (context) => {
+  test('masks the key, its encodings and the seals of states, but not the key id', async (context) => {
     const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
     const body = JSON.stringify({ id: 77_123_456, key: secret });
     const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });

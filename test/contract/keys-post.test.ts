@@ -182,7 +182,7 @@ describe('proof that a key is gone:', () => {
     ['204 and a list without the key', [onDelete(status(204, { body: '' }), always), nothing]],
     ['404 after a 503', [onDelete(status(503)), onDelete(status(404), always), nothing]],
     ['401, without a parent key', [onDelete(status(401), always)], noParent],
-  ])('post revokes a new key although a replica says for 9.9 s: %s', async ([, inPost, post], context) => {
+  ])('post revokes a new key even if a replica answers with %s for 9.9 s', async ([, inPost, post], context) => {
     const beforePost = (stage: KeyStage) => stage.after(9.9 * second, () => stage.service.faults.clear());
     const job = await runJob(context, { inPost, beforePost, ...(post && { post }) });
     expectRevoked(job);
@@ -215,7 +215,7 @@ describe('proof that a key is gone:', () => {
     expect(job.post.summary).not.toMatch(/already gone/);
   });
 
-  test('the 10 s of a missing new key begin again when a list shows it', async (context) => {
+  test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
     const job = await runJob(context, {
       inPost: [onDelete(status(401), always)],
       beforePost: (stage) => {
@@ -262,7 +262,7 @@ describe('proof that a key is gone:', () => {
   });
 });
 
-test('if the list fails after a 401, post does not revoke a key by an id that may be used again', async (context) => {
+test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
   const job = await runJob(context, {
     beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
     inPost: [onList(status(500), always)],
@@ -338,7 +338,7 @@ describe('the 20 s of post:', () => {
 });
 
 describe('after an ambiguous create,', () => {
-  test('post revokes other keys of its name before the minted key, then searches with the parent key', async (context) => {
+  test('post revokes stray keys, then the minted key, then searches again with the parent key', async (context) => {
     const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
     const job = await runJob(context, { inMain });
     expectRevoked(job);
@@ -543,7 +543,7 @@ describe('in a nested composite action,', () => {
   const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
   const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
   const doubt = warning(
-    /^The saved state has the base-url https:\/\/control\.test\/v2, but .* key \d+ \(shop-.* is revoked/,
+    /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/,
   );
   const given: readonly (readonly [what: string, post: StepOptions, annotations?: readonly unknown[]])[] = [
     ['no inputs', { inputs: {} }, [doubt]],

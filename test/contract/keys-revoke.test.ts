@@ -71,7 +71,7 @@ describe('revoke-key by name', () => {
     expect(paths()).toEqual(['api_keys', `api_keys/${id}`]);
     const again = await revoke({ 'key-name': name });
     expectEnd(again, 'gone', {});
-    const said = `No key is named ${name}. The key was revoked before, or never existed.`;
+    const said = `No key has exactly the name ${name}. The key was revoked before, or never existed.`;
     expect(noticesOf(again)).toEqual([said]);
     expect(aliveIds()).toEqual(['1', ...others]);
   });
@@ -143,7 +143,7 @@ describe('unconfirmed revocations:', () => {
   });
 });
 
-test('a 423 for the list of keys delays the list for every key', async (context) => {
+test('a 423 for the list of keys delays the checks of all keys', async (context) => {
   const faults = [onList(retryAfter(423, 10), { nth: 1 })];
   const { revoke, paths, times } = await setKeys(context, 1, { faults });
   expectEnd(await revoke({ 'key-id': '4711 4712' }), 'gone', { gone: ['4711', '4712'] });

@@ -40,7 +40,7 @@ describe('the run of a key:', () => {
     expectSwept(result, 'ok', { revoked, kept });
     expect(stage.aliveIds()).toEqual(['1', ...kept, '9', '10']);
     expect(warningsOf(result)).toEqual([]);
-    const names = ['id', 'run_id', 'run_attempt', 'run_is_over', 'why'];
+    const names = ['id', 'run_id', 'run_attempt', 'to_revoke', 'why'];
     expect(fileOf(result).decisions.map((key) => names.map((name) => key[name]))).toEqual([
       ['2', '11', 1, true, 'its run has completed'],
       ['3', '11', 1, true, 'its run has completed'],
@@ -166,8 +166,8 @@ test('a sweep keeps and lists a key that was created with revoke-in-post: false'
     const result = await stage.sweep(inputs, { env: { GITHUB_RUN_ATTEMPT: '2' } });
     expectSwept(result, 'ok', { revoked, kept });
     for (const id of kept) expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${id}</code></td>`);
-    const keptKey = { kept_on_purpose: true, run_is_over: null, why: 'revoke-in-post: false' };
-    expect(fileOf(result).decisions).toMatchObject([keptKey, keptKey, { kept_on_purpose: false, run_is_over: true }]);
+    const keptKey = { kept_on_purpose: true, to_revoke: false, why: 'revoke-in-post: false' };
+    expect(fileOf(result).decisions).toMatchObject([keptKey, keptKey, { kept_on_purpose: false, to_revoke: true }]);
   }
   expect(stage.aliveIds()).toEqual(['1', ...kept]);
   expect(stage.runs.lookups).not.toContain('12');

@@ -455,7 +455,7 @@ describe('`list-operations`', () => {
     },
   );
 
-  test('with a filter reads pages until it has as many matches as limit', async (context) => {
+  test('with a filter reads pages until limit records match', async (context) => {
     const stage = await setStage(context, { operations: 0 });
     const older = stage.operation({ ...failedAtOnce, ageMs: 600 * minute }).id;
     past(stage, 230);

@@ -100,7 +100,7 @@ describe('a copied or changed state:', () => {
     const post = await runPost({ ...main, state: { key: forged(main.state['key'] ?? '', { baseUrl: thief }) } });
     expect(post.annotations).toEqual([expect.objectContaining({ kind: 'warning' })]);
     const says =
-      /^The saved state has the base-url https:\/\/thief\.test\/v2, but .* that key 7 \(shop-run.*\) is revoked\.$/;
+      /^The saved state has the base-url https:\/\/thief\.test\/v2, which .* that key 7 \(shop-run.*\) is revoked\.$/;
     expect(post.annotations[0]?.message).toMatch(says);
     expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
     expect(post.summary).toMatch(/^### ⚠️/);
@@ -115,7 +115,7 @@ describe('a copied or changed state:', () => {
     expect(result.ms).toBeGreaterThanOrEqual(10_000);
   });
 
-  test('post uses the parent key for an unchanged copy within the same run', async (context) => {
+  test('post uses the parent key for a state that was copied unchanged from the same run', async (context) => {
     const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
     service.faults.add(onDelete(status(403)));
     const other = await runMode('list-projects');

@@ -16,7 +16,7 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-/** Quotes what a user wrote, but never the password of a URL. The `@` behind the password may be cut off. */
+/** Quotes what a user wrote, without the password of a URL. Shortening comes last: it can cut off the `@` behind a password. */
 export function quote(text: string, max = 80): string {
   const shown = text.replace(/\S+/g, (word) => {
     const [start, end] = [word.indexOf(':/'), word.lastIndexOf('@')];

@@ -41,7 +41,7 @@ const parseVariableName: Parse<string> = (text) => {
 };
 
 /** Environment variables that control the shell, loaders, languages, tools, the runner or this action. */
-export const steeringVariables = new RegExp(
+const steeringVariables = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL|HELM|ANSIBLE|TERRAGRUNT)_',
     // Variables of a Terraform configuration change nothing else.

@@ -36,6 +36,7 @@ const maxPatternLength = 256;
 /** `unsupported`: the fields that this mode rejects, each with the reason. */
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
+  const words = new Map<string, string>();
   const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`);
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
@@ -46,7 +47,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
         'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”',
       );
     const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
-    if (rest === undefined) throw bad('expected field=pattern or field!=pattern');
+    if (rest === undefined) throw bad('expected field=pattern or field!=pattern; there are no other comparisons');
     const field = name.trim();
     const pattern = rest.trim();
     const admits = negation === '';
@@ -54,9 +55,9 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (!fields.includes(field))
       throw bad(`${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
-    if (/^=|^(["']).*\1$/.test(pattern))
+    if (/^[=^~]|^(["']).*\1$/.test(pattern))
       throw bad(
-        'the pattern starts with “=” or is in quotes, so it would match only a value that is written so. Write it plainly, or “?” in place of that character',
+        'the pattern is in quotes or starts with “=”, “^” or “~”, and a value would have to contain these signs. Remove them, or write “?” in their place',
       );
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
@@ -67,6 +68,11 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const word = pattern.toLowerCase().replaceAll('-', '_');
     if (word !== pattern && documentedWords[field]?.includes(word))
       throw bad(`${field} is case-sensitive; write ${word}`);
+    const isWord = admits && !/[*?]/.test(pattern);
+    const other = words.get(field) ?? pattern;
+    if (isWord) words.set(field, pattern);
+    if ((isWord && other !== pattern) || (documentedWords[field] && /[,|]/.test(pattern)))
+      throw bad(`no ${field} can match this, because a filter has no “or”. Use “*”, or one step for each value`);
     // Services often add actions, but rarely statuses. So an unknown action gets no warning.
     if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
       warnings.push(
@@ -85,9 +91,9 @@ const documentedWords: Record<string, readonly string[]> = {
 };
 
 /**
- * Compiles a pattern: `*` stands for any text, `?` for one character. A position is how many signs of the pattern the text so
- * far has matched. All positions that are possible are bits of one number, so each character takes the same short time. A
- * search that backtracks compared each character with up to 256 others, and a name of 5 MB held a step for 12 s.
+ * Compiles a pattern: `*` stands for any text, `?` for one character. Each bit of a number is a position in the pattern that
+ * the text so far may have reached. So each character takes the same short time. With a search that goes back, a name of 5 MB
+ * held a step for 12 s.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const signs = [...pattern.replaceAll('*', '')];

@@ -27,7 +27,7 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
 export function readListOperationsSettings(reader: InputReader): ListOperationsSettings {
   return reader.complete<ListOperationsSettings>({
     projectId: reader.parse('project-id', parseProjectId),
-    // `since` ends the list already.
+    // With `since`, the age ends the list, so no default limit is needed.
     ...readCommonInputs(reader, operationFields, reader.text('since') === '' ? '100' : '0'),
     since: readAge(reader, 'since'),
   });

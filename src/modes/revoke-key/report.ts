@@ -39,6 +39,6 @@ const outcomeLabels = { revoked: '✅ revoked', 'already-gone': `✅ ${notFound}
 
 function noKeyNotice(settings: RevokeKeySettings): string {
   return 'name' in settings
-    ? `No key is named ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
+    ? `No key has exactly the name ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
     : 'key-id is an empty list: nothing was revoked.';
 }

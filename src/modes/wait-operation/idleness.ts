@@ -19,7 +19,8 @@ interface Read extends ListPlace {
 
 /**
  * Follows the reads of one list in a wait for `all`: which operations are part of the wait, and whether the project is idle.
- * A read is complete if it overlaps with the read before it, so that no operation can hide between the two.
+ * The first read is complete when it has enough records. Each later one is complete when it overlaps with the read before it,
+ * so that no operation can hide between the two.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
@@ -34,11 +35,11 @@ export class Idleness {
   #attemptedAt = never;
   /** The start of the latest complete read. */
   #completeFrom = never;
-  /** The same, but only if that read showed nothing pending. */
+  /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
-  /** The start of the latest complete read. After the first read: the start of the wait. */
+  /** Later reads go back to this time: the start of the latest complete read or, after the first read, of the wait. */
   #overlapsFrom: number;
 
   constructor(

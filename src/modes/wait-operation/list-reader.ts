@@ -3,7 +3,7 @@ import type { RequestPolicy } from '../../http/retry.js';
 import type { Idleness } from './idleness.js';
 import type { PollContext } from './poll-context.js';
 
-/** Maximum number of operations that one poll reads to complete a read. The contract promises these three values. */
+/** Maximum number of operations that one poll reads to complete a read. The contract promises the first three values. */
 const maxRecords = 1_000;
 /** While more pending operations than this are not listed, the reader reads further pages. Those left are requested singly. */
 export const maxSingle = 20;

@@ -7,8 +7,8 @@ import type { Deadline } from '../../time/deadline.js';
 const minInterval = 500;
 /** After a single 429, a wait notices the end of its operation within this time (see bench/waits.ts). */
 const maxLagAfterOne429 = 10_000;
-/** The longest pause without throttling. The sum of this pause and its double, after a 429, is `maxLagAfterOne429`. */
-const maxInterval = 3_333;
+/** The longest pause without throttling. A 429 doubles it, and both pauses together take at most `maxLagAfterOne429`. */
+const maxInterval = maxLagAfterOne429 / 3;
 /**
  * The longest random pause after a second 429, which means that many clients are polling. In bench/waits.ts, 500 clients
  * share 40 requests a second, so the mean pause must be about 12.5 s.
@@ -32,7 +32,7 @@ const easing = 200;
 
 /**
  * - `usual`: the service answers
- * - `throttled`: the last poll got a 423 or 429; the interval is already random, and must not become shorter
+ * - `throttled`: the last poll got a 429; the interval is already random, and must not become shorter
  * - `easing`: polls succeed again, and the interval returns to the usual one; `successes` counts them
  */
 type State =
@@ -46,7 +46,7 @@ export class Pace {
   readonly #began: number;
   #state: State = { name: 'usual' };
   #lastPause: number;
-  /** Until this time on the step's clock, another 423 or 429 does not slow polling down further. */
+  /** Until this time on the step's clock, another 429 does not slow polling down further. */
   #slowedUntil = 0;
   /** After a 429, no request starts before this time on the step's clock. */
   #heldUntil = 0;
@@ -87,18 +87,17 @@ export class Pace {
     this.#state = { name: 'easing', interval, successes };
   }
 
-  /** Returns the time until a throttled request is repeated. Only a 429 delays others: a 423 is about one resource. */
-  slowDown({ status, retryAfterMs = 0 }: RequestError): number {
+  /** After a 429. Returns the time at which requests may start again, on the step's clock. */
+  slowDown({ retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
-    // The parallel requests were sent before the first 423 or 429 arrived, so only that response slows polling down.
+    // The parallel requests were sent before the first 429 arrived, so only that response slows polling down.
     if (now >= this.#slowedUntil) {
-      this.#state = { name: 'throttled', interval: this.#raisedInterval(status === 423 ? 0 : retryAfterMs) };
+      this.#state = { name: 'throttled', interval: this.#raisedInterval(retryAfterMs) };
       this.#lastPause = this.#interval;
       this.#slowedUntil = now + this.#lastPause;
     }
-    const until = Math.max(this.#slowedUntil, now + retryAfterMs);
-    if (status === 429) this.#heldUntil = Math.max(this.#heldUntil, until);
-    return until - now;
+    this.#heldUntil = Math.max(this.#heldUntil, this.#slowedUntil, now + retryAfterMs);
+    return this.#heldUntil;
   }
 
   /** Waits until the pace allows another request. */
@@ -116,7 +115,7 @@ export class Pace {
     return Math.max(this.#usualInterval, this.#state.name === 'usual' ? 0 : this.#state.interval);
   }
 
-  /** An interval right after a 423 or 429 is already random. Jitter could make it shorter than `Retry-After`. */
+  /** An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`. */
   #jitter(): number {
     return this.#state.name === 'throttled' ? 1 : 1 - jitter * this.random();
   }

@@ -118,8 +118,10 @@ export class PollFailures {
 
   noteRetryAfter(id: string, error: unknown): void {
     if (!(error instanceof RequestError)) return;
-    const pause = error.isThrottled ? this.pace.slowDown(error) : cappedRetryAfter(error);
-    this.#notBefore.set(id, this.deadline.clock.now() + pause);
+    const pause = error.isThrottled ? (error.retryAfterMs ?? 0) : cappedRetryAfter(error);
+    // A 423 is about one resource, so it delays no other request.
+    const until = error.status === 429 ? this.pace.slowDown(error) : this.deadline.clock.now() + pause;
+    this.#notBefore.set(id, until);
   }
 
   /** Returns the error that ends the wait for the project, or undefined if the next poll repeats the request. */

@@ -6,7 +6,7 @@ import type { PollKind } from './poll-failures.js';
 import type { ProjectPoller } from './project-poller.js';
 
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
-const hangsAfter = 500;
+const silentAfter = 500;
 
 /** Sends the requests of one poll after the other, and measures how long they take. */
 export class Polls {
@@ -67,7 +67,7 @@ export class Polls {
     const ended = this.start(kind).then(() => true);
     for (;;) {
       const before = this.changes;
-      if (await this.deadline.raceFor(hangsAfter, () => ended)) return;
+      if (await this.deadline.raceFor(silentAfter, () => ended)) return;
       const isSilent = this.changes === before && this.pace.heldFor <= 0;
       if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }

@@ -136,7 +136,7 @@ export class ProjectPoller {
     if (this.idleness !== undefined || error instanceof RetryAfterExceedsDeadline) return false;
     if (error instanceof DeadlineExceeded) return !deadline.isExpired;
     if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
-    return kind === 'final' || kind === 'only' || !error.isThrottled;
+    return kind === 'final' || kind === 'only' || error.status !== 429;
   }
 
   async #pollOperation(id: string, policy: PollPolicy): Promise<void> {

@@ -43,7 +43,7 @@ export class TrackedOperations {
     return this.#all.get(id)?.operation;
   }
 
-  /** If a poll cannot request all pending operations, those that were requested last wait longest. */
+  /** A poll that cannot request all pending operations begins with those that have waited longest. */
   moveToEnd(id: string): void {
     if (this.pending.delete(id)) this.pending.add(id);
   }

@@ -10,7 +10,7 @@ test.each([
   ['a null character', '\u0000'],
   ['a carriage return', '\r'],
   ['a byte order mark', '\uFEFF'],
-])('%s becomes a blank, so that the parts of a secret around it do not join', (_, inside) => {
+])('%s becomes a space, so a secret that it splits stays split', (_, inside) => {
   expect(sanitizeLine(`hun${inside}ter2`)).toBe('hun ter2');
 });
 

@@ -34,8 +34,15 @@ test.each([
   ['action=create_*\nbranch_id=br-2*', 'rejects'],
   ['branch_id=br=1', 'rejects'],
   ['branch_id!=#1\nbranch_id!=br?#1', 'admits'],
+  ['branch_id=br-1\nbranch_id!=br-2\nbranch_id=br-*\nbranch_id=br-1', 'admits'],
 ])('the filter %j %s an operation create_branch on br-1', (text, verdict) => {
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
+});
+
+test('two lines with different words for one field are an error, because no value is both', () => {
+  expect(() => ofWait('branch_id=br-1\nbranch_id=br-2')).toThrow(
+    'no branch_id can match this, because a filter has no “or”',
+  );
 });
 
 test('a boolean is written in lower case, as in JSON', () => {
@@ -61,9 +68,13 @@ test.each([
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
   ['action!=START_COMPUTE', 'action is case-sensitive; write start_compute'],
   ['action=create-branch', 'action is case-sensitive; write create_branch'],
-  ['action=="create_branch"', 'the pattern starts with “=” or is in quotes'],
-  ['action="create_branch"', 'the pattern starts with “=” or is in quotes'],
-  ["branch_id!='br-1'", 'the pattern starts with “=” or is in quotes'],
+  ['action=="create_branch"', 'the pattern is in quotes or starts with “=”'],
+  ['action="create_branch"', 'the pattern is in quotes or starts with “=”'],
+  ["branch_id!='br-1'", 'the pattern is in quotes or starts with “=”'],
+  ['branch_id=^br-.*$', 'the pattern is in quotes or starts with'],
+  ['action=create_branch,start_compute', 'no action can match this, because a filter has no “or”'],
+  ['action=create_branch|start_*', 'no action can match this'],
+  ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['status=Cancelled', 'status is case-sensitive; write cancelled'],
   ['status!=failed action!=create_branch', `action ${folded}`],
   ['branch_id=br-1  status = failed', `status ${folded}`],

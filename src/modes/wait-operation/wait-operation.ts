@@ -37,7 +37,7 @@ class Waiter {
   /** The deadline of all polls but the final one. */
   readonly #deadline: Deadline;
   readonly #began: number;
-  /** The final poll can send so many requests, and more if lists have several pages. */
+  /** The least number of requests of a final poll. Lists with several pages need more. */
   readonly #leastRequests: number;
   readonly #progress: ProgressLog;
   readonly #failures: PollFailures;
@@ -49,7 +49,7 @@ class Waiter {
   #decision: WaitEnd | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
   #hasReadAgain = false;
-  /** In the last poll, any response can still show a failure or an unfinished operation. */
+  /** True during the final poll: then any response can still show a failure, so no earlier one decides. */
   #isLastPoll: boolean;
 
   constructor(
