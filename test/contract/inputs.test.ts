@@ -141,9 +141,12 @@ test.for<Row>([
   ['create-key', 'key-label', ['Shop', 'my_shop', 'my shop', 'shöp', 'l'.repeat(21), 'a/b', 'a$b', '🔑'], badLabel],
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
-  // The end of a URL may be cut off, and the end of its password with it.
+  // The end of a URL may be cut off, and the end of its password with it. The password may hold an `@`.
   ...['timeout', 'fail-fast', 'poll-interval', 'since', 'fail-on', 'project-id', 'operation-id', 'filter'].map(
-    (name): Row => ['wait-operation', name, [`p://u:hunter2${'x'.repeat(100)}@host/x`], '“p://***@host/x'],
+    (name): Row => {
+      const urls = [`p://u:hunter2${'x'.repeat(100)}@host/x`, 'p://u:a@hunter2@host/x'];
+      return ['wait-operation', name, urls, '“p://***@host/x'];
+    },
   ),
 ])('`%s` rejects %s: %j', async (row, context) => {
   const [mode, name, values, message] = row;

@@ -405,6 +405,14 @@ describe('after an ambiguous create,', () => {
       { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) },
       [],
     ],
+    [
+      'one key of two creates, because main was killed during the second one',
+      {
+        inMain: [onCreate(lost), onCreate({ ...hang, done: 'never' }, { nth: 2 })],
+        duringMain: killAt({ endpoint: 'create-key', n: 2 }),
+      },
+      [mayBeCreated],
+    ],
     ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
   ])(
     'with on-revoke-failure: fail, post only warns that a key may still be created, if it finds %s',

@@ -652,6 +652,20 @@ describe('`list-keys`', () => {
     }
   });
 
+  test('with older-than a slow response makes no key older', async (context) => {
+    // A request and its response take 10 s each.
+    const stage = await setStage(context, { trip: () => 10_000 });
+    stage.service.plane.addKey('new');
+    await stage.pass(60_000);
+    for (const [olderThan, names] of [
+      ['80s', []],
+      ['55s', ['new']],
+    ] as const) {
+      const result = await stage.runMode('list-keys', { 'older-than': olderThan, filter: 'name=new' });
+      expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+    }
+  });
+
   test('with older-than also lists keys without a readable creation time, with one warning', async (context) => {
     const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
     const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));

@@ -31,6 +31,18 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
   expect(service.requests).toEqual([]);
 });
 
+test.concurrent('a create whose TLS connection is reset may have made a key, so it is searched for', async (context) => {
+  const { service, runMode } = await setProcess(context, { tls: good });
+  service.faults.add({ endpoint: 'create-key', nth: 1, fault: { kind: 'cut-before-headers', by: 'reset' } });
+
+  const result = await runMode('create-key', {}, { env: trusting, nodeArgs: shortPauses });
+
+  expect(result).toMatchObject({ exitCode: 0, outputs: { status: 'ok' } });
+  const endpoints = service.requests.map(({ endpoint }) => endpoint);
+  expect(endpoints).toEqual(['create-key', 'list-keys', 'revoke-key', 'create-key']);
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console', result.outputs['key-name']]);
+});
+
 /** A step with these options meets a certificate of an unknown authority. */
 const careless = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_EXTRA_CA_CERTS: undefined };
 const options = { env: careless, nodeArgs: shortPauses };

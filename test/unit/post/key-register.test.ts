@@ -39,6 +39,21 @@ test.for([
   expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
 });
 
+test.for([
+  [13_999, 'no proof'],
+  [14_000, 'gone'],
+] as const)('the 10 s begin with the first answer, not its request: asked again at %i ms, %s', async (row) => {
+  const [askedAt, verdict] = row;
+  const clock = new VirtualClock();
+  const register = new KeyRegister('shop-key', clock, silent);
+  const key = register.add('7', true);
+  const sleep = (ms: number) => clock.run(new Deadline(clock, 20_000, new Cancellation()).sleep(ms));
+  await sleep(4_000);
+  register.noteGone(key, 0);
+  await sleep(11_000);
+  expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
+});
+
 test('absence proves at once only that an old key is gone', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent);
   expect(register.noteGone(register.add('7', true), 0)).toBeDefined();
