@@ -27,6 +27,7 @@ export async function cleanUp(
   const mayHaveStrayKey = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log);
+  register.mayHaveStrays = mayHaveStrayKey;
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
   const key =

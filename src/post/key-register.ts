@@ -34,6 +34,8 @@ export class KeyRegister {
   isComplete = false;
   /** Searches skip this key: it is the minted key, which still sends their requests. */
   skipped: string | undefined;
+  /** False if all requests that created a key got a usable response. */
+  mayHaveStrays = true;
 
   constructor(
     private readonly name: string,
@@ -69,12 +71,25 @@ export class KeyRegister {
 
   update(list: KeyList, askedAt: number): void {
     this.isComplete = list.missing === undefined;
-    for (const { id, name } of list.keys.values()) if (id !== this.skipped && name === this.name) this.#addListed(id);
+    this.#addStrays(list);
     for (const key of this.pending) {
       if (key.id === this.skipped) continue;
       const isMissing = noteListed(list, key) === false && key.missingSince !== undefined;
       if (isMissing || key.revocation.isConfirmed) this.noteGone(key, askedAt);
     }
+  }
+
+  /** Each check reads a new list. That list can show a stray key, too. */
+  listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
+    return async () => {
+      const list = await api.keys(policy);
+      if (this.mayHaveStrays) this.#addStrays(list);
+      return noteListed(list, key);
+    };
+  }
+
+  #addStrays(list: KeyList): void {
+    for (const { id, name } of list.keys.values()) if (id !== this.skipped && name === this.name) this.#addListed(id);
   }
 
   #addListed(id: string): void {
@@ -89,11 +104,6 @@ export class KeyRegister {
     const pending = known === undefined || known.isGone ? this.add(id, true) : known;
     pending.isListed = true;
   }
-}
-
-/** Each check reads a new list. */
-export function listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
-  return async () => noteListed(await api.keys(policy), key);
 }
 
 /** Returns whether the list contains the key, and remembers what that proves. */

@@ -1,7 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
 import { RequestError } from '../http/errors.js';
 import type { Deadline } from '../time/deadline.js';
-import { type CreatedKey, type KeyRegister, listCheck } from './key-register.js';
+import type { CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, type Rounds } from './rounds.js';
 
 /** A slow service needs at least this long for a request. In milliseconds. */
@@ -39,7 +39,7 @@ export function revokeMinted(
   function revokeByItself(): Promise<RequestError | undefined> {
     // A request gets half of the remaining time. If the request hangs, there is time for a second one.
     const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-    return captureFailure(revocation.attempt(shortened, phase, listCheck(key, minted, policy)));
+    return captureFailure(revocation.attempt(shortened, phase, register.listCheck(key, minted, policy)));
   }
 
   async function afterRejection(rejection: RequestError): Promise<Round> {
@@ -54,7 +54,7 @@ export function revokeMinted(
   }
 
   async function revokeByParent(api: ControlApi, rejection: RequestError): Promise<RequestError | undefined> {
-    const isListed = listCheck(key, api, policy);
+    const isListed = register.listCheck(key, api, policy);
     // By now the id may belong to another key, which must not be revoked. So the list is read first.
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;

@@ -3,7 +3,7 @@ import { mapConcurrently } from '../http/map-concurrently.js';
 import { exceededRetryAfter } from '../http/retry.js';
 import { incompleteKeyList } from '../keys/revocation.js';
 import type { Deadline } from '../time/deadline.js';
-import { type CreatedKey, type KeyRegister, listCheck } from './key-register.js';
+import type { CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, type PhaseFailure, type Round, type Rounds } from './rounds.js';
 
 /** Searches for keys from ambiguous creates, and revokes them. */
@@ -39,7 +39,7 @@ export function searchStrays(
   async function revoke(key: CreatedKey): Promise<Round['failure']> {
     if (key.lock.cause !== undefined) return key.lock.cause;
     const began = phase.clock.now();
-    const revoking = key.revocation.attempt(api, phase, listCheck(key, api, policy));
+    const revoking = key.revocation.attempt(api, phase, register.listCheck(key, api, policy));
     const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
     if (failure === undefined) return undefined;
     // A 423 delays only one key, so the search continues for the other keys.

@@ -518,7 +518,7 @@ describe('several operations:', () => {
     const faults = (id: string) => [{ path: id, from: 2, fault: retryAfter(423, 6) }];
     const { ids, paths, times } = await waitFor(context, many(2, forever), inputs, { faults });
     const timesOf = (part = '') => times().filter((_, n) => paths()[n]?.includes(part));
-    expect(timesOf(ids[0])).toEqual([0, 1, 7, 13, 19].map((time) => time * second));
+    expect(timesOf(ids[0]).slice(0, 4)).toEqual([0, 1, 7, 13].map((time) => time * second));
     expect(new Set(gaps(timesOf(ids[1])))).toEqual(new Set([second]));
   });
 

@@ -21,6 +21,8 @@ const minPatience = 30_000;
 const maxPatience = 60_000;
 /** The pauses between these attempts. */
 const firstPauses = { firstMs: 1_000, maxMs: 8_000 };
+/** The pauses after a 423. */
+const lockPauses = { firstMs: 1_000, maxMs: 30_000 };
 
 /** A request without a response for this long is sent once more, on a new connection. The contract promises this. */
 const resendAfter = 5_000;
@@ -48,6 +50,8 @@ export class PollFailures {
   readonly #notFoundSince = new Map<string, number>();
   /** The last failure for each id that is still failing, and for each project whose first request is being retried. */
   readonly #failures = new Map<string, RequestError>();
+  /** The number of 423 in a row, for each id. */
+  readonly #locks = new Map<string, number>();
   /** When the `Retry-After` of a failed request expires, by the id of the operation or project. */
   readonly #notBefore = new Map<string, number>();
 
@@ -83,6 +87,7 @@ export class PollFailures {
   recordSuccess(projectId: string, id: string): void {
     this.#responded.add(projectId);
     this.#notFoundSince.delete(id);
+    this.#locks.delete(id);
     this.#failures.delete(firstRequest(projectId));
     this.#failures.delete(id);
     if (this.#failures.size === 0) this.progress.serviceRecovered();
@@ -118,10 +123,16 @@ export class PollFailures {
 
   noteRetryAfter(id: string, error: unknown): void {
     if (!(error instanceof RequestError)) return;
-    const pause = error.isThrottled ? (error.retryAfterMs ?? 0) : cappedRetryAfter(error);
-    // A 423 is about one resource, so it delays no other request.
+    const pause = error.status === 423 ? this.#pauseAfterLock(id, error) : cappedRetryAfter(error);
     const until = error.status === 429 ? this.pace.slowDown(error) : this.deadline.clock.now() + pause;
     this.#notBefore.set(id, until);
+  }
+
+  /** A 423 is about one resource, so it delays no other request. */
+  #pauseAfterLock(id: string, { retryAfterMs = 0 }: RequestError): number {
+    const count = (this.#locks.get(id) ?? 0) + 1;
+    this.#locks.set(id, count);
+    return Math.max(retryAfterMs, backoff(count, lockPauses, this.random()));
   }
 
   /** Returns the error that ends the wait for the project, or undefined if the next poll repeats the request. */

@@ -39,6 +39,11 @@ export class Polls {
     await deadline.race(() => this.start(kind, deadline));
   }
 
+  /** Time until the pace allows a request. */
+  get heldFor(): number {
+    return Math.max(0, this.pace.heldFor);
+  }
+
   /** How long a poll that reads everything takes, in milliseconds. `least`: it sends so many requests, or more. */
   usualLength(least: number): number {
     const { requests, totalMs } = this.#answered;

@@ -69,7 +69,7 @@ class Waiter {
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
     const pace = new Pace(this.#deadline, random, pollInterval);
-    this.#failures = new PollFailures(this.#deadline, this.#progress, pace, random);
+    this.#failures = new PollFailures(deadline, this.#progress, pace, random);
     const context = {
       api,
       deadline: this.#deadline,
@@ -130,7 +130,8 @@ class Waiter {
     // Open requests end no later than the deadline of the other polls, so they do not delay this one.
     await this.#polls.openRequests;
     const length = leadMargin * this.#polls.usualLength(this.#leastRequests);
-    await deadline.sleepUntil(Math.min(expiresAt, deadline.expiresAt - length));
+    const start = Math.max(deadline.expiresAt - length, clock.now() + this.#polls.heldFor);
+    await deadline.sleepUntil(Math.min(expiresAt, start));
     this.#failures.clearRetryAfter();
     this.#expireOldReads();
     this.#isLastPoll = true;

@@ -58,8 +58,10 @@ function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: num
   if (crowded !== undefined) yield `${part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
 }
 
-function concurrencyOf({ plan: { mode }, keys }: StepRecord): number {
-  if (mode === 'wait-operation') return maxConcurrent;
+/** A 423 for one of the given ids delays no other, so each can get as many as one alone. */
+function concurrencyOf({ plan: { mode, expects }, keys }: StepRecord): number {
+  const ids = expects.mode === 'wait-operation' && expects.ids !== 'all' ? expects.ids.length : 0;
+  if (mode === 'wait-operation') return Math.max(maxConcurrent, ids);
   return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, keys.length);
 }
 
@@ -100,6 +102,9 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   }
 }
 
+/** The final poll of many requests may begin so long before the deadline. */
+const maxLead = 2_400;
+
 function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): Generator<string> {
   const { deadline } = step;
   const { mode } = step.plan;
@@ -115,7 +120,7 @@ function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: num
     const early = later.find((next) => isDelayedBy(mode, first, next, slackMs));
     // The requests of the final poll are sent once and do not wait for each other, even if they do not fit side by side.
     const isFinalPoll = mode === 'wait-operation' && first.at >= deadline;
-    if (early === undefined || isFinalPoll || (isPollFailure && early.at >= deadline)) continue;
+    if (early === undefined || isFinalPoll || (isPollFailure && early.at >= deadline - maxLead)) continue;
     const ms = Math.round(until + 1 - early.at);
     yield `${part}: request ${early.n} came ${ms} ms before the end of the Retry-After of request ${first.n}`;
   }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { ControlApi } from '../../../src/api/control-api.js';
+import { noRetry } from '../../../src/http/retry.js';
 import { KeyRegister } from '../../../src/post/key-register.js';
 import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
@@ -66,3 +68,21 @@ test('only the latest list tells whether the search is complete', () => {
   register.update({ keys: new Map(), missing: 'header link' }, 0);
   expect(register.isComplete).toBe(false);
 });
+
+test.for([
+  [true, ['7', '8']],
+  [false, ['7']],
+] as const)(
+  'a check of one key notes another key of the name if there may be one: %s',
+  async ([mayHaveStrays, ids]) => {
+    const clock = new VirtualClock();
+    const register = new KeyRegister('shop-key', clock, silent);
+    register.mayHaveStrays = mayHaveStrays;
+    const key = register.add('7', true);
+    const keys = new Map([['8', { id: '8', name: 'shop-key', record: {} }]]);
+    const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
+    const deadline = new Deadline(clock, 20_000, new Cancellation());
+    await register.listCheck(key, api, { deadline, retry: noRetry })(key.revocation.key);
+    expect(register.pending.map(({ id }) => id)).toEqual(ids);
+  },
+);
