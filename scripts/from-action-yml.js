@@ -65,8 +65,13 @@ function onNode24(text) {
 
 /** In the format of typesafegithub/github-actions-typing, for generators of workflows that check types. */
 function actionTypes() {
-  const typed = (kind, entries) =>
-    Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, types[kind][name] ?? plainType(entry)]));
+  const typed = (kind, entries) => {
+    const unknown = Object.keys(types[kind]).filter((name) => !(name in entries));
+    if (unknown.length > 0) throw new Error(`action.yml has no ${kind} ${unknown.join(', ')}`);
+    return Object.fromEntries(
+      Object.entries(entries).map(([name, entry]) => [name, types[kind][name] ?? plainType(entry)]),
+    );
+  };
   const text = stringify(
     { inputs: typed('inputs', inputs), outputs: typed('outputs', outputs) },
     { aliasDuplicateObjects: false, blockQuote: false },
