@@ -194,30 +194,23 @@ describe.concurrent('the control-plane command', () => {
     expect((await ask(shared, '/projects', 'GET', 'another-key')).status).toBe(401);
   });
 
-  it('creates a branch with two operations that end as the options say', async () => {
+  it('creates a branch with the given name and two operations that end as the options say, and deletes it once', async () => {
     const project = `/projects/${shared.project_ids[0]}`;
-    const { body } = await ask(shared, `${project}/branches`, 'POST');
-    const own = { project_id: shared.project_ids[0], branch_id: body.branch.id };
-    const fields = { ...own, status: 'failed', failures_count: 1 };
-    expect(body.operations).toMatchObject([
+    const create = (body: string, path = project) =>
+      send(`${shared.base_url}${path}/branches`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
+    const { branch, operations } = (await create('{"branch":{"name":"preview-7"}}')).body;
+    expect(branch).toMatchObject({ name: 'preview-7', project_id: shared.project_ids[0] });
+    const fields = { project_id: shared.project_ids[0], branch_id: branch.id, status: 'failed', failures_count: 1 };
+    expect(operations).toMatchObject([
       { action: 'create_branch', ...fields },
       { action: 'start_compute', ...fields },
     ]);
-    const started = await control(shared, `${project}/operations`);
-    expect(started.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
-    expect((await ask(shared, '/projects/none/branches', 'POST')).status).toBe(404);
     await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
-  });
-
-  it('gives a branch the name that was asked for, and deletes it once', async () => {
-    const branches = `/projects/${shared.project_ids[0]}/branches`;
-    const create = (body: string) =>
-      send(shared.base_url + branches, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
-    const { branch } = (await create('{"branch":{"name":"preview-7"}}')).body;
-    expect(branch).toMatchObject({ name: 'preview-7', project_id: shared.project_ids[0] });
-    const { body } = await ask(shared, `${branches}/${branch.id}`, 'DELETE');
+    const { body } = await ask(shared, `${project}/branches/${branch.id}`, 'DELETE');
     expect(body).toMatchObject({ branch, operations: [{ action: 'delete_timeline', branch_id: branch.id }] });
-    expect((await ask(shared, `${branches}/${branch.id}`, 'DELETE')).status).toBe(404);
+    expect((await ask(shared, `${project}/branches/${branch.id}`, 'DELETE')).status).toBe(404);
+    expect((await create('', '/projects/none')).status).toBe(404);
+    expect((await create('')).body.operations).toHaveLength(2);
     expect(await create('{"branch":{"name":""}}')).toMatchObject({
       status: 400,
       body: { message: 'The field branch.name must be a name.' },
@@ -254,6 +247,8 @@ describe.concurrent('the control-plane command', () => {
       const { body } = await control(shared, path, { action, seconds: '0', outcome });
       expect(body.operation).toMatchObject({ action, status: outcome });
     }
+    const plain = await control(shared, path);
+    expect(plain.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
     const { body } = await control(shared, path, { seconds: '600.5' });
     const own = `${path}/${body.operation.id}`;
     expect((await control(shared, own)).body.operation.status).toBe('finished');
