@@ -366,7 +366,6 @@ describe.concurrent('the demo', () => {
     const demo = start('npm run -s --ignore-scripts demo');
     expect(await demo.ended).toBe(0);
     const { stdout } = demo;
-    expect(stdout).toMatch(/^Ten steps of the action run against a control plane on this machine/);
     const parts = stdout.split(/^━━ /m).slice(1);
     const failed = parts.filter((part) => part.includes('✗ failure'));
     expect(failed).toHaveLength(4);
@@ -378,11 +377,9 @@ describe.concurrent('the demo', () => {
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
     const [key] = parts.filter((part) => part.startsWith('A key for this job'));
     expect(key).toMatch(/\n\nOutputs\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n(.+\n)+ {2}status {7}ok\n/);
-    expect(stdout).toMatch(/ {2}batches {6}\[.{98}… \(\d{3} characters\)\n/);
     const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
     expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*\n\n<pre class="mermaid">gantt\n.*\n<\/body>/s);
     expect(summary).not.toMatch(/<script|https?:/);
-    expect(stdout).toMatch(/\nThat was all\. Next:\n(?: {2}- .+\n){3}$/);
   });
 
   it('asks for npm ci if the packages are not installed', async () => {

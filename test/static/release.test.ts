@@ -76,15 +76,10 @@ function at(folder: string) {
     write('package-lock.json', JSON.stringify(lock));
     write('package.json', JSON.stringify({ ...readJson('package.json'), version }));
   };
-  const setApp = (id: number) => {
-    const ruleset = readJson(versionTags);
-    ruleset.bypass_actors[0].actor_id = id;
-    write(versionTags, JSON.stringify(ruleset));
-  };
   const release = (...words: string[]) => runNode([resolve('scripts/release.js'), ...words], { cwd: clone });
   const atRemote = (tag: string) =>
     git('-C', '../remote', 'for-each-ref', '--format=%(objectname)', `refs/tags/${tag}`);
-  return { folder, clone, git, write, commit, merge, setVersion, setApp, release, atRemote };
+  return { folder, clone, git, write, commit, merge, setVersion, release, atRemote };
 }
 
 test.concurrent('release.js pack writes the notes, the archive, the bill of materials and the checksums of a release', async (context) => {
@@ -230,9 +225,11 @@ test.concurrent('every command of release.js rejects a version whose tag is at a
 });
 
 test.concurrent('release.js rehearse runs the steps of the release workflow, and says what is not set up yet', async (context) => {
-  const { write, setApp, commit, release, git } = setUp(context);
+  const { write, commit, release, git } = setUp(context);
   write('CHANGELOG.md', changelog.replace('[1.0.0] - 2026-01-02', '[1.0.0]'));
-  setApp(0);
+  const ruleset = readJson(versionTags);
+  ruleset.bypass_actors[0].actor_id = 0;
+  write(versionTags, JSON.stringify(ruleset));
   commit();
 
   const { status, said } = await release('rehearse');
@@ -252,17 +249,4 @@ test.concurrent('release.js rehearse runs the steps of the release workflow, and
   expect(said).toContain(`Before the first release: ${versionTags} still has 0 in place of the App ID`);
   expect(status).toBe(0);
   expect(git('status', '--porcelain')).toBe('');
-});
-
-test.concurrent('release.js rehearse stops at the first failed step, and gives no hint if the App ID is set', async (context) => {
-  const { setApp, setVersion, commit, release } = setUp(context);
-  setApp(12345);
-  setVersion('1.2.0');
-  commit();
-
-  const { status, said } = await release('rehearse');
-
-  expect(said).toContain('CHANGELOG.md has no dated entry of 1.2.0');
-  expect(said).not.toMatch(/pack|Before the first release/);
-  expect(status).toBe(1);
 });
