@@ -636,6 +636,12 @@ describe('several projects:', () => {
     expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'finished' }]);
   });
 
+  test('at the deadline, a project whose last read was cut is not idle', async (context) => {
+    const plans = [{ ...ended, ageMs: minute }, ...many(3_500, { ...ended, startsAfterMs: 2 * second })];
+    const { result } = await waitFor(context, plans, { ...all, timeout: '6s', 'poll-interval': '1h' });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'idle-project-ids': '[]' });
+  });
+
   test('before the second read of a project, a failure of another does not make it idle', async (context) => {
     const { result } = await waitFor(context, [{ lengthMs: second, outcome: 'failed' }], all, { projects: 2 });
     expect(result.outputs).toMatchObject({ status: 'failed', 'idle-project-ids': '[]' });

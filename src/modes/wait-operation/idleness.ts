@@ -55,9 +55,9 @@ export class Idleness {
     return this.#completeFrom === never;
   }
 
-  /** True if the latest complete read showed nothing pending. */
+  /** True if the latest complete read showed nothing pending, and no later one was cut. */
   get wasIdle(): boolean {
-    return this.#idleFrom !== never;
+    return this.#idleFrom !== never && this.#read?.cursor === undefined;
   }
 
   /** True if a read proves that the list has nothing that the wait should still wait for. */
