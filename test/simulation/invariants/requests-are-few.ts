@@ -35,9 +35,14 @@ function* tooMany(run: Run, step: StepRecord, process: ProcessRecord): Generator
   const max = maxRequests(run, step, process) + resends(run, process);
   if (sent.length > max) yield `${part} sent ${sent.length} requests, expected at most ${max}`;
   const throttled = countOf(sent, 'isThrottled');
+  const locked = sent.filter(({ status }) => status === 423).length;
   // Post has only 20 s: it searches about once a second, and tries each key each time.
   const interval = part === 'post' ? 1_000 : 10_000;
-  if (throttled > (12 + (endedAt - startedAt) / interval) * concurrencyOf(step))
+  const each = 12 + (endedAt - startedAt) / interval;
+  const ids = givenIds(step);
+  // A 423 for one of many given ids delays no other, so each can get as many as one alone.
+  const isLockedSingly = ids > maxConcurrent && locked <= each * ids;
+  if ((isLockedSingly ? throttled - locked : throttled) > each * concurrencyOf(step))
     yield `${part} was throttled ${throttled} times`;
 }
 
@@ -58,10 +63,12 @@ function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: num
   if (crowded !== undefined) yield `${part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
 }
 
-/** A 423 for one of the given ids delays no other, so each can get as many as one alone. */
-function concurrencyOf({ plan: { mode, expects }, keys }: StepRecord): number {
-  const ids = expects.mode === 'wait-operation' && expects.ids !== 'all' ? expects.ids.length : 0;
-  if (mode === 'wait-operation') return Math.max(maxConcurrent, ids);
+function givenIds({ plan: { expects } }: StepRecord): number {
+  return expects.mode === 'wait-operation' && expects.ids !== 'all' ? expects.ids.length : 0;
+}
+
+function concurrencyOf({ plan: { mode }, keys }: StepRecord): number {
+  if (mode === 'wait-operation') return maxConcurrent;
   return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, keys.length);
 }
 
@@ -102,12 +109,14 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   }
 }
 
-/** The final poll of many requests may begin so long before the deadline. */
+/** The final poll of more requests than fit side by side may begin so long before the deadline. */
 const maxLead = 2_400;
 
 function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): Generator<string> {
   const { deadline } = step;
-  const { mode } = step.plan;
+  const { mode, expects } = step.plan;
+  const projects = expects.mode === 'wait-operation' ? expects.projectIds.length : 0;
+  const finalPollFrom = deadline - (Math.max(givenIds(step), projects) > maxConcurrent ? maxLead : 0);
   if (excuses.pollsOnce(step)) return;
   for (const [index, first] of sent.entries()) {
     const { retryAfter, endedAt, status, isThrottled } = first;
@@ -120,7 +129,7 @@ function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: num
     const early = later.find((next) => isDelayedBy(mode, first, next, slackMs));
     // The requests of the final poll are sent once and do not wait for each other, even if they do not fit side by side.
     const isFinalPoll = mode === 'wait-operation' && first.at >= deadline;
-    if (early === undefined || isFinalPoll || (isPollFailure && early.at >= deadline - maxLead)) continue;
+    if (early === undefined || isFinalPoll || (isPollFailure && early.at >= finalPollFrom)) continue;
     const ms = Math.round(until + 1 - early.at);
     yield `${part}: request ${early.n} came ${ms} ms before the end of the Retry-After of request ${first.n}`;
   }
