@@ -9,6 +9,7 @@ import { hasWine, prepareWine, startInWine, windowsPath } from './wine.js';
 
 beforeAll(() => hasWine && prepareWine(), 120_000);
 
+/** Wine has 1.4 GB, and no other command needs it. So where it is missing, each test says by name that it did not run. */
 function setWindows(context: TestContext) {
   context.skip(!hasWine, 'wine is not installed: apt-get install --no-install-recommends wine64 wine');
   return setStage(context, { overSockets: true, startProcess: startInWine });
