@@ -65,10 +65,7 @@ export async function reportError(error: unknown, world: World): Promise<false> 
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);
-  // A train of jobs reads this output after a failure, too.
-  const isWaitForAll = error instanceof BadInputs && world.toolkit.input('operation-id') === 'all';
-  const outputs = isWaitForAll ? [{ name: 'idle-project-ids', value: '[]' }] : [];
-  publishOutputs({ ...report, outputs }, world.clock.now(), context);
+  publishOutputs(report, world.clock.now(), context);
   world.toolkit.output('status', report.status);
   await publishLogAndSummary(report, context);
   return false;

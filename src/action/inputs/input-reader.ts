@@ -39,11 +39,21 @@ const tokenInput = 'github-token';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export class BadInputs extends Error {}
+export class BadInputs extends Error {
+  constructor(
+    message: string,
+    /** Outputs of the step, by name. */
+    readonly outputs: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+  }
+}
 
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
   readonly warnings: string[] = [];
+  /** Outputs that a step has even if its inputs are invalid, by name. */
+  readonly outputsIfInvalid: Record<string, string> = {};
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
   /** Inputs that already have a problem. Their values are neither parsed nor printed. */
@@ -128,10 +138,12 @@ export class InputReader {
     // Without a valid mode, nobody knows which inputs have no effect.
     if (!this.#rejected.has('mode')) this.#rejectUnused();
     const problems = this.#problems.map(sentence);
-    if (problems.length === 1) throw new BadInputs(`Bad input: ${problems[0]}\nNo request was sent.`);
-    if (problems.length > 1)
-      throw new BadInputs(`${problems.length} bad inputs:\n- ${problems.join('\n- ')}\nNo request was sent.`);
-    return values as T;
+    if (problems.length === 0) return values as T;
+    const what =
+      problems.length === 1
+        ? `Bad input: ${problems[0]}`
+        : `${problems.length} bad inputs:\n- ${problems.join('\n- ')}`;
+    throw new BadInputs(`${what}\nNo request was sent.`, this.outputsIfInvalid);
   }
 
   /** An input without effect would be a trap: with `dry-run`, `revoke-key` would revoke. */

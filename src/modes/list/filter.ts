@@ -68,13 +68,13 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const word = pattern.toLowerCase().replaceAll('-', '_');
     if (word !== pattern && documentedWords[field]?.includes(word))
       throw bad(`${field} is case-sensitive; write ${word}`);
-    const isWord = admits && !/[*?]/.test(pattern);
+    const isWord = !/[*?]/.test(pattern);
     const other = words.get(field) ?? pattern;
-    if (isWord) words.set(field, pattern);
-    if ((isWord && other !== pattern) || (documentedWords[field] && /[,|]/.test(pattern)))
+    if (isWord && admits) words.set(field, pattern);
+    if ((isWord && admits && other !== pattern) || (documentedWords[field] && /[,|]/.test(pattern)))
       throw bad(`no ${field} can match this, because a filter has no “or”. Use “*”, or one step for each value`);
     // Services often add actions, but rarely statuses. So an unknown action gets no warning.
-    if (field === 'status' && !/[*?]/.test(pattern) && !knownStatuses.includes(pattern))
+    if (field === 'status' && isWord && !knownStatuses.includes(pattern))
       warnings.push(
         `${place}: ${quote(pattern, 60)} is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
       );

@@ -8,6 +8,9 @@ import type { ProjectPoller } from './project-poller.js';
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const silentAfter = 500;
 
+/** The final poll may take this much longer than usual, as a factor. */
+const safetyFactor = 1.25;
+
 /** Sends the requests of one poll after the other, and measures how long they take. */
 export class Polls {
   /** The number of responses and failures. */
@@ -39,16 +42,12 @@ export class Polls {
     await deadline.race(() => this.start(kind, deadline));
   }
 
-  /** Time until the pace allows a request. */
-  get heldFor(): number {
-    return Math.max(0, this.pace.heldFor);
-  }
-
-  /** How long a poll that reads everything takes, in milliseconds. `least`: it sends so many requests, or more. */
-  usualLength(least: number): number {
+  /** When a poll that reads everything must start to end by `time`. `least`: it sends so many requests, or more. */
+  startToEndBy(time: number, least: number): number {
     const { requests, totalMs } = this.#answered;
     const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);
-    return requests === 0 ? 0 : groups * (totalMs / requests);
+    const usualLength = requests === 0 ? 0 : groups * (totalMs / requests);
+    return Math.max(time - safetyFactor * usualLength, this.#now + this.pace.heldFor);
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {

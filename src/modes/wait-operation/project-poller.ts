@@ -119,7 +119,7 @@ export class ProjectPoller {
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Single requests replace a list that fails, so the list of given ids is not retried. */
+  /** Single requests replace a list that fails, so the list of given ids is not retried. The usual rule ends a long pause. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
     const usual = this.#requestPolicy(policy);
     if (this.idleness !== undefined) return usual;

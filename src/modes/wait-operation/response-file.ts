@@ -1,10 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 
-/** No error quotes the file, because an API response can contain a password. */
-export function readOperationIds(path: string, projectId: string | undefined): string[] {
-  const text = readText(path);
+/** A relative path starts at `folder`. No error quotes the file, because an API response can contain a password. */
+export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
+  if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
+  const text = readText(resolve(folder, path));
   if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
   const body = parseJsonOrUndefined(text);
   if (body === undefined)

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parseIdList, parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
@@ -37,6 +36,8 @@ export const waitFilterFields: readonly string[] = operationFields.filter((name)
 
 export function readWaitSettings(reader: InputReader): WaitSettings {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
+  // A train of jobs reads this output after each failure.
+  if (isAll) reader.outputsIfInvalid['idle-project-ids'] = '[]';
   const pollsOnce = parseDuration(reader.text('timeout')) === 0;
   if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
@@ -81,10 +82,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
 function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | undefined {
   if (reader.text('response-file') === '') return reader.parse('operation-id', parseOperationIds);
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  return reader.parse('response-file', (path) => {
-    if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
-    return readOperationIds(resolve(workspace, path), project);
-  });
+  return reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
 }
 
 const whyEmpty =

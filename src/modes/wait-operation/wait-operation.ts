@@ -16,8 +16,6 @@ const finalPollTimeout = 1_000;
 /** The final poll of many requests may begin before the deadline: by at most this for each further group. In milliseconds. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
-/** Responses can take longer than before. */
-const leadMargin = 1.25;
 
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
@@ -129,8 +127,7 @@ class Waiter {
     const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
     // Open requests end no later than the deadline of the other polls, so they do not delay this one.
     await this.#polls.openRequests;
-    const length = leadMargin * this.#polls.usualLength(this.#leastRequests);
-    const start = Math.max(deadline.expiresAt - length, clock.now() + this.#polls.heldFor);
+    const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
     await deadline.sleepUntil(Math.min(expiresAt, start));
     this.#failures.clearRetryAfter();
     this.#expireOldReads();
