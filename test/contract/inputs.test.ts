@@ -106,7 +106,7 @@ test.for<Row>([
   ['list-projects', 'org-id', ['[]'], 'is an empty list; expected an organization id'],
   ['list-projects', 'org-id', ['a,b', '["a","b"]'], 'lists 2 ids; expected one'],
   ['list-operations', 'project-id', ['[null]'], `“null” ${leftover}`],
-  ['list-operations', 'project-id', ['Array', 'Object'], 'put toJSON(…) around it, such as toJSON(matrix.batch)'],
+  ['list-operations', 'project-id', ['Array', 'Object'], 'put “toJSON(…)” around it, such as “toJSON(matrix.batch)”'],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],

@@ -68,7 +68,7 @@ export const parseBoolean: Parse<boolean> = (text) => {
 export const rejectLeftover: Parse<string> = (text) => {
   if (['Array', 'Object'].includes(text))
     throw new BadValue(
-      'is what an expression makes of a list or an object; put toJSON(…) around it, such as toJSON(matrix.batch)',
+      'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”',
     );
   if (!['null', 'undefined', 'None'].includes(text)) return text;
   throw new BadValue(
