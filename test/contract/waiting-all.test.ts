@@ -264,8 +264,10 @@ describe('reading the list:', () => {
       const startsAfterMs = 7 * second;
       const hidden = { startsAfterMs, lengthMs: word === 'failed' ? 0 : 30 * second, outcome: 'failed' };
       const plans = [{ lengthMs: 8 * second }, hidden, ...many(250, { ...ended, startsAfterMs })];
-      const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' });
-      expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+      for (const clockAheadMs of clocks) {
+        const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' }, { clockAheadMs });
+        expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+      }
     },
   );
 
@@ -727,6 +729,15 @@ describe('several projects:', () => {
     const inputs = { ...all, 'poll-interval': '5s' };
     const { took } = await waitFor(context, [{ lengthMs: 5.5 * second }], inputs, { projects: 2, trip: () => 150 });
     expect(took).toBeLessThan(7 * second);
+  });
+
+  test('a final poll that shows before the deadline that all is over ends the step', async (context) => {
+    const slow = { count: 40, fault: { kind: 'delay', ms: 400 } } as const;
+    const plans = oneEach(20, { lengthMs: 12 * second });
+    const inputs = { ...all, timeout: '15s', 'poll-interval': '1h' };
+    const { result, took } = await waitFor(context, plans, inputs, { projects: 20, faults: [slow] });
+    expect(result.outputs['status']).toBe('finished');
+    expect(took).toBeLessThan(15 * second);
   });
 
   test('the final poll is repeated at the deadline if the service became fast', async (context) => {

@@ -522,6 +522,24 @@ describe('several operations:', () => {
     expect(new Set(gaps(timesOf(ids[1])))).toEqual(new Set([second]));
   });
 
+  test('the whole Retry-After of a 423 is kept', async (context) => {
+    const faults = [{ nth: 2, fault: retryAfter(423, 90) }];
+    const { times } = await waitFor(context, [forever], { 'poll-interval': '1s', timeout: '5m' }, { faults });
+    expect(times().slice(0, 3)).toEqual([0, 1, 91].map((time) => time * second));
+  });
+
+  test('the pauses after a 423 are short again after a success', async (context) => {
+    const faults = [
+      { from: 2, count: 6, fault: status(423) },
+      { nth: 10, fault: status(423) },
+    ];
+    const inputs = { 'poll-interval': '1s', timeout: '10m' };
+    for (const seed of seeds) {
+      const { times } = await waitFor(context, [forever], inputs, { faults, seed });
+      expect(gaps(times())[9]).toBeLessThanOrEqual(2 * second);
+    }
+  });
+
   test('after a 429 for one operation, the next poll asks for both', async (context) => {
     const faults = (id: string) => [{ path: id, nth: 2, fault: retryAfter(429, 10) }];
     const { ids, paths, times } = await waitFor(context, many(2, { lengthMs: minute }), {}, { faults });
@@ -607,6 +625,26 @@ describe('the deadline:', () => {
     ] as const;
     const { result } = await waitFor(context, many(100, { lengthMs: 14.2 * second }), { timeout: '15s' }, { faults });
     expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
+  });
+
+  test('with many given ids, a Retry-After that ends just before the deadline does not end the step', async (context) => {
+    const faults = [{ nth: 1, fault: retryAfter(429, 9.5) }];
+    const { took } = await waitFor(context, many(40, forever), { timeout: '10s' }, { faults });
+    expect(took).toBeGreaterThanOrEqual(10 * second);
+  });
+
+  test('a final poll that may begin early does not begin before the pause of a 429 ends', async (context) => {
+    const faults = (id: string) => [
+      { path: id, nth: 3, fault: retryAfter(429, 2) },
+      { endpoint: 'list-operations' as const, fault: status(500) },
+      { fault: { kind: 'delay' as const, ms: 600 } },
+    ];
+    const inputs = { timeout: '15s', 'poll-interval': '2s' };
+    const { service, times } = await waitFor(context, many(40, forever), inputs, { faults });
+    const n = service.requests.findIndex((request) => request.status === 429);
+    const throttledAt = times()[n] ?? Number.NaN;
+    expect(throttledAt).toBeGreaterThan(12 * second);
+    expect(times().filter((time) => time > throttledAt + second && time < throttledAt + 2 * second)).toEqual([]);
   });
 
   test('the final poll ignores the pause after a 429', async (context) => {
