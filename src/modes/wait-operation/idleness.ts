@@ -32,24 +32,21 @@ export class Idleness {
   readonly #listedIds = new Set<string>();
   #read: Read | undefined;
   // The following times are on the step's clock.
-  #attemptedAt = never;
-  /** The start of the latest complete read. */
+  /** The start of the latest complete read. After the first read: the start of the wait. Later reads go back to this time. */
   #completeFrom = never;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
-  /** Later reads go back to this time: the start of the latest complete read or, after the first read, of the wait. */
-  #overlapsFrom: number;
+  /** True if such a read has begun, even if it failed or was cut. */
+  #isTried = false;
 
   constructor(
     private readonly projectId: string,
     private readonly target: AllOperations,
     private readonly pendingIds: ReadonlySet<string>,
     private readonly context: PollContext,
-  ) {
-    this.#overlapsFrom = context.began;
-  }
+  ) {}
 
   get isFirstRead(): boolean {
     return this.#completeFrom === never;
@@ -65,14 +62,14 @@ export class Idleness {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** True if the latest read could have proved it, but did not. Then each regular poll reads the list again. */
+  /** True if a read could have proved it, but did not. Then each regular poll reads the list again. */
   get isOverdue(): boolean {
-    return !this.isProven && this.#attemptedAt >= this.#provenFrom;
+    return this.#isTried && !this.isProven;
   }
 
   /** When an early poll reads the list of a project without pending operations. */
   get dueAt(): number {
-    return this.isProven || this.isOverdue ? Number.POSITIVE_INFINITY : this.#provenFrom;
+    return this.#isTried ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
 
   isOlderThan(ms: number): boolean {
@@ -81,15 +78,20 @@ export class Idleness {
 
   /** After this call, only a new read proves that the project is idle. */
   expire(): void {
-    this.#provenFrom = Math.max(this.#provenFrom, this.#now);
-    this.#attemptedAt = never;
+    this.#proveFrom(Math.max(this.#provenFrom, this.#now));
+  }
+
+  #proveFrom(time: number): void {
+    this.#provenFrom = time;
+    this.#isTried = false;
   }
 
   /** Starts a read, or goes on with one. Returns the place to start from. */
   startRead(): ListPlace {
-    this.#attemptedAt = this.#now;
+    const canProve = this.#now >= this.#provenFrom;
+    this.#isTried ||= canProve;
     // A later read that began too early would prove nothing. A new read covers all of it.
-    const isTooOld = (this.#read?.began ?? 0) < this.#provenFrom && this.#now >= this.#provenFrom && !this.isFirstRead;
+    const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (isTooOld || this.#read?.cursor === undefined) this.#read = undefined;
     if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
     this.#read ??= { began: this.#now, cursor: undefined, seenIds: new Set(), showsPending: false };
@@ -125,16 +127,16 @@ export class Idleness {
     const isComplete = this.#isFarEnough(records, seenIds.size) || cursor === undefined;
     this.#read = isComplete ? undefined : { began, cursor, seenIds, showsPending };
     if (!isComplete) return false;
-    if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
-    else this.#overlapsFrom = began;
-    this.#completeFrom = began;
+    const { isFirstRead } = this;
+    this.#completeFrom = isFirstRead ? this.context.began : began;
+    if (isFirstRead) this.#endFirstRead(cursor !== undefined);
     if (!showsPending) this.#idleFrom = began;
     return true;
   }
 
   #endFirstRead(goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
-    if (!pollsOnce) this.#provenFrom = this.#now + graceForUnlisted;
+    if (!pollsOnce) this.#proveFrom(this.#now + graceForUnlisted);
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
@@ -144,7 +146,7 @@ export class Idleness {
   #isFarEnough(records: readonly Operation[], count: number): boolean {
     const reachBackTo = (timeMs: number) => records.some((operation) => creationTime(operation) < timeMs);
     // The time is converted anew: the clock of one replica may be wrong.
-    if (!this.isFirstRead) return reachBackTo(this.#serviceTimeAt(this.#overlapsFrom) - overlap);
+    if (!this.isFirstRead) return reachBackTo(this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;
     return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(sinceMs));
   }

@@ -1,17 +1,54 @@
 // The contract promises these values. Times are in milliseconds.
 
+// Which operations are part of a wait, and when a project is idle.
+
 /** A list may lack a new operation at first. So a read proves that a project is idle only this long after the first read. */
 export const graceForUnlisted = 5_000;
-/** Each later read goes back to operations created this long before the last complete read, or before the wait. */
-export const overlap = 60_000;
-/** If a wait finds nothing to wait for, its report names the operations that failed within this time. */
-export const recentFailureAge = 300_000;
-/** When the last project becomes idle, the lists of the others are read again if their last read is older than this. */
-export const maxAgeOfIdleness = 10_000;
-/** Maximum number of requests that are open at the same time. */
-export const maxConcurrentRequests = 12;
-
 /** The first read of each list takes this many of the newest operations. With `since`, it may take more. */
 export function maxFirstRead(projects: number): number {
   return projects > 10 ? 100 : 1_000;
 }
+/** Each later read goes back to operations created this long before the last complete read, or before the wait. */
+export const overlap = 60_000;
+/** When the last project becomes idle, the lists of the others are read again if their last read is older than this. */
+export const maxAgeOfIdleness = 10_000;
+/** If a wait finds nothing to wait for, its report names the operations that failed within this time. */
+export const recentFailureAge = 300_000;
+
+// How many requests a poll sends.
+
+/** Maximum number of requests that are open at the same time. */
+export const maxConcurrentRequests = 12;
+/** With more pending operations of a project than this, reads of its list replace single requests. */
+export const maxPolledSingly = 2;
+/** While more pending operations than this are not listed, a poll reads further pages. It requests those left singly. */
+export const maxSingle = 20;
+/** Maximum number of pages that one poll reads to find pending operations. */
+export const maxPages = 10;
+/** Maximum number of operations that one poll reads to complete a read. */
+export const maxRecords = 1_000;
+
+// How long the pauses are.
+
+/** The first pause of `auto`. Later pauses are 1/4 of the time waited. */
+export const minInterval = 500;
+/** A 429 raises the interval to at most this, unless `Retry-After` is longer. */
+export const maxThrottledInterval = 60_000;
+/** The longest pause for the `Retry-After` of any other failure but a 423. */
+export const maxRetryAfter = 60_000;
+
+// When a request that fails is repeated or given up.
+
+/** A request without a response for this long is sent once more, on a new connection. */
+export const resendAfter = 5_000;
+/**
+ * Until the first response, a request is given up after this many attempts, but not before `minPatience`. After
+ * `maxPatience`, no new attempt begins.
+ */
+export const minAttempts = 5;
+export const minPatience = 30_000;
+export const maxPatience = 60_000;
+/** How long a wait tolerates a 404 for an operation that may be new. */
+export const graceForNew = 5_000;
+/** How long a wait tolerates a 404 for an operation that was found before. */
+export const graceForSeen = 30_000;

@@ -1,14 +1,9 @@
 import type { Operation } from '../../api/records.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import type { Idleness } from './idleness.js';
+import { maxPages, maxRecords, maxSingle } from './limits.js';
 import type { PollContext } from './poll-context.js';
 
-/** Maximum number of operations that one poll reads to complete a read. The contract promises the first three values. */
-const maxRecords = 1_000;
-/** While more pending operations than this are not listed, the reader reads further pages. Those left are requested singly. */
-export const maxSingle = 20;
-/** Maximum number of pages that one poll reads to find pending operations. */
-const maxPages = 10;
 /** After this many milliseconds without a page, the operations of a slow list are requested singly. */
 const hangsAfter = 1_000;
 

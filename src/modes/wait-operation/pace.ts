@@ -1,10 +1,9 @@
 import type { RequestError } from '../../http/errors.js';
 import type { Deadline } from '../../time/deadline.js';
+import { maxThrottledInterval, minInterval } from './limits.js';
 
 // Times are in milliseconds.
 
-/** The first pause of `auto`. Later pauses are 1/4 of the time waited. The contract promises this. */
-const minInterval = 500;
 /** After a single 429, a wait notices the end of its operation within this time (see bench/waits.ts). */
 const maxLagAfterOne429 = 10_000;
 /** The longest pause without throttling. A 429 doubles it, and both pauses together take at most `maxLagAfterOne429`. */
@@ -14,8 +13,6 @@ const maxInterval = maxLagAfterOne429 / 3;
  * share 40 requests a second, so the mean pause must be about 12.5 s.
  */
 const crowdInterval = 25_000;
-/** A 429 raises the interval to at most this, unless `Retry-After` is longer. The contract promises this. */
-const maxThrottledInterval = 60_000;
 /** Each client waits up to a quarter longer than `Retry-After`, at random. So clients do not return together. */
 const retryAfterSpread = 1.25;
 /**

@@ -3,29 +3,22 @@ import { RequestError } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import type { Deadline } from '../../time/deadline.js';
+import {
+  graceForNew,
+  graceForSeen,
+  maxPatience,
+  maxRetryAfter,
+  minAttempts,
+  minPatience,
+  resendAfter,
+} from './limits.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
-/** How long a wait tolerates a 404 for an operation that may be new, in milliseconds. The contract promises this. */
-const graceForNew = 5_000;
-/** How long a wait tolerates a 404 for an operation that was found before, in milliseconds. The contract promises this. */
-const graceForSeen = 30_000;
-/** Maximum pause for the `Retry-After` of a failed poll, in milliseconds. The contract promises this. */
-const maxRetryAfter = 60_000;
-/**
- * Until the first response, a request is given up after this many attempts, but not before `minPatience`. After
- * `maxPatience`, no new attempt begins. The contract promises these three values.
- */
-const minAttempts = 5;
-const minPatience = 30_000;
-const maxPatience = 60_000;
-/** The pauses between these attempts. */
+/** The pauses between attempts until the first response, in milliseconds. */
 const firstPauses = { firstMs: 1_000, maxMs: 8_000 };
-/** The pauses after a 423. */
+/** The pauses after a 423, in milliseconds. */
 const lockPauses = { firstMs: 1_000, maxMs: 30_000 };
-
-/** A request without a response for this long is sent once more, on a new connection. The contract promises this. */
-const resendAfter = 5_000;
 
 /**
  * - `regular`: reads what is pending, and the lists that are due

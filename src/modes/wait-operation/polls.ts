@@ -13,11 +13,12 @@ const safetyFactor = 1.25;
 
 /** Sends the requests of one poll after the other, and measures how long they take. */
 export class Polls {
-  /** The number of responses and failures. */
-  changes = 0;
+  /** The requests of all polls that have not ended. */
   openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
   readonly #answered = { requests: 0, totalMs: 0 };
+  /** The number of responses and failures. */
+  #changes = 0;
   #requestsOfFirstPoll: number | undefined;
   #regularPollAt = 0;
 
@@ -50,6 +51,11 @@ export class Polls {
     return Math.max(time - safetyFactor * usualLength, this.#now + this.pace.heldFor);
   }
 
+  /** Call this after each response and each failure. */
+  noteChange(): void {
+    this.#changes++;
+  }
+
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
     const isPaced = kind === 'regular' || kind === 'early';
     const queue = <T>(attempt: () => Promise<T>) =>
@@ -70,9 +76,9 @@ export class Polls {
   async #poll(kind: PollKind): Promise<void> {
     const ended = this.start(kind).then(() => true);
     for (;;) {
-      const before = this.changes;
+      const before = this.#changes;
       if (await this.deadline.raceFor(silentAfter, () => ended)) return;
-      const isSilent = this.changes === before && this.pace.heldFor <= 0;
+      const isSilent = this.#changes === before && this.pace.heldFor <= 0;
       if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }
   }

@@ -3,7 +3,8 @@ import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { Idleness } from './idleness.js';
-import { ListReader, maxSingle } from './list-reader.js';
+import { maxPolledSingly, maxSingle } from './limits.js';
+import { ListReader } from './list-reader.js';
 import type { PollContext } from './poll-context.js';
 import type { PollKind, PollTarget } from './poll-failures.js';
 import type { Target } from './settings.js';
@@ -12,9 +13,6 @@ import { TrackedOperations } from './tracked-operations.js';
 export interface PollPolicy extends Omit<RequestPolicy, 'retry' | 'onRetry'> {
   readonly kind: PollKind;
 }
-
-/** With more pending operations than this, reads of the list replace single requests. The contract promises this. */
-const maxPolledSingly = 2;
 
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
