@@ -5,6 +5,7 @@ import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage, warningsOf } from '../kit/stage.js';
 import { all, ended, failedAtOnce, forever, gaps, many, minute, second, type WaitPlan, waitFor } from '../kit/wait.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
+import { VirtualClock } from '../virtual/clock.js';
 
 /** Milliseconds by which the clock of the runner is ahead. */
 const clocks = [-60 * minute, 0, 60 * minute];
@@ -239,6 +240,14 @@ describe('reading the list:', () => {
     expect(['timeout', 'error']).toContain(result.outputs['status']);
   });
 
+  test('an operation on page 1 is followed to its end, although page 2 always fails', async (context) => {
+    const plans = [...many(150, ended), { lengthMs: 3 * second, outcome: 'failed' }];
+    const faults = [{ path: 'cursor=', fault: status(500) }];
+    const { result, ids, took } = await waitFor(context, plans, all, { faults });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[150] });
+    expect(took).toBeLessThan(5 * second);
+  });
+
   test('if page 2 of a poll fails, the wait goes on, although an earlier poll read all pages', async (context) => {
     const faults = [{ endpoint: 'list-operations', nth: 5, fault: status(404) } as const];
     const plans = [...many(150, ended), { lengthMs: second }];
@@ -367,6 +376,53 @@ describe('reading the list:', () => {
     const plans = [{ ...failing, outcome: 'failed' }, ended, ended];
     const { result } = await waitFor(context, plans, all, { faults, notShown });
     expect(result.outputs).toMatchObject({ status: verdict, count: String(count) });
+  });
+});
+
+describe('replicas whose clocks differ:', () => {
+  const startOfTime = new VirtualClock().epochMs();
+  /** A page of operations, from a replica whose clock is ahead by so many seconds. Times count from the start of the wait. */
+  const pageAt = (
+    now: number,
+    ahead: number,
+    operations: [id: number, status: string, created: number][],
+    cursor = '',
+  ) => {
+    const time = (seconds: number) => new Date(startOfTime + seconds * second);
+    const listed = operations.map(([id, word, created]) => {
+      const [created_at, updated_at] = [time(created), time(Math.min(now, created + 1))].map((date) =>
+        date.toISOString(),
+      );
+      return { id: `op-${id}`, status: word, created_at, updated_at };
+    });
+    const body = JSON.stringify({ operations: listed, pagination: { cursor } });
+    return { headers: { date: time(now + ahead).toUTCString() }, body };
+  };
+  const old: [number, string, number] = [0, 'finished', -3_600];
+
+  test.for([0, 67, 300])(
+    'a replica %i s ahead does not hide an operation behind 100 new ones',
+    async (ahead, context) => {
+      const others = Array.from({ length: 100 }, (_, n): [number, string, number] => [n + 2, 'finished', 3]);
+      const respond = (path: string, n: number) => {
+        if (n === 1) return pageAt(0, 0, [old]);
+        return path.includes('cursor') ? pageAt(5, ahead, [[1, 'running', 2], old]) : pageAt(5, ahead, others, 'c');
+      };
+      const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond });
+      expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
+    },
+  );
+
+  test.for<[which: string, ahead: number[]]>([
+    ['the second', [0, 120]],
+    ['each but the third', [75, 75, 0]],
+  ])('an operation that failed during the wait counts, although %s replica is ahead', async ([, ahead], context) => {
+    const respond = (_: string, n: number) => {
+      const busy: [number, string, number] = [2, n < 4 ? 'running' : 'finished', -1];
+      return pageAt((n - 1) * 5, ahead[n - 1] ?? 0, n === 1 ? [busy, old] : [[1, 'failed', 1], busy, old]);
+    };
+    const { result } = await waitFor(context, [], { ...all, 'poll-interval': '5s' }, { respond });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
   });
 });
 

@@ -29,11 +29,15 @@ export class Idleness {
   readonly ignored = { excluded: 0, automatic: 0 };
   /** True if the first read left out older operations. */
   isCut = false;
-  readonly #listedIds = new Set<string>();
+  #firstIds: ReadonlySet<string> | undefined;
+  /** The ids in the latest complete read. */
+  #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
   // The following times are on the step's clock.
   /** The start of the latest complete read. After the first read: the start of the wait. Later reads go back to this time. */
   #completeFrom = never;
+  /** The start of the wait on the service's clock, as the first read told it. */
+  #firstBeganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
@@ -49,7 +53,7 @@ export class Idleness {
   ) {}
 
   get isFirstRead(): boolean {
-    return this.#completeFrom === never;
+    return this.#firstIds === undefined;
   }
 
   /** True if the latest complete read showed nothing pending, and no later one was cut. */
@@ -107,9 +111,8 @@ export class Idleness {
       nowMs: this.#serviceTimeAt(this.#now),
     };
     for (const operation of records) {
-      const seen = this.#listedIds.has(operation.id) ? 'again' : this.isFirstRead ? 'in the first read' : 'new';
+      const seen = this.#firstIds === undefined ? 'first' : this.#firstIds.has(operation.id) ? 'again' : 'later';
       const place = placeOf(operation, { ...scope, seen });
-      this.#listedIds.add(operation.id);
       if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
       if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
       if (place === 'awaited') update(operation);
@@ -129,13 +132,16 @@ export class Idleness {
     if (!isComplete) return false;
     const { isFirstRead } = this;
     this.#completeFrom = isFirstRead ? this.context.began : began;
-    if (isFirstRead) this.#endFirstRead(cursor !== undefined);
+    this.#latestIds = seenIds;
+    if (isFirstRead) this.#endFirstRead(seenIds, cursor !== undefined);
     if (!showsPending) this.#idleFrom = began;
     return true;
   }
 
-  #endFirstRead(goesOn: boolean): void {
+  #endFirstRead(ids: ReadonlySet<string>, goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
+    this.#firstIds = ids;
+    this.#firstBeganMs = this.#beganMs;
     if (!pollsOnce) this.#proveFrom(this.#now + graceForUnlisted);
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;
@@ -144,16 +150,17 @@ export class Idleness {
 
   /** True if the records reach back far enough. Their order is not relied on. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
-    const reachBackTo = (timeMs: number) => records.some((operation) => creationTime(operation) < timeMs);
-    // The time is converted anew: the clock of one replica may be wrong.
-    if (!this.isFirstRead) return reachBackTo(this.#serviceTimeAt(this.#completeFrom) - overlap);
+    const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => creationTime(one) < timeMs);
+    // The clock of one replica may be ahead, so only an operation that an earlier read showed can end a later read.
+    const known = records.filter(({ id }) => this.#latestIds.has(id));
+    if (!this.isFirstRead) return reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;
-    return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(sinceMs));
+    return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(records, sinceMs));
   }
 
-  /** The start of the wait on the service's clock. Only a response tells that clock. */
+  /** The start of the wait on the service's clock. If replicas differ, the earlier time counts: no operation gets lost. */
   get #beganMs(): number {
-    return this.#serviceTimeAt(this.context.began);
+    return Math.min(this.#firstBeganMs, this.#serviceTimeAt(this.context.began));
   }
 
   get #sinceMs(): number | undefined {

@@ -15,8 +15,8 @@ export interface Scope {
   /** With `since`: operations created from this time on count even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** `new`: no earlier page showed the operation, and the first complete read of the list is over. */
-  readonly seen: 'in the first read' | 'new' | 'again';
+  /** `first`: in the first read. `again`: in a later read, and in the first one, too. `later`: only in later reads. */
+  readonly seen: 'first' | 'again' | 'later';
 }
 
 /**
@@ -51,7 +51,7 @@ function isRecent(operation: Operation, { beganMs, sinceMs, nowMs, seen }: Scope
   const endedAt = fieldTime(operation, 'updated_at');
   if (seen === 'again') return false;
   // The first read can come late, if the service did not respond before.
-  if (seen === 'in the first read') return (endedAt ?? 0) > beganMs + clockTolerance && (endedAt ?? 0) <= nowMs;
+  if (seen === 'first') return (endedAt ?? 0) > beganMs + clockTolerance && (endedAt ?? 0) <= nowMs;
   if (createdAt === undefined && endedAt === undefined) return true;
   return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;
 }

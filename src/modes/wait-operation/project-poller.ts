@@ -87,7 +87,7 @@ export class ProjectPoller {
     const isGiven = this.idleness === undefined;
     const isFew = isGiven && this.tracked.pending.size <= maxPolledSingly;
     // Single requests also replace a list that hangs, or that may not be read before its `Retry-After` ends.
-    const isReplaced = this.#list.isHanging || (isGiven && !this.context.failures.isDue(this.id));
+    const isReplaced = this.#list.isHanging || !this.context.failures.isDue(this.id);
     return isFew || isReplaced ? this.#singleIds(this.tracked.pending, kind) : [];
   }
 
@@ -105,15 +105,15 @@ export class ProjectPoller {
     try {
       await this.#list.read(unseen, this.#listPolicy(policy), (operation) => this.#update(operation));
     } catch (error) {
-      if (this.#isReplaceable(error, policy)) {
-        failures.noteRetryAfter(this.id, error);
-      } else {
-        unseen.clear();
-        this.#handleFailure({ projectId: this.id, wasSeen }, error, policy.kind);
-      }
+      const isReplaceable = this.#isReplaceable(error, policy);
+      if (!isReplaceable) unseen.clear();
+      // In a wait for all, only the list shows whether a project is idle.
+      if (isReplaceable && this.idleness === undefined) failures.noteRetryAfter(this.id, error);
+      else this.#handleFailure({ projectId: this.id, wasSeen }, error, policy.kind);
     } finally {
       onChange();
     }
+    if (this.failure !== undefined) return;
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
@@ -131,7 +131,7 @@ export class ProjectPoller {
 
   /** True if single requests can replace the list. With a rejected API key, or right after a 429, they would fail too. */
   #isReplaceable(error: unknown, { deadline, kind }: PollPolicy): error is RequestError | DeadlineExceeded {
-    if (this.idleness !== undefined || error instanceof RetryAfterExceedsDeadline) return false;
+    if (error instanceof RetryAfterExceedsDeadline) return false;
     if (error instanceof DeadlineExceeded) return !deadline.isExpired;
     if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
     return kind === 'final' || kind === 'only' || error.status !== 429;

@@ -14,7 +14,7 @@ const created = (ms: number, ...updated: number[]): JsonObject => ({
 });
 const since: Partial<Scope> = { sinceMs: began - 10 * minute };
 const late: Partial<Scope> = { nowMs: began + 3 * minute };
-const later: Partial<Scope> = { seen: 'new', nowMs: began + 8 * minute };
+const later: Partial<Scope> = { seen: 'later', nowMs: began + 8 * minute };
 
 test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: string]>([
   // Unfinished operations, whenever they were created.
@@ -58,7 +58,7 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
     beganMs: began,
     sinceMs: undefined,
     nowMs: began,
-    seen: 'in the first read',
+    seen: 'first',
   };
   expect(placeOf({ id: 'id', status, record }, { ...all, ...scope })).toBe(place);
 });
