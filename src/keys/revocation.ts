@@ -44,7 +44,8 @@ export class Revocation {
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
     let notFound: RequestError | undefined;
     try {
-      this.isConfirmed = await api.revokeKey(this.key.id, deadline);
+      // Meanwhile, the list of another check may have confirmed it.
+      if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
       this.#mayBeOurs = true;
       if (this.isConfirmed) return 'revoked';
     } catch (error) {

@@ -79,12 +79,13 @@ export class KeyRegister {
     }
   }
 
-  /** Each check reads a new list. That list can show a stray key, too. */
+  /** Each check reads a new list. That list can show a stray key, or another name for the id of any key. */
   listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
     return async () => {
       const list = await api.keys(policy);
       if (this.mayHaveStrays) this.#addStrays(list);
-      return noteListed(list, key);
+      for (const other of this.pending) noteListed(list, other);
+      return includesKey(list, key.revocation.key);
     };
   }
 

@@ -86,3 +86,19 @@ test.for([
     expect(register.pending.map(({ id }) => id)).toEqual(ids);
   },
 );
+
+test('a check of one key that shows the id of another key under a new name proves that the other key is gone', async () => {
+  const clock = new VirtualClock();
+  const register = new KeyRegister('shop-key', clock, silent);
+  const key = register.add('7', true);
+  register.add('8', true);
+  const keys = new Map([
+    ['7', { id: '7', name: 'shop-key', record: {} }],
+    ['8', { id: '8', name: 'other', record: {} }],
+  ]);
+  const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
+  const deadline = new Deadline(clock, 20_000, new Cancellation());
+  await register.listCheck(key, api, { deadline, retry: noRetry })(key.revocation.key);
+  register.update({ keys: new Map([['8', { id: '8', name: 'shop-key', record: {} }]]), missing: undefined }, 0);
+  expect(register.gone.map(({ id }) => id)).toEqual(['8']);
+});
