@@ -27,7 +27,7 @@ export class Rounds {
 
   /** The policy for a list of keys. A 423 for the list delays all keys. A 423 for a DELETE delays one key. */
   listPolicy(phase: Deadline): RequestPolicy {
-    return { deadline: phase, retry: (error) => void this.cooldown.note(error) };
+    return { deadline: phase, cooldown: this.cooldown, retry: (error) => void this.cooldown.note(error) };
   }
 
   async repeat(round: () => Promise<Round>, phase: Deadline, lastRoundBeforeEnd: number): Promise<PhaseFailure> {

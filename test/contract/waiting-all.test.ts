@@ -102,6 +102,7 @@ describe('an empty list:', () => {
     ['after 5 s, even with poll-interval: 1m', { 'poll-interval': '1m' }, [0, 5]],
     ['after a third poll if the second fails', { 'poll-interval': '5s' }, [0, 5, 10], { nth: 2, fault: status(503) }],
     ['after the Retry-After of a poll', { 'poll-interval': '4s' }, [0, 5, 25], { nth: 2, fault: retryAfter(503, 20) }],
+    ['5 s after the end of a first read of 2 s', {}, [0, 7], { nth: 1, fault: { kind: 'delay', ms: 2_000 } }],
     ['at once with timeout: 0', { timeout: '0' }, [0]],
   ])('the step succeeds %s', async ([, inputs, polls, ...faults], context) => {
     const { result, times } = await waitFor(context, [], { ...all, ...inputs }, { faults });
@@ -134,6 +135,13 @@ describe('an empty list:', () => {
     const faults = [{ nth: 1, fault: retryAfter(429, 21) }];
     const { result, times } = await waitFor(context, [], { ...all, timeout: '30s' }, { faults, seed: 4 });
     expect(times()[1]).toBeGreaterThan(25 * second);
+    expect(result.outputs['status']).toBe('timeout');
+  });
+
+  test('a final poll less than 5 s after a late first read does not show that the project is idle', async (context) => {
+    const faults = [{ nth: 1, fault: retryAfter(503, 12) }];
+    const { result, times } = await waitFor(context, [], { ...all, timeout: '15s' }, { faults });
+    expect(times()).toEqual([0, 12, 15].map((time) => time * second));
     expect(result.outputs['status']).toBe('timeout');
   });
 
