@@ -109,11 +109,13 @@ export function revokeEach(
   policy: RequestPolicy,
   log: Log,
 ): Promise<RevocationResult[]> {
-  const isListed = sharedListCheck(api, policy);
+  const { isListed, isReused } = sharedListCheck(api, policy);
   return mapConcurrently(keys, async ({ id, name }): Promise<RevocationResult> => {
     const revocation = new Revocation({ id, name });
+    const attempt = async () =>
+      isReused(revocation.key) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     try {
-      const outcome = await withRetries(() => revocation.attempt(api, policy.deadline, isListed), policy);
+      const outcome = await withRetries(attempt, policy);
       // A key with a name was in the list.
       const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
@@ -125,16 +127,21 @@ export function revokeEach(
 }
 
 /** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
-function sharedListCheck(api: ControlApi, policy: RequestPolicy): ListCheck {
+function sharedListCheck(api: ControlApi, policy: RequestPolicy) {
   let list: Promise<KeyList> | undefined;
+  let latest: KeyList | undefined;
   // Every check reads the list of keys, so a 423 for that list delays all checks.
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
-  return async (key) => {
+  const isListed: ListCheck = async (key) => {
     const earlier = await list?.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
     list = cooldown.wait(policy.deadline).then(() => api.keys(once));
-    return includesKey(await list, key);
+    latest = await list;
+    return includesKey(latest, key);
   };
+  /** True if another key has this id by now, according to a list that was read for any of the keys. */
+  const isReused = (key: KeyToRevoke) => latest?.keys.has(key.id) === true && includesKey(latest, key) === false;
+  return { isListed, isReused };
 }
