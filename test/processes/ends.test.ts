@@ -211,16 +211,16 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
 });
 
 test.concurrent.for([
-  ['a signal comes while a long body is parsed', 'cancelled', /^### 🚫 list-projects: Cancelled/],
-  ['a signal comes while the result is printed', 'cancelled', /^### 🚫 list-projects: Cancelled/],
-  ['the deadline of 5 s passes while the result is printed', 'error', /Timed out after 5s/],
-] as const)('the step does not succeed if %s', async ([defect, status, summary], context) => {
+  ['a signal comes while a long body is parsed', '1m', 'cancelled', /^### 🚫 list-projects: Cancelled/],
+  ['a signal comes while the result is printed', '1m', 'cancelled', /^### 🚫 list-projects: Cancelled/],
+  ['the deadline of 5 s passes while the result is printed', '5s', 'error', /Timed out after 5s/],
+] as const)('the step does not succeed if %s', async ([defect, timeout, status, summary], context) => {
   const { runMode } = await setProcess(context);
   const server = createHttpServer((_, response) => {
     response.end(JSON.stringify({ projects: [{ id: 'p', name: 'x'.repeat(2 ** 20) }] }));
   });
   const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
-  const result = await runMode('list-projects', { 'base-url': baseUrl, timeout: '5s' }, withDefect(defect));
+  const result = await runMode('list-projects', { 'base-url': baseUrl, timeout }, withDefect(defect));
 
   expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status } });
   expect(result.summary).toMatch(summary);
@@ -229,14 +229,14 @@ test.concurrent.for([
 test.concurrent('a final poll that shows success is believed even if the result takes long to print', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const running = operation(forever);
-  const inputs = { 'operation-id': running.id, timeout: '2s', 'poll-interval': '1h' };
+  const inputs = { 'operation-id': running.id, timeout: '4s', 'poll-interval': '1h' };
   const step = start(inputs, withDefect('the result takes long to print'));
   await reach(step, service.ended());
   service.plane.endOperation(running);
   const result = await step.done;
 
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
-  expect(Number(result.outputs['duration-ms'])).toBeGreaterThan(2_000);
+  expect(Number(result.outputs['duration-ms'])).toBeGreaterThan(4_000);
 });
 
 test.concurrent('SIGBREAK ends the step as cancelled', async (context) => {
