@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-/** A defect in meaning, as a tired colleague would slip: `replace` becomes `by`. `generate.ts` makes those of operators. */
-export interface MutantByHand {
+/** A defect in meaning, as a tired colleague would slip: `replace` becomes `by`. */
+export interface Mutant {
   readonly name: string;
   /** The promise that it breaks, or what it does, in words. */
   readonly defect: string;
@@ -17,7 +17,7 @@ export interface MutantByHand {
  * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, the lines to replace (`-`),
  * and the lines in their place (`+`).
  */
-export const byHand: readonly MutantByHand[] = readFileSync('test/mutants/by-hand.txt', 'utf8')
+export const byHand: readonly Mutant[] = readFileSync('test/mutants/by-hand.txt', 'utf8')
   .split(/^(?=src\/)/m)
   .flatMap((group) => {
     const file = group.slice(0, group.indexOf('\n'));
@@ -31,7 +31,7 @@ export const byHand: readonly MutantByHand[] = readFileSync('test/mutants/by-han
   });
 
 /** The file with the mutant. */
-export function mutated({ name, file, replace, by }: MutantByHand): string {
+export function mutated({ name, file, replace, by }: Mutant): string {
   const source = readFileSync(file, 'utf8');
   const places = source.split(replace).length - 1;
   if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} contains its text ${places} times.`);

@@ -1,54 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runMany } from '../simulation/run-many.js';
-import { type Ending, TestRunner } from './test-runner.js';
+import { type Mutant, mutated } from './by-hand.js';
+import { TestRunner, testsOf } from './test-runner.js';
 
-export interface Judgement {
-  readonly verdict: 'found' | 'survived' | 'undecided';
-  /** What found it, or why nothing is known. */
-  readonly by: string;
-  /** The title of the test that found it. */
-  readonly title?: string;
-}
+/** These run from the sources. `linear-time` measures real time, which depends on the machine. */
+const fromSource = ['test/contract', 'test/unit', '--exclude=test/unit/linear-time.test.ts'];
+const simulatedRuns = 20_000;
 
-/** Switches a mutant of a tree on, or with `undefined` all off. Returns the variables that this takes. */
-export type Switch<Mutant> = (mutant: Mutant | undefined) => Readonly<Record<string, string>>;
-
-/** Judges the mutants of a tree. A test that fails has found one only if it passes without a mutant. */
-export class Judge<Mutant> {
+/** Judges mutants in a copy of the tree. A test that fails has found one only if it passes without a mutant. */
+export class Judge {
   readonly #runner: TestRunner;
   readonly #passWithout = new Map<string, Promise<boolean>>();
   #foundWithout: Promise<boolean> | undefined;
+  #active: Mutant | undefined;
 
-  constructor(
-    private readonly tree: string,
-    private readonly switchTo: Switch<Mutant>,
-  ) {
+  constructor(private readonly tree: string) {
     this.#runner = new TestRunner(tree);
     process.once('exit', () => this.#runner.end());
   }
 
-  /** `runs`: the arguments of each run of vitest, in their order. */
-  async judge(mutant: Mutant, runs: readonly (readonly string[])[]): Promise<Judgement> {
-    for (const args of runs) {
-      const { passed, by, title } = await this.#run(args, mutant);
-      if (passed) continue;
-      const again = by.endsWith('.test.ts') ? ['run', by] : args;
-      // A busy machine can fail a test.
-      const isSure = !(await this.#run(again, mutant)).passed;
-      if (!(await this.#passesWithout(again))) return { verdict: 'undecided', by: `${by} fails without a mutant` };
-      if (!isSure) return { verdict: 'undecided', by: `${by} fails now and then` };
-      return { verdict: 'found', by, title };
-    }
-    return { verdict: 'survived', by: 'all tests' };
+  /** `lines`: what found it, or what did not. */
+  async judge(mutant: Mutant): Promise<{ isFound: boolean; lines: string[] }> {
+    const { isFound, by } = await this.#judgeByTests(mutant);
+    if (!mutant.isSimulated || (await this.#isFoundBySimulation(mutant))) return { isFound, lines: [by] };
+    return { isFound: false, lines: [by, `NOT FOUND in ${simulatedRuns} simulated runs`] };
   }
 
-  async isFoundBySimulation(mutant: Mutant, runs: number): Promise<boolean> {
+  async #judgeByTests(mutant: Mutant): Promise<{ isFound: boolean; by: string }> {
+    for (const args of [...testsOf(mutant.file), fromSource]) {
+      const { passed, by, title } = await this.#test(args, mutant);
+      if (passed) continue;
+      const again = by.endsWith('.test.ts') ? [by] : args;
+      // A busy machine can fail a test.
+      const isSure = !(await this.#test(again, mutant)).passed;
+      if (!(await this.#passesWithout(again))) return { isFound: false, by: `UNDECIDED: ${by} fails without a mutant` };
+      if (!isSure) return { isFound: false, by: `UNDECIDED: ${by} fails now and then` };
+      return { isFound: true, by: `${by}: ${title}` };
+    }
+    return { isFound: false, by: 'SURVIVED all tests' };
+  }
+
+  async #isFoundBySimulation(mutant: Mutant): Promise<boolean> {
     const script = pathToFileURL(join(this.tree, 'build/test/simulation/worker.js'));
     const findAny = async (active: Mutant | undefined) => {
-      // Each worker starts with a copy.
-      Object.assign(process.env, this.switchTo(active));
-      return (await runMany({ from: 1, runs, workers: 1, untilFound: true, script })).findings.length > 0;
+      this.#switchTo(active);
+      return (
+        (await runMany({ from: 1, runs: simulatedRuns, workers: 1, untilFound: true, script })).findings.length > 0
+      );
     };
     this.#foundWithout ??= findAny(undefined);
     if (await this.#foundWithout) throw new Error('The simulation fails without a mutant.');
@@ -57,12 +58,31 @@ export class Judge<Mutant> {
 
   #passesWithout(args: readonly string[]): Promise<boolean> {
     const test = args.join(' ');
-    const passes = this.#passWithout.get(test) ?? this.#run(args, undefined).then(({ passed }) => passed);
+    const passes = this.#passWithout.get(test) ?? this.#test(args, undefined).then(({ passed }) => passed);
     this.#passWithout.set(test, passes);
     return passes;
   }
 
-  #run(args: readonly string[], mutant: Mutant | undefined): Promise<Ending> {
-    return this.#runner.run(args, this.switchTo(mutant));
+  #test(args: readonly string[], mutant: Mutant | undefined) {
+    this.#switchTo(mutant);
+    return this.#runner.run(args);
+  }
+
+  #switchTo(mutant: Mutant | undefined): void {
+    if (mutant === this.#active) return;
+    if (this.#active !== undefined) this.#write(this.#active, mutated({ ...this.#active, by: this.#active.replace }));
+    if (mutant !== undefined) this.#write(mutant, mutated(mutant));
+    this.#active = mutant;
+  }
+
+  /** Replaces the source, and what was compiled from it. */
+  #write({ file, isSimulated }: Mutant, content: string): void {
+    writeFileSync(join(this.tree, file), content);
+    if (!isSimulated) return;
+    const options = '--ignoreConfig --noCheck --noResolve --module nodenext --target es2023 --types node'.split(' ');
+    execFileSync('npx', ['tsc', ...options, '--rootDir', '.', '--outDir', 'build', file], {
+      cwd: this.tree,
+      stdio: 'inherit',
+    });
   }
 }

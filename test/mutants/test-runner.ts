@@ -11,11 +11,7 @@ export interface Ending {
 }
 
 /** They read the tree as text, or test the tools of the tests: no mutant changes what they see. */
-const blind = [
-  'test/{static,docs,kit}/**',
-  'test/unit/{mutants,official}/**',
-  'test/unit/{imports,action/action-yml}.test.ts',
-];
+const blind = ['test/unit/official/**', 'test/unit/{imports,mutants,action/action-yml}.test.ts'];
 /** The tests of a folder's subject. */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/action/': ['inputs', 'outputs', 'secrets', 'summary'],
@@ -32,12 +28,12 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
 };
 const limitMs = 20 * 60_000;
 
-/** The arguments of vitest for the tests of the file, and for those of its subject, which find most mutants. */
+/** The tests of the file, and those of its subject: they find most mutants. */
 export function testsOf(file: string): string[][] {
   const unit = [file.replace(/^src(.*)\.ts$/, 'test/unit$1.test.ts')].filter((path) => existsSync(path));
   const [, names = []] = Object.entries(subjects).find(([folder]) => file.startsWith(folder)) ?? [];
   const ofSubject = names.map((name) => `test/contract/${name}`);
-  return [unit, ofSubject].filter((files) => files.length > 0).map((files) => ['run', ...files]);
+  return [unit, ofSubject].filter((files) => files.length > 0);
 }
 
 /** Runs tests of a tree until the first failure. */
@@ -57,7 +53,7 @@ export class TestRunner {
   }
 
   /** `args` of vitest. */
-  async run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ending> {
+  async run(args: readonly string[]): Promise<Ending> {
     const name = args.join(' ');
     const temp = mkdtempSync(join(this.#temp, 'run-'));
     const report = join(temp, 'report.xml');
@@ -65,7 +61,7 @@ export class TestRunner {
     const excludes = blind.map((glob) => `--exclude=${glob}`);
     const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes], {
       cwd: this.tree,
-      env: { ...process.env, TMPDIR: temp, ...environment },
+      env: { ...process.env, TMPDIR: temp },
       // A group of its own: a worker in an endless loop ends with it.
       detached: true,
       stdio: 'ignore',

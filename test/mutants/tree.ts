@@ -1,24 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import type { SourceFile } from './generate.js';
+import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
-/** A copy of the repository in which some sources are instrumented, compiled and bundled: one build for all mutants. */
-export function buildTree(name: string, instrumented: readonly SourceFile[]): string {
-  const folder = resolve('build', name);
-  rmSync(folder, { recursive: true, force: true });
-  for (const file of listFiles()) cpSync(file, join(folder, file), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  for (const { name, content } of instrumented) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  for (const args of [
-    ['node_modules/typescript/bin/tsc', '--noEmit', 'false', '--noCheck'],
-    ['scripts/bundle.js', 'dist'],
-  ])
-    execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  return folder;
+/** So many compiled copies of the repository. */
+export function buildTrees(count: number): string[] {
+  const [first = '', ...others] = Array.from({ length: count }, (_, n) => resolve('build', `mutant-tree-${n}`));
+  for (const tree of [first, ...others]) rmSync(tree, { recursive: true, force: true });
+  for (const file of listFiles()) cpSync(file, join(first, file), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(first, 'node_modules'));
+  const compile = ['node_modules/typescript/bin/tsc', '--noEmit', 'false', '--noCheck'];
+  execFileSync(process.execPath, compile, { cwd: first, stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const tree of others) cpSync(first, tree, { recursive: true, verbatimSymlinks: true });
+  return [first, ...others];
 }
 
 function listFiles(): string[] {

@@ -6,8 +6,6 @@ import type { StepOptions } from './step.js';
 
 /** All that a process needs of the host. Windows starts none without its own variables. */
 const FROM_HOST = ['PATH', 'HOME', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'USERPROFILE'];
-/** Switches a mutant on (`npm run mutants`). */
-const MUTANT = '__STRYKER_ACTIVE_MUTANT__';
 
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
 
@@ -23,7 +21,7 @@ interface EnvironmentParts extends Pick<StepOptions, 'inputs' | 'env' | 'debug'>
 export function buildEnvironment(parts: EnvironmentParts) {
   const { inputs = {}, env: own = {}, debug, token, manifest, job, files, state } = parts;
   const env: Record<string, string | undefined> = {};
-  for (const name of [...FROM_HOST, MUTANT]) env[name] = process.env[name];
+  for (const name of FROM_HOST) env[name] = process.env[name];
   Object.assign(env, job.env, own);
   for (const [name, written] of manifest.inputs) env[variable(name)] = evaluateDefault(written, token);
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
