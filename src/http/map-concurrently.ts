@@ -1,8 +1,8 @@
-import pMap from 'p-map';
+import pLimit from 'p-limit';
 
 const maxConcurrency = 6;
 
 /** Runs the work in parallel, but limits the number of parallel requests. */
 export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
-  return pMap(items, work, { concurrency: maxConcurrency });
+  return pLimit(maxConcurrency).map(items, work);
 }

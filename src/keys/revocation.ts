@@ -134,7 +134,8 @@ function sharedListCheck(api: ControlApi, policy: RequestPolicy) {
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
   const isListed: ListCheck = async (key) => {
-    const earlier = await list?.catch(() => undefined);
+    // Without an earlier list, nothing is awaited, so that parallel checks share the first one.
+    const earlier = list === undefined ? undefined : await list.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
     list = cooldown.wait(policy.deadline).then(() => api.keys(once));

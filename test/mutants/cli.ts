@@ -2,7 +2,7 @@
  * `npm run mutants`: whether the tests find the defects in `by-hand.txt`. `--only NAME` judges one of them. See CONTRIBUTING.md.
  */
 import { parseArgs } from 'node:util';
-import pMap from 'p-map';
+import pLimit from 'p-limit';
 import { byHand, type Mutant } from './by-hand.js';
 import { Judge } from './judge.js';
 import { buildTrees } from './tree.js';
@@ -17,7 +17,7 @@ if (mutants.length === 0) throw new Error(`There is no mutant ${values.only}: by
 const startedAt = performance.now();
 const judges = buildTrees(Math.min(Number(values.workers), mutants.length)).map((tree) => new Judge(tree));
 const missed: string[] = [];
-await pMap(mutants, judgeOne, { concurrency: judges.length });
+await pLimit(judges.length).map(mutants, judgeOne);
 
 const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
 console.log(`${mutants.length - missed.length} of ${mutants.length} mutants found in ${seconds} s.`);

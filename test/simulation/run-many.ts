@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import pMap from 'p-map';
+import pLimit from 'p-limit';
 import type { Finding, Findings, Share } from './worker.js';
 
 const shareSize = 1_000;
@@ -42,7 +42,9 @@ export async function runMany(options: Options): Promise<{ counts: Map<string, n
     done += share.count;
     onProgress?.(done, findings);
   };
-  await pMap(shares, work, { concurrency: workers }).finally(() => rmSync(temp, { recursive: true }));
+  await pLimit(workers)
+    .map(shares, work)
+    .finally(() => rmSync(temp, { recursive: true }));
   return { counts, findings: findings.sort((one, other) => one.seed - other.seed) };
 }
 
