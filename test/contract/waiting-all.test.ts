@@ -432,6 +432,13 @@ describe('replicas whose clocks differ:', () => {
     const { result } = await waitFor(context, [], { ...all, 'poll-interval': '5s' }, { respond });
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
   });
+
+  test('an operation that failed during the wait counts, although only the first page came from a right clock', async (context) => {
+    const respond = (_: string, n: number) =>
+      n < 3 ? pageAt(0, n === 1 ? 0 : 90, [old], n === 1 ? 'c' : '') : pageAt(5, 90, [[1, 'failed', 1], old]);
+    const { result } = await waitFor(context, [], all, { respond });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
+  });
 });
 
 describe('with since: 10m,', () => {

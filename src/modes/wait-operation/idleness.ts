@@ -36,8 +36,8 @@ export class Idleness {
   // The following times are on the step's clock.
   /** The start of the latest complete read. After the first read: the start of the wait. Later reads go back to this time. */
   #completeFrom = never;
-  /** The start of the wait on the service's clock, as the first read told it. */
-  #firstBeganMs = Number.POSITIVE_INFINITY;
+  /** The start of the wait on the service's clock. If replicas differ, the earliest counts: no operation gets lost. */
+  #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
@@ -104,6 +104,7 @@ export class Idleness {
 
   /** Calls `update` for each operation of the page that is part of the wait. Returns true if the page completes the read. */
   takePage({ records, cursor, missing }: Page<Operation>, update: (operation: Operation) => void): boolean {
+    this.#beganMs = Math.min(this.#beganMs, this.#serviceTimeAt(this.context.began));
     const scope = {
       filter: this.target.all,
       beganMs: this.#beganMs,
@@ -141,7 +142,6 @@ export class Idleness {
   #endFirstRead(ids: ReadonlySet<string>, goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
     this.#firstIds = ids;
-    this.#firstBeganMs = this.#beganMs;
     if (!pollsOnce) this.#proveFrom(this.#now + graceForUnlisted);
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;
@@ -156,11 +156,6 @@ export class Idleness {
     if (!this.isFirstRead) return reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;
     return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(records, sinceMs));
-  }
-
-  /** The start of the wait on the service's clock. If replicas differ, the earlier time counts: no operation gets lost. */
-  get #beganMs(): number {
-    return Math.min(this.#firstBeganMs, this.#serviceTimeAt(this.context.began));
   }
 
   get #sinceMs(): number | undefined {
