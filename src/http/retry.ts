@@ -7,7 +7,7 @@ import type { HttpHeaders } from './exchange.js';
  * Milliseconds until the next attempt, or undefined to give up. `errorCount` counts throttled responses separately. `beganAt`:
  * when the failed attempt began, on the step's clock.
  */
-export type RetryRule = (error: RequestError, errorCount: number, beganAt: number) => number | undefined;
+type RetryRule = (error: RequestError, errorCount: number, beganAt: number) => number | undefined;
 
 export interface RequestPolicy {
   readonly deadline: Deadline;

@@ -11,7 +11,7 @@ import { type Collaborators, defaultPolicy } from '../mode.js';
 import type { Filter } from './filter.js';
 import { type Shard, shardNumber } from './shards.js';
 
-export interface ListSettings {
+interface ListSettings {
   readonly filter: Filter;
   readonly limit: number;
   /** False for the default limit, which cuts a list without a warning. */

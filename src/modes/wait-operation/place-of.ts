@@ -26,7 +26,7 @@ export interface Scope {
  * - `failed-before`: failed shortly before the wait; only a notice names it
  * - `history`: ended before the wait
  */
-export type Place = 'awaited' | 'automatic' | 'excluded' | 'failed-before' | 'history';
+type Place = 'awaited' | 'automatic' | 'excluded' | 'failed-before' | 'history';
 
 /** Decides whether an operation is part of a wait for `all`. */
 export function placeOf(operation: Operation, scope: Scope): Place {

@@ -10,7 +10,7 @@ import type { PollKind, PollTarget } from './poll-failures.js';
 import type { Target } from './settings.js';
 import { TrackedOperations } from './tracked-operations.js';
 
-export interface PollPolicy extends Omit<RequestPolicy, 'retry' | 'onRetry'> {
+interface PollPolicy extends Omit<RequestPolicy, 'retry' | 'onRetry'> {
   readonly kind: PollKind;
 }
 

@@ -2,7 +2,7 @@ import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 
-export type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
+type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
 
 export type WaitResult = ReturnType<typeof createWaitResult>;
 
