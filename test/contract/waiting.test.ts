@@ -278,6 +278,22 @@ test('a request that is sent once more waits for the Retry-After of another', as
   expect(hanging[2]).toBeGreaterThanOrEqual(24 * second);
 });
 
+test('a 429 after a final failure delays the requests that are open', async (context) => {
+  const faults = (denied: string, throttled: string) => [
+    { path: '?limit', nth: 1, fault: hang },
+    { path: denied, fault: status(403) },
+    { path: throttled, nth: 1, fault: retryAfter(429, 20) },
+  ];
+  const { paths, times } = await waitFor(
+    context,
+    many(3, forever),
+    { 'fail-fast': 'false', timeout: '1m' },
+    { faults },
+  );
+  const lists = times().filter((_, n) => paths()[n]?.includes('?limit'));
+  expect(lists[1]).toBeGreaterThanOrEqual(20 * second);
+});
+
 describe('not found:', () => {
   for (const [plans, inputs, says] of [
     [[{ lengthMs: second }, missing], {}, /^Project \S+ has no operation .*another project\?.*of 2 operations had/],

@@ -163,8 +163,10 @@ export class ProjectPoller {
   #handleFailure(target: PollTarget, error: unknown, kind: PollKind): void {
     // The waiter itself handles a deadline and a cancellation.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
-    if (error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline))
-      this.failure ??= this.context.failures.finalError(target, error, kind);
-    else this.context.onFatalError(error as Error);
+    if (error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline)) {
+      // Even after a final failure, a 429 delays the requests that are open.
+      const failure = this.context.failures.finalError(target, error, kind);
+      this.failure ??= failure;
+    } else this.context.onFatalError(error as Error);
   }
 }
