@@ -1,5 +1,5 @@
 import { RequestError } from '../http/errors.js';
-import { type HttpRequest, type HttpResponse, requestId } from '../http/exchange.js';
+import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus, parseRetryAfter } from '../http/retry.js';
 import {
   hasContent,
@@ -104,9 +104,13 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   return `to ${sanitizeLine(origin + quotable(pathname, request, response), 200)}`;
 }
 
+export function requestId({ headers, body }: HttpResponse): string | undefined {
+  const inHeaders = ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
+  return inHeaders ?? /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
+}
+
 function requestIdSuffix(request: HttpRequest, response: HttpResponse): string {
-  const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(response.body.slice(0, 4_000))?.[1];
-  const id = quotable(requestId(response) ?? inBody ?? '', request, response);
+  const id = quotable(requestId(response) ?? '', request, response);
   return id && ` [request id ${sanitizeId(id)}]`;
 }
 

@@ -1,11 +1,12 @@
 import { RequestError, TransportError } from '../http/errors.js';
-import { type Exchange, type HttpRequest, type HttpResponse, requestId } from '../http/exchange.js';
+import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.js';
 import type { Resend } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
+import { requestId } from './parse-response.js';
 
 /** The API client and the modes write their log lines here. */
 export interface Log {

@@ -27,7 +27,3 @@ export interface HttpResponse {
   /** True if the request was sent twice. The response is to the second request, but the first may also have taken effect. */
   readonly wasResent?: boolean;
 }
-
-export function requestId({ headers }: HttpResponse): string | undefined {
-  return ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
-}

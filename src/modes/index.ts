@@ -21,8 +21,7 @@ export const modes = {
     readSettings: readWaitSettings,
     run: waitOperation,
     report: waitReport,
-    acceptsZeroTimeout: true,
-    hasFinalPoll: true,
+    polls: true,
   }),
   'list-operations': define({
     readSettings: readListOperationsSettings,

@@ -43,15 +43,14 @@ export interface Mode<Settings, Result> {
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
-  readonly acceptsZeroTimeout?: boolean;
-  /** True if a result counts although the deadline has passed. */
-  readonly hasFinalPoll?: boolean;
+  /** True for a mode that accepts `timeout: 0`, and whose result counts although the deadline has passed. */
+  readonly polls?: boolean;
 }
 
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
-    acceptsZeroTimeout: mode.acceptsZeroTimeout ?? false,
+    polls: mode.polls ?? false,
     read: (reader: InputReader) => {
       const settings = mode.readSettings(reader);
       return async (collaborators: Collaborators, services: Services, timeout: number) => {
@@ -59,7 +58,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         const { api, deadline } = collaborators;
         const { clock, cancellation } = deadline;
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(clock) });
-        const end = mode.hasFinalPoll ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
+        const end = mode.polls ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
         if (report.succeeded) await end.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };

@@ -24,10 +24,9 @@ export async function cleanUp(
   { minted, parent }: Clients,
   { deadline, log, random }: { readonly deadline: Deadline; readonly log: Log; readonly random: () => number },
 ) {
-  const mayHaveStrayKey = ambiguousCreates > 0;
+  const wasAmbiguous = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
-  const register = new KeyRegister(name, deadline.clock, log);
-  register.mayHaveStrays = mayHaveStrayKey;
+  const register = new KeyRegister(name, deadline.clock, log, wasAmbiguous);
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
   const key =
@@ -35,25 +34,24 @@ export async function cleanUp(
   let searchFailure: PhaseFailure;
   let mintedFailure: PhaseFailure;
 
-  if (mayHaveStrayKey && minted !== undefined) {
+  if (wasAmbiguous && minted !== undefined) {
     const phase = deadline.within(timeForFirstSearch(deadline.remaining, key !== undefined));
     searchFailure = await searchStrays(register, rounds, minted.api, phase, lastRoundBeforeEnd.ofMinted);
   }
   if (minted !== undefined && key !== undefined) {
-    const isSearchedAfter = mayHaveStrayKey && parent !== undefined;
+    const isSearchedAfter = wasAmbiguous && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.cooldown.remaining, isSearchedAfter));
-    const access = { minted: minted.api, parent, repeatsRejected: mayHaveStrayKey };
-    mintedFailure = await revokeMinted(key, register, access, phase, rounds);
+    mintedFailure = await revokeMinted(key, register, { minted: minted.api, parent }, phase, rounds);
     register.skipped = undefined;
   }
   // If the minted key is kept, the first search could use all of the time. So a second search helps only if the first one
   // read an incomplete list.
-  if (mayHaveStrayKey && parent !== undefined && (key !== undefined || !register.isComplete)) {
+  if (wasAmbiguous && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }
 
   const unconfirmed = register.pending.map(({ id }) => id);
-  const isStrayLeft = mayHaveStrayKey && !register.isComplete;
+  const isStrayLeft = wasAmbiguous && !register.isComplete;
   const isMintedLeft = key !== undefined && unconfirmed.includes(key.id);
   const noKey = 'the API key of the main step is not available in the post step';
   const reason = (isMintedLeft ? mintedFailure : undefined) ?? searchFailure ?? new UserError(noKey);

@@ -34,13 +34,13 @@ export class KeyRegister {
   isComplete = false;
   /** Searches skip this key: it is the minted key, which still sends their requests. */
   skipped: string | undefined;
-  /** False if all requests that created a key got a usable response. */
-  mayHaveStrays = true;
 
+  /** `mayHaveStrays`: false if all requests that created a key got a usable response. */
   constructor(
     private readonly name: string,
     private readonly clock: Clock,
     private readonly log: Log,
+    readonly mayHaveStrays: boolean,
   ) {}
 
   get pending(): readonly CreatedKey[] {

@@ -10,15 +10,13 @@ const minRequestTimeout = 1_000;
 interface Access {
   readonly minted: ControlApi;
   readonly parent: ControlApi | undefined;
-  /** True if a rejected request is repeated until the phase ends. */
-  readonly repeatsRejected: boolean;
 }
 
 /** The minted key revokes itself. If the service rejects that, the parent key revokes it. */
 export function revokeMinted(
   key: CreatedKey,
   register: KeyRegister,
-  { minted, parent, repeatsRejected }: Access,
+  { minted, parent }: Access,
   phase: Deadline,
   rounds: Rounds,
 ): Promise<PhaseFailure> {
@@ -50,7 +48,7 @@ export function revokeMinted(
     }
     // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
     if (rejection.isServiceStatus(401)) return { failure: undefined };
-    return { failure: rejection, isFinal: rejection.isPermanent && !repeatsRejected };
+    return { failure: rejection, isFinal: rejection.isPermanent && !register.mayHaveStrays };
   }
 
   async function revokeByParent(api: ControlApi, rejection: RequestError): Promise<RequestError | undefined> {

@@ -1,5 +1,7 @@
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
 
+export const unitNames = Object.keys(units).reverse().join(', ');
+
 /** Parses `500ms`, `90s`, `1h30m`, `5d` to milliseconds. A bare number means seconds. Larger units must come first. */
 export function parseDuration(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * units.s;

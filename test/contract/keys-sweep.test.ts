@@ -71,7 +71,7 @@ describe('the run of a key:', () => {
   };
   const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
   const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
-  const earlier = /GitHub does not yet report the attempt/;
+  const earlier = /GitHub does not yet report the run attempt/;
   test.for<[which: keyof typeof minAge, shown: string, attempt: number, run: KnownRun, why: RegExp]>([
     ['all keys', 'is completed', 1, isOver(1), /completed/],
     ['all keys', 'is completed (no attempt shown)', 2, isOver(), /completed/],

@@ -127,7 +127,9 @@ describe('an empty list:', () => {
   ])('a step whose timeout is under 5 s times out (%s)', async ([, failOn], context) => {
     const { result } = await waitFor(context, [], { ...all, timeout: '4s', 'fail-on': failOn });
     expect(result.outputs['status']).toBe('timeout');
-    expect(errorOf(result)).toMatch(/a second read must show, 5s after the first, that nothing is pending/);
+    expect(errorOf(result)).toMatch(
+      /the step reads it again 5s after the first read, and that read must show that nothing is pending/,
+    );
     expect(warningsOf(result)).toEqual([expect.stringMatching(/^timeout: .*at least 5s/)]);
   });
 

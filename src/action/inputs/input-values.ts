@@ -1,7 +1,7 @@
 import { minSecretLength } from '../../text/encodings.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/similar-words.js';
-import { parseDuration } from '../../time/duration.js';
+import { parseDuration, unitNames } from '../../time/duration.js';
 
 /** The message says what is wrong and what was expected. It follows the input and its value: `timeout: “ten” is …`. */
 export class BadValue extends Error {
@@ -31,7 +31,7 @@ export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwis
     const ms = parseDuration(text);
     if (ms === undefined)
       throw new BadValue(
-        `is not a duration; expected ${otherwise}whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds`,
+        `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}), such as 10m or 1h30m. A number without a unit means seconds`,
       );
     const least = minMs === 0 ? 'a duration above 0' : `at least ${minMs}ms`;
     if (ms < minMs || (ms === 0 && !zero))

@@ -24,7 +24,7 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
 
 /** Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
 export function readInputs<Name extends string, Run>(
-  modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
+  modes: Readonly<Record<Name, { readonly polls: boolean; read(reader: InputReader): Run }>>,
   input: (name: string) => string,
   environment: Environment,
   secrets: Secrets,
@@ -38,7 +38,7 @@ export function readInputs<Name extends string, Run>(
     mode,
     apiKey: reader.parse('api-key', parseApiKey, apiKey),
     baseUrl: reader.parse('base-url', parseBaseUrl, baseUrl, urlWithoutSecrets),
-    timeout: reader.parse('timeout', durationParser({ zero: chosen?.acceptsZeroTimeout ?? true })),
+    timeout: reader.parse('timeout', durationParser({ zero: chosen?.polls ?? true })),
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.

@@ -57,7 +57,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
     if (/^[=^~]|^(["']).*\1$/.test(pattern))
       throw bad(
-        'the pattern is in quotes or starts with “=”, “^” or “~”, and a value would have to contain these signs. Remove them, or write “?” in their place',
+        'the pattern is in quotes or starts with “=”, “^” or “~”. A filter has no such operators, so only a value with these signs would match. Remove them, or write “?” in their place',
       );
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)

@@ -94,7 +94,7 @@ export async function listProjects({ shard, orgId, ...settings }: ListProjectsSe
     const pause = retry(error, attempts, beganAt);
     if (pause === undefined || pause >= deadline.remaining)
       throw new UserError(
-        `${incomplete}, in ${plural(attempts, 'attempt')}. A job that needs all projects would miss them. Check them in the console, then re-run the job.`,
+        `The service never sent all projects (${plural(attempts, 'attempt')}): ${list.missing}. A job that needs all projects would miss some. Check the projects in the console, then re-run the job.`,
       );
     onRetry?.(error, pause);
     await deadline.sleep(pause);

@@ -75,7 +75,9 @@ function decide(
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
     const isOver = age > olderThan;
-    const what = isStale ? 'GitHub does not yet report the attempt of the key' : 'the state of its run is unknown';
+    const what = isStale
+      ? 'GitHub does not yet report the run attempt that created the key'
+      : 'the state of its run is unknown';
     return { isOver, reason: `${what}; the key is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
   }
   const { attempt, isCompleted } = state;

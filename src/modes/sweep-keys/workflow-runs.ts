@@ -31,11 +31,8 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
         const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
         const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
         // A redirect may lead to another repository or server, so octokit does not follow it.
-        const outcome =
-          status === 200
-            ? parseRun(data, id)
-            : lookupFailure(`responded with status ${status}`, { status, transient: false });
-        return outcome;
+        const unexpected = { status, transient: false };
+        return status === 200 ? parseRun(data, id) : lookupFailure(`responded with status ${status}`, unexpected);
       } catch (error) {
         if (error instanceof Error && 'status' in error)
           return toOutcome(error as unknown as OctokitError, epochMs(), (text) => text.replaceAll(token, '***'));

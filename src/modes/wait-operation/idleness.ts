@@ -34,7 +34,7 @@ export class Idleness {
   #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
   // The following times are on the step's clock.
-  /** The start of the latest complete read. After the first read: the start of the wait. Later reads go back to this time. */
+  /** Later reads go back to this time: after the first read the start of the wait, then the start of the latest complete read. */
   #completeFrom = never;
   /** The start of the wait on the service's clock. If replicas differ, the earliest counts: no operation gets lost. */
   #beganMs = Number.POSITIVE_INFINITY;
@@ -72,7 +72,7 @@ export class Idleness {
   }
 
   /** When an early poll reads the list of a project without pending operations. */
-  get dueAt(): number {
+  get proofDueAt(): number {
     return this.#isTried ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
 
@@ -96,9 +96,9 @@ export class Idleness {
     this.#isTried ||= canProve;
     // A later read that began too early would prove nothing. A new read covers all of it.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
-    if (isTooOld || this.#read?.cursor === undefined) this.#read = undefined;
-    if (this.#read === undefined) Object.assign(this.ignored, { excluded: 0, automatic: 0 });
-    this.#read ??= { began: this.#now, cursor: undefined, seenIds: new Set(), showsPending: false };
+    if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;
+    Object.assign(this.ignored, { excluded: 0, automatic: 0 });
+    this.#read = { began: this.#now, cursor: undefined, seenIds: new Set(), showsPending: false };
     return this.#read;
   }
 

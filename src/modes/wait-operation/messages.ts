@@ -113,7 +113,7 @@ function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext
   if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
   const grace = formatDuration(graceForUnlisted);
   return [
-    `A list may lack a new operation at first, so a second read must show, ${grace} after the first, that nothing is pending`,
+    `A list may lack a new operation at first. So the step reads it again ${grace} after the first read, and that read must show that nothing is pending`,
     'Raise timeout, or check why the service is slow',
   ];
 }

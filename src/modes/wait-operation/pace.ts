@@ -20,12 +20,12 @@ const retryAfterSpread = 1.25;
  * minute, at most 17 of 100 clients poll within the same 100 ms. With a fraction of 0.015, 72 would. The cost is a few
  * requests: a wait of 60 s sends up to 31, instead of 28 with 0.015. bench/waits.ts measures both.
  */
-const jitter = 0.15;
+const maxJitter = 0.15;
 /**
  * After a 429, the n-th success in a row shortens the interval by the fraction n/200. So about 27 polls shorten it from 25 s
  * to 3.3 s. If the factor or the amount were constant, the slowest clients in bench/waits.ts would take longer than its 90 s.
  */
-const easing = 200;
+const easingSteps = 200;
 
 /**
  * - `usual`: the service answers
@@ -80,7 +80,7 @@ export class Pace {
     const state = this.#state;
     if (state.name === 'usual' || this.deadline.clock.now() < this.#slowedUntil) return;
     const successes = state.name === 'easing' ? state.successes + 1 : 1;
-    const interval = Math.min(state.interval, crowdInterval) * (1 - successes / easing);
+    const interval = Math.min(state.interval, crowdInterval) * (1 - successes / easingSteps);
     this.#state = { name: 'easing', interval, successes };
   }
 
@@ -114,7 +114,7 @@ export class Pace {
 
   /** An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`. */
   #jitter(): number {
-    return this.#state.name === 'throttled' ? 1 : 1 - jitter * this.random();
+    return this.#state.name === 'throttled' ? 1 : 1 - maxJitter * this.random();
   }
 
   #raisedInterval(retryAfter: number): number {

@@ -60,12 +60,12 @@ export class PollFailures {
   }
 
   /** When the `Retry-After` of an earlier failure ends, on the step's clock. */
-  dueAt(id: string): number {
+  blockedUntil(id: string): number {
     return this.#notBefore.get(id) ?? 0;
   }
 
   isDue(id: string): boolean {
-    return this.dueAt(id) <= this.deadline.clock.now();
+    return this.blockedUntil(id) <= this.deadline.clock.now();
   }
 
   /** The final poll ignores `Retry-After`, so that it covers all pending operations. */

@@ -10,7 +10,7 @@ import type { PollKind, PollTarget } from './poll-failures.js';
 import type { Target } from './settings.js';
 import { TrackedOperations } from './tracked-operations.js';
 
-interface PollPolicy extends Omit<RequestPolicy, 'retry' | 'onRetry'> {
+interface PollPolicy extends Pick<RequestPolicy, 'deadline' | 'queue'> {
   readonly kind: PollKind;
 }
 
@@ -60,7 +60,7 @@ export class ProjectPoller {
   get dueAt(): number {
     const isDueLater = this.failure !== undefined || this.tracked.pending.size > 0 || this.#list.isReading;
     if (this.idleness === undefined || isDueLater) return Number.POSITIVE_INFINITY;
-    return Math.max(this.idleness.dueAt, this.context.failures.dueAt(this.id));
+    return Math.max(this.idleness.proofDueAt, this.context.failures.blockedUntil(this.id));
   }
 
   /** True if a poll would send a request now. */
@@ -117,7 +117,7 @@ export class ProjectPoller {
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Single requests replace a list that fails, so the list of given ids is not retried. The usual rule ends a long pause. */
+  /** Single requests replace a failed list of given ids, so only a throttled list is retried, or ends the wait. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
     const usual = this.#requestPolicy(policy);
     if (this.idleness !== undefined) return usual;

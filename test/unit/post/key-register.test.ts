@@ -7,21 +7,21 @@ import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.add('7', false);
   register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined }, 0);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.noteGone(register.add('7', false), 0);
   register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record: {} }]]), missing: undefined }, 0);
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });
 
 test('a key that a list shows counts as new, whatever the clocks say, so its absence is no proof yet', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   const record = { created_at: '2020-01-01T00:00:00Z' };
   register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined }, 0);
   const [found] = register.pending;
@@ -34,7 +34,7 @@ test.for([
   [10_000, 'gone'],
 ] as const)('a new key that is missing in the answer to a request of %i ms later is %s', async ([askedAt, verdict]) => {
   const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent);
+  const register = new KeyRegister('shop-key', clock, silent, true);
   const key = register.add('7', true);
   register.noteGone(key, 0);
   await clock.run(new Deadline(clock, 20_000, new Cancellation()).sleep(15_000));
@@ -47,7 +47,7 @@ test.for([
 ] as const)('the 10 s begin with the first answer, not its request: asked again at %i ms, %s', async (row) => {
   const [askedAt, verdict] = row;
   const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent);
+  const register = new KeyRegister('shop-key', clock, silent, true);
   const key = register.add('7', true);
   const sleep = (ms: number) => clock.run(new Deadline(clock, 20_000, new Cancellation()).sleep(ms));
   await sleep(4_000);
@@ -57,13 +57,13 @@ test.for([
 });
 
 test('absence proves at once only that an old key is gone', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   expect(register.noteGone(register.add('7', true), 0)).toBeDefined();
   expect(register.noteGone(register.add('8', false), 0)).toBeUndefined();
 });
 
 test('only the latest list tells whether the search is complete', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.update({ keys: new Map(), missing: undefined }, 0);
   register.update({ keys: new Map(), missing: 'header link' }, 0);
   expect(register.isComplete).toBe(false);
@@ -76,8 +76,7 @@ test.for([
   'a check of one key notes another key of the name if there may be one: %s',
   async ([mayHaveStrays, ids]) => {
     const clock = new VirtualClock();
-    const register = new KeyRegister('shop-key', clock, silent);
-    register.mayHaveStrays = mayHaveStrays;
+    const register = new KeyRegister('shop-key', clock, silent, mayHaveStrays);
     const key = register.add('7', true);
     const keys = new Map([['8', { id: '8', name: 'shop-key', record: {} }]]);
     const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
@@ -89,7 +88,7 @@ test.for([
 
 test('a check of one key that shows the id of another key under a new name proves that the other key is gone', async () => {
   const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent);
+  const register = new KeyRegister('shop-key', clock, silent, true);
   const key = register.add('7', true);
   register.add('8', true);
   const keys = new Map([

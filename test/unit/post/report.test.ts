@@ -8,7 +8,7 @@ import { silent } from '../../virtual/silent.js';
 
 const name = 'shop-run9876543210-1-aaaaaaaaaa-aaaaaaaaaaaa';
 const minted = { id: '9', secret: 'the-minted-key' };
-const revoked = (id: string) => new KeyRegister(name, new VirtualClock(), silent).add(id, true);
+const revoked = (id: string) => new KeyRegister(name, new VirtualClock(), silent, true).add(id, true);
 
 test.for<[creates: number, foundByMain: string[], foundByPost: string[], warnings: number]>([
   [0, [], ['9'], 0],
