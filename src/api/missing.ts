@@ -2,6 +2,7 @@ import type { HttpHeaders } from '../http/exchange.js';
 import { hasContent, isObject, type Json, toText } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import { joinFirst } from '../text/sentences.js';
+import { words } from './records.js';
 
 export interface Missing {
   /** For a message: says what is missing, or why. Undefined if nothing is. */
@@ -23,18 +24,26 @@ export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): 
 }
 
 /** Services send the cursor or the number of the next page in one of these headers. */
-const cursorHeaders = ['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'];
-/** The same in the body or in its field `pagination`. */
-const cursorFields = ['cursor', 'next_cursor', 'nextCursor', 'next', 'next_page', 'next_page_token', 'has_more'];
+const cursorHeaders = words(
+  'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more',
+);
+/** The same in the body or in one of these fields of it, in lower case and without `_`. */
+const cursorFields = words(
+  'cursor next nextcursor nextpage nextpagetoken nexttoken nexturl nextlink hasmore hasnext hasnextpage truncated istruncated',
+);
+const cursorPlaces = words('pagination paging page meta links _links');
 
 /** Names the place that announces another page. No documented request would return that page. */
 function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
   const header =
     cursorHeaders.find((name) => hasContent(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
   if (header !== undefined) return `header ${header}`;
-  const places = [body, isObject(body) ? body['pagination'] : undefined].filter(isObject);
-  const field = cursorFields.find((name) => places.some((place) => hasContent(place[name])));
-  return field && `field ${field}`;
+  if (!isObject(body)) return undefined;
+  const places = [body, ...cursorPlaces.map((name) => body[name])].filter(isObject);
+  const field = places
+    .flatMap((place) => Object.entries(place))
+    .find(([name, value]) => cursorFields.includes(name.toLowerCase().replaceAll('_', '')) && hasContent(value));
+  return field && `field ${field[0]}`;
 }
 
 /** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */

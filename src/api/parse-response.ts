@@ -100,7 +100,8 @@ function describePage(request: HttpRequest, response: HttpResponse): string | un
 function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   const location = response.headers['location'];
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
-  const { origin, pathname } = new URL(location, request.url);
+  const { protocol, host, pathname } = new URL(location, request.url);
+  const origin = host === '' ? protocol : `${protocol}//${host}`;
   return `to ${sanitizeLine(origin + quotable(pathname, request, response), 200)}`;
 }
 
@@ -130,5 +131,5 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
 
 /** Some services send a 200 with an `error` if they fail inside. */
 export function hasError(body: Json): boolean {
-  return isObject(body) && hasContent(body['error']);
+  return isObject(body) && (hasContent(body['error']) || hasContent(body['errors']));
 }

@@ -11,7 +11,7 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-const words = (text: string): readonly string[] => text.split(' ');
+export const words = (text: string): readonly string[] => text.split(' ');
 
 /** The documented fields and actions. The service may send others. */
 export const operationFields = words(

@@ -82,9 +82,9 @@ export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** False if a field such as `error` says nothing: it is absent, null, false or empty. */
+/** False if a field such as `error` says nothing: it is absent, null, false, zero or empty. */
 export function hasContent(value: Json | undefined): boolean {
-  return !isAbsent(value) && !['', 'null', 'false', '{}', '[]'].includes(toText(value).trim());
+  return !isAbsent(value) && !['', 'null', 'false', '0', '{}', '[]'].includes(toText(value).trim());
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

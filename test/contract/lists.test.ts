@@ -498,6 +498,13 @@ describe('`list-operations`', () => {
     expect(result.outputs['count']).toBe('3');
   });
 
+  test('with since lists what stands behind an older operation on the same page', async (context) => {
+    const [old, now] = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'];
+    const records = [old, now].map((created_at, n) => operations.record(n, { created_at }));
+    const { result } = await read(context, operations, operations.body(records), { since: '1h' });
+    expect(idsOf(result, operations)).toEqual([operations.record(1)['id']]);
+  });
+
   test('fails on a project that does not exist, and names likely causes', async (context) => {
     const stage = await setStage(context);
     const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });

@@ -18,11 +18,15 @@ export type Parse<T> = (text: string) => T;
 
 /** Quotes what a user wrote, without the password of a URL. Shortening comes last: it can cut off the `@` behind a password. */
 export function quote(text: string, max = 80): string {
-  const shown = text.replace(/\S+/g, (word) => {
-    const [start, end] = [word.indexOf(':/'), word.lastIndexOf('@')];
-    return start >= 0 && end > start ? `${word.slice(0, start)}://***${word.slice(end)}` : word;
-  });
-  return `“${sanitizeLine(shown, max)}”`;
+  const note = /[\p{Cf}\u00a0]/u.test(text.slice(0, max)) ? ' (with invisible characters)' : '';
+  return `“${sanitizeLine(withoutPassword(text), max)}”${note}`;
+}
+
+/** Hides user and password of a URL. The text may be an invalid URL, so no URL parser is used. */
+function withoutPassword(text: string): string {
+  const hidden = text.replace(/:\/.*(?:@|%40|\uff20|&#64;)/is, '://***@');
+  // What follows a host and a colon, and is no port, may be a password without an `@` behind it.
+  return hidden.replace(/(:\/\/(?!\[)[^/?#:]*:)(?!\d*(?:[/?#]|$)).*/s, '$1***');
 }
 
 /** `otherwise`: what else the input accepts, for the message. */
@@ -81,7 +85,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     throw new BadValue(
       'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
     );
-  if (!URL.canParse(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
+  if (!URL.canParse(text) || /\s/.test(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol)) throw new BadValue('has an unsupported scheme; expected https');
   if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
@@ -103,7 +107,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides user, password, query and fragment. The text may be an invalid URL, so no URL parser is used. */
+/** Hides query and fragment, and all that comes before an `@`. `quote` hides the other forms of a password. */
 export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
 }

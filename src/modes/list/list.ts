@@ -65,16 +65,16 @@ export async function listOperations(settings: ListOperationsSettings, collabora
   return conclude('operation', await collect(read, settings, collaborators), settings);
 }
 
-/** The service lists the newest operations first, so the first operation created before `since` ends the list. */
+/** The service lists the newest operations first, so a page with an operation created before `since` ends the list. */
 async function* takeSince(pages: AsyncIterable<Page<Operation>>, since: () => number): AsyncGenerator<Page<Operation>> {
   let known: number | undefined;
   for await (const page of pages) {
     // Only a response shows the service's clock, so the time is read after the first page.
     known ??= since();
     const begin = known;
-    const older = page.records.findIndex((operation) => (fieldTime(operation, 'created_at') ?? begin) < begin);
+    const records = page.records.filter((operation) => (fieldTime(operation, 'created_at') ?? begin) >= begin);
     const missing = page.isUnavailable ? page.missing : undefined;
-    if (older >= 0) return yield { ...page, missing, records: page.records.slice(0, older), cursor: undefined };
+    if (records.length < page.records.length) return yield { ...page, missing, records, cursor: undefined };
     yield page;
   }
 }

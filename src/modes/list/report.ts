@@ -49,9 +49,9 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
 const advice = {
   ok: undefined,
   empty:
-    'With “fail-on: empty”, this fails the step. Check the filter, and check that api-key belongs to the right account.',
+    'With “fail-on: empty”, this fails the step. Check the inputs that select from the list, and that api-key belongs to the right account.',
   match:
-    'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) has them all.',
+    'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
 };
 
 /** `fields` and `others` are what only this list has in the result file and in the outputs. */

@@ -67,7 +67,8 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   // GitHub sends 403 or 429 for a rate limit. Both become 429, so that they are retried.
   if (retryAfterMs !== undefined)
     return lookupFailure(`${what} (rate limit)`, { status: 429, transient: true, retryAfterMs });
-  return lookupFailure(what, { status, transient: isTransientStatus(status) });
+  const pause = parseRetryAfter(response.headers, nowMs);
+  return lookupFailure(what, { status, transient: isTransientStatus(status), retryAfterMs: pause });
 }
 
 /** Returns milliseconds, or undefined if the response is not about a rate limit. */

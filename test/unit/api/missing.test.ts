@@ -31,11 +31,12 @@ test.each([
   expect(findMissing([], { link, 'x-page': '1' }).missing).toBeUndefined();
 });
 
-test.each(['x-next-cursor', 'next-cursor', 'x-cursor', 'x-pagination-cursor', 'x-next-page'])(
+test.each(['x-next-cursor', 'x-pagination-cursor', 'x-next-page', 'next-page-token', 'x-has-more'])(
   'the header %s announces another page, unless it is empty or null',
   (name) => {
     expect(findMissing([], { [name]: '2024-01-01T00:00:00.5Z' }).missing).toBe(announced(`header ${name}`));
-    for (const none of ['', ' ', 'null']) expect(findMissing([], { [name]: none }).missing).toBeUndefined();
+    for (const none of ['', ' ', 'null', 'false', '0'])
+      expect(findMissing([], { [name]: none }).missing).toBeUndefined();
   },
 );
 
@@ -47,12 +48,16 @@ test.each<[body: Json, field: string]>([
   [{ pagination: { cursor: '', next: 2 } }, 'next'],
   [{ pagination: { nextCursor: 'c' } }, 'nextCursor'],
   [{ pagination: { has_more: true } }, 'has_more'],
+  [{ hasNextPage: true }, 'hasNextPage'],
+  [{ meta: { nextPageToken: 't' } }, 'nextPageToken'],
+  [{ _links: { next: { href: '/v2/projects?page=2' } } }, 'next'],
 ])('the body %j announces another page', (body, field) => {
   expect(findMissing(body, {})).toEqual({ missing: announced(`field ${field}`), isUnavailable: false });
 });
 
 test.each<[Json]>([
   [{ cursor: null, next_cursor: '', pagination: { cursor: null, next: null, has_more: false, limit: 100 } }],
+  [{ has_more: 0, unavailable_project_ids: 0, links: { self: '/v2/projects' } }],
   [{ unavailable_project_ids: [], pagination: null }],
   [{ unavailable_project_ids: null, projects: [{ cursor: 'c' }] }],
 ])('the body %j announces nothing else', (body) => {

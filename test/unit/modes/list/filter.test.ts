@@ -46,7 +46,7 @@ test('two lines with different words for one field are an error, because no valu
 });
 
 test('a boolean is written in lower case, as in JSON', () => {
-  expect(() => parseFilter('locked=False', ['locked'])).toThrow('locked is case-sensitive; write false');
+  expect(() => parseFilter('locked=False', ['locked'])).toThrow('no locked is “False”; write false');
 });
 
 const folded =
@@ -66,18 +66,22 @@ test.each([
   ['action  ', 'expected field=pattern or field!=pattern'],
   ['action!=   ', 'the pattern is empty; use *'],
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
-  ['action!=START_COMPUTE', 'action is case-sensitive; write start_compute'],
-  ['action=create-branch', 'action is case-sensitive; write create_branch'],
+  ['action!=START_COMPUTE', 'no action is “START_COMPUTE”; write start_compute'],
+  ['action=create-branch', 'no action is “create-branch”; write create_branch'],
   ['action=="create_branch"', 'the pattern is in quotes or starts with “=”'],
   ['action="create_branch"', 'the pattern is in quotes or starts with “=”'],
   ["branch_id!='br-1'", 'the pattern is in quotes or starts with “=”'],
   ['branch_id=^br-.*$', 'the pattern is in quotes or starts with'],
+  ['failures_count=>0', 'the pattern is in quotes or starts with'],
+  ['failures_count = <5', 'the pattern is in quotes or starts with'],
+  ['failures_count=!0', 'the pattern is in quotes or starts with'],
   ['action=create_branch,start_compute', 'no action can match this, because a filter has no “or”'],
   ['action=create_branch|start_*', 'no action can match this'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
-  ['status=Cancelled', 'status is case-sensitive; write cancelled'],
+  ['status=Cancelled', 'no status is “Cancelled”; write cancelled'],
   ['status!=failed action!=create_branch', `action ${folded}`],
   ['branch_id=br-1  status = failed', `status ${folded}`],
+  ['branch_id=br-1 Status=failed', `Status ${folded}`],
   ['action=*\tid=x', `id ${folded}`],
   [`branch_id=${'x'.repeat(300)} status=failed`, `status ${folded}`],
 ])('a list rejects the filter line %j: %s', (line, message) => {
