@@ -47,7 +47,7 @@ export async function startProxy(
   context: TestContext,
   port: number,
   behaviour: ProxyBehaviour = { kind: 'tunnel' },
-  { host, tls }: { readonly host?: string; readonly tls?: typeof good } = {},
+  { tls }: { readonly tls?: typeof good } = {},
 ) {
   /** Requests to the proxy itself, of the method CONNECT. */
   const asked: IncomingMessage[] = [];
@@ -63,7 +63,7 @@ export async function startProxy(
     const far = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
     return join(socket, far);
   });
-  return { port: await listen(context, server, host), asked, firstAsked };
+  return { port: await listen(context, server), asked, firstAsked };
 }
 
 function rejectionOf({ headers }: IncomingMessage, behaviour: ProxyBehaviour): string | undefined {

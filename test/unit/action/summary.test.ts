@@ -18,15 +18,3 @@ test.each(['key-that-ends.', '(key)and<more>', 'key`with`ticks'])(
     expect(summary).toBe('### ❌ list-keys: Failed\n\n<p>No <code>***</code> here</p>\n<p><code>***</code></p>\n\n');
   },
 );
-
-test('a summary shows the shorter error where a table shows the rest', () => {
-  const report = {
-    status: 'failed',
-    succeeded: false,
-    headline: '1 failed',
-    error: 'Long.',
-    errorAboveTable: 'Short.',
-  };
-  const summary = renderSummary({ ...report, details: '<table></table>\n' }, 'wait-operation', (text) => text);
-  expect(summary).toBe('### ❌ wait-operation: 1 failed\n\n<p>Short.</p>\n<table></table>\n\n');
-});

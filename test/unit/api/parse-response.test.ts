@@ -34,3 +34,8 @@ test.each([
   const parse = () => parseResponse({ ...request, method: 'POST' }, { status, headers: {}, body }, 0, parseKeyList);
   expect(parse).toThrow(expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` }));
 });
+
+test('a list of keys with the status 203 is rejected', () => {
+  const parse = () => parseResponse(request, { status: 203, headers: {}, body: '[]' }, 0, parseKeyList);
+  expect(parse).toThrow('`status` should be 200, but is 203');
+});

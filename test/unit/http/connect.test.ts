@@ -28,33 +28,18 @@ function network(hosts: Hosts) {
   return { clock, connect, connected, tried, open };
 }
 
-test('if the first address accepts at once, no other address is tried', async () => {
-  const { connected, tried } = network({ a: { accepts: 0 }, b: { accepts: 0 } });
-  expect(await connected(['a', 'b'])).toEqual({ address: 'a', at: 0 });
-  expect(tried).toEqual([{ address: 'a', at: 0 }]);
-});
-
-test('if an address is silent for 250 ms, the next one is tried, and used even if it is slow', async () => {
-  const { connected, tried, open } = network({ slow: { accepts: 60_000 } });
-  expect(await connected(['silent', 'slow'])).toEqual({ address: 'slow', at: 60_250 });
-  expect(tried.map(({ at }) => at)).toEqual([0, 250]);
-  expect(open()).toEqual(['slow']);
-});
-
-test('a slow address is used if the other addresses never accept', async () => {
-  const { connected, open } = network({ slow: { accepts: 60_000 } });
-  expect(await connected(['slow', 'silent', 'silent too'])).toEqual({ address: 'slow', at: 60_000 });
-  expect(open()).toEqual(['slow']);
-});
-
-test('if an address refuses the connection, the next one is tried at once', async () => {
-  const { connected } = network({ a: { refuses: 10 }, b: { refuses: 10 }, c: { accepts: 10 } });
-  expect(await connected(['a', 'b', 'c'])).toEqual({ address: 'c', at: 30 });
-});
-
-test('an address that refuses late does not end the pending attempt on another address', async () => {
-  const { connected } = network({ a: { refuses: 400 }, b: { accepts: 60_000 } });
-  expect(await connected(['a', 'b'])).toEqual({ address: 'b', at: 60_250 });
+test.for<[what: string, hosts: Hosts, used: string, at: number, triedAt: number[]]>([
+  ['no other address is tried if the first one accepts at once', { a: { accepts: 0 }, b: { accepts: 0 } }, 'a', 0, [0]],
+  ['after 250 ms of silence, the next address is tried', { a: {}, b: { accepts: 60_000 } }, 'b', 60_250, [0, 250]],
+  ['a slow address is used', { a: { accepts: 60_000 }, b: {}, c: {} }, 'a', 60_000, [0, 250, 500]],
+  ['the next address is tried at once if one refuses', { a: { refuses: 10 }, b: { accepts: 10 } }, 'b', 20, [0, 10]],
+  ['a late refusal ends no other attempt', { a: { refuses: 400 }, b: { accepts: 60_000 } }, 'b', 60_250, [0, 250]],
+])('%s', async ([, hosts, used, at, triedAt]) => {
+  const { connected, tried, open } = network(hosts);
+  const addresses = Object.keys(hosts);
+  expect(await connected(addresses)).toEqual({ address: used, at });
+  expect(tried).toEqual(triedAt.map((time, n) => ({ address: addresses[n], at: time })));
+  expect(open()).toEqual([used]);
 });
 
 test('IPv6 and IPv4 addresses are tried in turn', async () => {

@@ -7,7 +7,7 @@ import type { NameLookup } from '../../../src/http/connect.js';
 import { TransportError } from '../../../src/http/errors.js';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
-import { hasIpv6, listen } from '../../kit/listen.js';
+import { listen } from '../../kit/listen.js';
 import { loginRequired, proxyResponse, startProxy } from '../../kit/peers.js';
 
 /** An exchange with this URL. */
@@ -210,13 +210,6 @@ test.for([
   },
 );
 
-test.runIf(hasIpv6)('a request uses a proxy with an IPv6 address', async (context) => {
-  const proxy = await startProxy(context, 0, { kind: 'says', text: loginRequired }, { host: '::1' });
-  useProxy(context, `http://[::1]:${proxy.port}`);
-  await expect(client(context, 'https://control.test/v2')('GET')).rejects.toThrow('status 407');
-  expect(proxy.asked).toHaveLength(1);
-});
-
 test('a request that is cancelled during its name lookup opens no connection', async (context) => {
   const connections: Socket[] = [];
   const server = createServer((socket) => connections.push(socket));
@@ -241,10 +234,4 @@ test('a cancel closes the connection to a proxy that does not respond to CONNECT
   controller.abort();
   await expect(pending).rejects.toThrow(/abort/);
   await closed;
-});
-
-test('an invalid proxy variable causes a permanent error before any request is sent', async (context) => {
-  useProxy(context, 'proxy.test:3128');
-  const rejected = { transient: false, mayHaveTakenEffect: false };
-  await expect(client(context, 'https://control.test/v2')('GET')).rejects.toMatchObject(rejected);
 });

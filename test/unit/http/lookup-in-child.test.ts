@@ -26,12 +26,6 @@ test('a lookup returns all addresses of a host in their order', async (context) 
   expect(await names.addresses('a.test')).toEqual(['2001:db8::1', '192.0.2.1']);
 });
 
-test('the real lookup of localhost returns 127.0.0.1', async ({ onTestFinished }) => {
-  const names = lookupInChild();
-  onTestFinished(names.close);
-  expect(await names.addresses('localhost')).toContain('127.0.0.1');
-});
-
 test.for([
   ['reports an error', `callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))`, 'ENOTFOUND'],
   ['prints no result', `process.stdout.write('["192.0.2.1"]'); process.exit()`, 'EAI_AGAIN'],

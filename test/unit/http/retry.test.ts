@@ -26,11 +26,10 @@ test('if the deadline passes before a 429 without Retry-After is parsed, the err
 });
 
 test('an error other than a RequestError is thrown without a retry', async () => {
-  const clock: Clock = { now: () => 0, epochMs: () => 0, schedule: () => () => undefined, turn: async () => {} };
   const defect = new TypeError('a defect');
   let attempts = 0;
   const attempt = () => Promise.reject(attempts++ === 0 ? defect : new Error('retried'));
-  const deadline = new Deadline(clock, 1_000, new Cancellation());
+  const deadline = new Deadline(new VirtualClock(), 1_000, new Cancellation());
   await expect(withRetries(attempt, { deadline, retry })).rejects.toBe(defect);
 });
 
