@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, type TestContext, test } from 'vitest';
 import { attacks } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
-import { errorOf, noticesOf, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, noticesOf, type Stage, setStage, warningsOf } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { all, ended } from '../kit/wait.js';
 import { loadManifest } from '../runner/manifest.js';
@@ -179,7 +179,11 @@ const emptyOperations =
   /operation-id: .*is empty.*expression is empty.*step was skipped.*“all” for every unfinished operation.*response-file/;
 
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
-  ['list-key', { timeout: 'soon' }, /^- mode: .*\(did you mean list-keys\?\)\.$/m, /^- timeout: “soon”/m],
+  [
+    'list-key',
+    { timeout: 'soon', since: '90d', 'dry-run': 'true' },
+    /^2 bad inputs:\n- mode: “list-key” .*\(did you mean list-keys\?\)\.\n- timeout: “soon”/,
+  ],
   ['list-keys', { 'base-url': 'https://host/v2?' }, /query or a fragment/],
   ['wait-operation', { 'operation-id': '' }, emptyOperations],
   ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
@@ -197,14 +201,6 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], context) => {
   const error = errorOf(await rejectInputs(await setStage(context), mode, inputs));
   for (const message of messages) expect(error).toMatch(message);
-});
-
-test('the step accepts a timeout of 24 days and older-than: 366d', async (context) => {
-  const stage = await setStage(context);
-  const durations = { timeout: '24d', 'request-timeout': '24d' };
-  const listed = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '366d', ...durations });
-  const swept = await stage.runMode('sweep-keys', { 'older-than': '366d', ...durations });
-  expect([listed.conclusion, swept.conclusion]).toEqual(['success', 'success']);
 });
 
 test.for([
@@ -346,6 +342,13 @@ const [reference = ''] = readFileSync('docs/reference.md', 'utf8').split('<!-- e
 /** Each input, and the modes that use it, as the page on them says. A token is never rejected, because it has a default. */
 const documented = [...reference.matchAll(/^\| `(.+?)` \| (.+?) \|/gm)].filter(([, name]) => name !== 'github-token');
 
+/** What the mode requires, with a project and an operation of the stage. */
+function ownInputs(stage: Stage, mode: Mode): Inputs {
+  const existing: Inputs = { 'project-id': stage.projectId, 'operation-id': stage.operation(ended).id };
+  const required = Object.entries(requiredInputs[mode]);
+  return Object.fromEntries(required.map(([name, value]) => [name, existing[name] ?? value]));
+}
+
 test.for(modes)('`%s` rejects inputs of other modes, unless they have their default', async (mode, context) => {
   const stage = await setStage(context);
   const standard = loadManifest().inputs;
@@ -355,11 +358,10 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
   );
   const unused = others.map(([, name = '']) => name);
   expect(unused.length).toBeGreaterThan(5);
-  const operation = { 'project-id': stage.projectId, 'operation-id': stage.operation(ended).id };
-  const own = Object.entries(operation).filter(([name]) => name in requiredInputs[mode]);
+  const own = ownInputs(stage, mode);
   const inputsWith = (givenValue: (name: string) => string | undefined, token: string): Inputs => {
     const given = Object.fromEntries(unused.map((name) => [name, givenValue(name)]));
-    return { ...requiredInputs[mode], ...Object.fromEntries(own), ...given, 'github-token': token };
+    return { ...own, ...given, 'github-token': token };
   };
   // Only a sweep reads the token, so only a sweep could reject this one.
   const token = mode === 'sweep-keys' ? 'ghs_another' : stage.service.apiKey;
@@ -391,32 +393,41 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
   }
 });
 
-test('an invalid mode causes no complaint about inputs without effect', async (context) => {
-  const inputs = { since: '90d', 'dry-run': 'true', timeout: 'soon' };
-  const result = await rejectInputs(await setStage(context), 'list-key', inputs);
-  expect(errorOf(result).split('\n')).toEqual([
-    '2 bad inputs:',
-    expect.stringMatching(/^- mode: “list-key”/),
-    expect.stringMatching(/^- timeout: “soon”/),
-    'No request was sent.',
-  ]);
-});
-
-test.for<readonly [inputs: Inputs, warnings: readonly string[]]>([
+const ignored = (text: string) => `${text}, so it was ignored.`;
+const seconds = (text: string) =>
+  `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
+test.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   [
+    'wait-operation',
     { filter: 'action=x', since: '1h' },
-    ['filter counts only with operation-id: all', 'since counts only with operation-id: all'],
+    ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`)),
   ],
   [
+    'wait-operation',
     { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' },
-    ['poll-interval counts only with a timeout above 0', 'fail-fast counts only with a timeout above 0'],
+    ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`)),
   ],
-  [{ timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
-])('a wait for given ids warns about inputs without effect: %j', async ([inputs, warnings], context) => {
+  ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
+  ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
+  [
+    'list-keys',
+    { timeout: '21601', 'request-timeout': '900000' },
+    [
+      'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
+      'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
+    ],
+  ],
+  ['list-keys', { timeout: '900000s', 'request-timeout': '10d' }, []],
+  ['list-operations', { since: '24' }, [`since: ${seconds('24')}`]],
+  ['list-keys', { 'older-than': '90' }, [`older-than: ${seconds('90')}`]],
+  ['sweep-keys', { 'older-than': '35' }, [`older-than: ${seconds('35')}`]],
+  ['list-operations', { since: '366d', timeout: '24d', 'request-timeout': '24d' }, []],
+  ['sweep-keys', { 'older-than': '366d' }, []],
+])('`%s` accepts the inputs %j with the warnings %j', async ([mode, inputs, warnings], context) => {
   const stage = await setStage(context);
-  const result = await stage.run({ 'operation-id': stage.operation(ended).id, ...inputs });
+  const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });
   expect(result.conclusion).toBe('success');
-  expect(warningsOf(result)).toEqual(warnings.map((text) => `${text}, so it was ignored.`));
+  expect(warningsOf(result)).toEqual(warnings);
 });
 
 test('a wait checks inputs without effect', async (context) => {
@@ -428,36 +439,6 @@ test('a wait checks inputs without effect', async (context) => {
     '- poll-interval: “99ms” i',
     '- fail-fast: “x” is n',
   ]);
-});
-
-test.for([
-  ['21600', '21600', []],
-  ['21601', '900000', ['21601 without a unit means 6h. If', '900000 without a unit means 10d 10h. If']],
-  ['900000s', '10d', []],
-] as const)('with timeout: %s and request-timeout: %s, the step has the warnings %j', async (row, context) => {
-  const [timeout, requestTimeout, warnings] = row;
-  const stage = await setStage(context);
-  const result = await stage.runMode('list-keys', { timeout, 'request-timeout': requestTimeout });
-  expect(result.conclusion).toBe('success');
-  expect(warningsOf(result)).toEqual(warnings.map((text) => expect.stringContaining(`timeout: ${text}`)));
-});
-
-test.for([
-  ['list-operations', 'since', '24', /^since: 24 without a unit means 24 seconds\. If .* write 24h or 24d\.$/],
-  ['list-keys', 'older-than', '90', /^older-than: 90 without a unit means 90 seconds/],
-  ['sweep-keys', 'older-than', '35', /^older-than: 35 without a unit means 35 seconds/],
-] as const)('`%s` warns that %s: %s means seconds', async ([mode, name, age, warning], context) => {
-  const stage = await setStage(context);
-  const project = mode === 'list-operations' ? { 'project-id': stage.projectId } : {};
-  const result = await stage.runMode(mode, { ...project, [name]: age });
-  expect(result.conclusion).toBe('success');
-  expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
-});
-
-test('with an invalid input, a wait for all sets idle-project-ids to []', async (context) => {
-  const stage = await setStage(context);
-  const { outputs } = await stage.run({ ...all, timeout: 'soon' });
-  expect(outputs).toMatchObject({ status: 'error', 'idle-project-ids': '[]' });
 });
 
 test('an input that is set but empty gets its default', async (context) => {
