@@ -217,16 +217,6 @@ describe.concurrent('the control-plane command', () => {
     });
   });
 
-  it('creates a key with an age', async () => {
-    const service = await plane('');
-    const { body } = await control(service, '/keys', { name: 'old-laptop', days: '100' });
-    expect(body).toEqual({ id: 2, name: 'old-laptop', created_at: expect.any(String) });
-    const days = (Date.now() - Date.parse(body.created_at)) / 86_400_000;
-    expect(Math.round(days)).toBe(100);
-    expect((await ask(service, '/api_keys')).body).toContainEqual(expect.objectContaining(body));
-    await service.command.printed('POST /control/keys 200: created key 2\n');
-  });
-
   it('shows the key of another account nothing of the first one', async () => {
     const askAsOther = (path: string, method?: string) => ask(shared, path, method, shared.other_api_key);
     const { projects } = (await askAsOther('/projects')).body;

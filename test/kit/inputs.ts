@@ -28,6 +28,7 @@ export async function rejectInputs(
   const result = await stage.runMode(mode, { ...requiredInputs[mode as Mode], ...inputs }, options);
   const idle = inputs['operation-id'] === 'all' ? { 'idle-project-ids': '[]' } : {};
   expect(result.outputs).toEqual({ status: 'error', 'duration-ms': '0', ...idle });
+  expect(result.state).toEqual({ key: 'nothing-to-revoke' });
   expect(result.exitCode).toBe(1);
   expect(errorOf(result)).toMatch(/^(Bad input|\d+ bad inputs):[\s\S]*\nNo request was sent\.$/);
   expect(stage.paths()).toEqual([]);

@@ -35,16 +35,6 @@ test.concurrent.for([
   expect(result.summary).toMatch(said);
 });
 
-test.concurrent('post succeeds with a warning if a timer throws after it has revoked the key', async (context) => {
-  const { service, runMode, runPost } = await setProcess(context);
-  const main = await runMode('create-key');
-  const post = await runPost(main, withDefect('a timer throws after each summary'));
-
-  expect(post.exitCode).toBe(0);
-  expect(warningsOf(post)).toEqual(['The key was revoked, but then the post step failed: defect after the summary.']);
-  expect(service.plane.aliveKeys()).toMatchObject([{ id: '1' }]);
-});
-
 test.concurrent.for([
   ['finished', 0, /^1 operation finished\./],
   ['failed', 1, /^::error::1 operation/],

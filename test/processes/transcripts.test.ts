@@ -72,43 +72,6 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
   `;
 });
 
-test.concurrent('list-projects and list-keys send one request each, and output the ids', async (context) => {
-  const { plane, run, expectTranscript } = await setTranscriptStage(context);
-  plane.addProject({ id: 'blog-db' });
-  plane.addKey('made by hand');
-
-  expectTranscript(await run('list-projects'), await run('list-keys'))`
-    mask     <parent key>
-    state    key = nothing-to-revoke
-    request  GET /v2/projects, Bearer <parent key>
-    status   200
-    output   duration-ms = <ms>
-    output   result-file = <temp>/ctl-list-projects-<uuid>.json
-    output   count = 2
-    output   batches = [["blog-db"],["shop-db"]]
-    output   project-ids = ["blog-db","shop-db"]
-    output   projects = <records>
-    log      2 projects.
-    summary  ### ✅ list-projects: 2 projects
-    output   status = ok
-    exit     0
-
-    mask     <parent key>
-    state    key = nothing-to-revoke
-    request  GET /v2/api_keys, Bearer <parent key>
-    status   200
-    output   duration-ms = <ms>
-    output   result-file = <temp>/ctl-list-keys-<uuid>.json
-    output   count = 2
-    output   key-ids = ["1","2"]
-    output   keys = <records>
-    log      2 keys.
-    summary  ### ✅ list-keys: 2 keys
-    output   status = ok
-    exit     0
-  `;
-});
-
 test.concurrent('create-key saves the key name before its request, and masks and saves the key before its outputs', async (context) => {
   const { run, runPost, expectTranscript } = await setTranscriptStage(context);
 
