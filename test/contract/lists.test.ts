@@ -1,8 +1,8 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { hang } from '../kit/fault.js';
-import { type Inputs, requiredInputs } from '../kit/inputs.js';
-import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
+import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { ended, failedAtOnce, minute } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -32,10 +32,6 @@ function list(noun: 'operation' | 'project' | 'key', path: string, required: (n:
   return { mode: `list-${noun}s`, noun, path, record, full, body } as const;
 }
 
-function uuid(n: number): string {
-  return `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
-}
-
 function numbered({ record }: List, count: number): Json[] {
   return Array.from({ length: count }, (_, n) => record(n + 1));
 }
@@ -57,10 +53,6 @@ function recordsOf({ outputs }: StepResult, { noun }: List): Json[] {
   return JSON.parse(outputs[`${noun}s`] ?? '') as Json[];
 }
 
-function fileOf(result: StepResult): string {
-  return result.readFile(result.outputs['result-file'] ?? '');
-}
-
 /** Outputs and result-file have these records and no others. The tests of the reference compare the names of all fields. */
 function expectListed(result: StepResult, { mode, noun }: List, records: readonly Json[], status = 'ok'): void {
   const ids = records.map(({ id }) => String(id));
@@ -71,7 +63,7 @@ function expectListed(result: StepResult, { mode, noun }: List, records: readonl
   };
   const outputs = { status, count: String(ids.length), [`${noun}-ids`]: idsText, [`${noun}s`]: recordsText };
   expect(result.outputs).toMatchObject({ ...outputs, ...(noun === 'key' ? {} : only[noun]) });
-  const file = fileOf(result);
+  const file = resultFileOf(result);
   expect(JSON.parse(file)).toMatchObject({ mode, status, count: ids.length, [`${noun}_ids`]: ids });
   expect(file).toContain(`,"${noun}s":${recordsText}}\n`);
 }
@@ -203,7 +195,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const text = body(['X']).replace('"X"', records.join());
     const { result } = await read(context, list, text);
     expect(result.outputs[`${noun}s`]).toBe(`[${records}]`);
-    expect(fileOf(result)).toContain(`"${noun}s":[${records}]}`);
+    expect(resultFileOf(result)).toContain(`"${noun}s":[${records}]}`);
     const ids = [3, 5].map((n) => id(n).replaceAll('"', ''));
     expect(idsOf(result, list)).toEqual(ids);
     expect(result.summary).toContain(`<code>${ids[0]}</code>`);
@@ -517,7 +509,7 @@ describe('`list-projects`', () => {
     const { result } = await read(context, projects, projects.body(ids.map((id) => ({ id }))));
     expect(result.outputs).toMatchObject({ projects: '', 'project-ids': '' });
     expect(JSON.parse(result.outputs['batches'] ?? '').flat()).toEqual(ids);
-    expect(JSON.parse(fileOf(result))).toMatchObject({ project_ids: ids });
+    expect(JSON.parse(resultFileOf(result))).toMatchObject({ project_ids: ids });
     const warning = /too large: projects, project-ids\. .* result-file .* split the list with shard/;
     expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
   });
@@ -651,7 +643,7 @@ describe('`list-keys`', () => {
     expect(result.outputs['status']).toBe(status);
     if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
     const shown = [result.output, result.log, result.summary, ...Object.values(result.outputs)];
-    if (status === 'ok') shown.push(fileOf(result));
+    if (status === 'ok') shown.push(resultFileOf(result));
     expect(shown.join('\n')).not.toContain(secret.slice(0, 12));
   });
 });
@@ -665,7 +657,7 @@ test.for([
     const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
     expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
     const address = /eu\.db\.example|203\.0\.113\.77/;
-    for (const text of [result.outputs[`${list.noun}s`], fileOf(result)]) expect(text).toMatch(address);
+    for (const text of [result.outputs[`${list.noun}s`], resultFileOf(result)]) expect(text).toMatch(address);
     expect(result.output + result.summary).not.toMatch(address);
   },
 );

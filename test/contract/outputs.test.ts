@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { type Mode, requiredInputs } from '../kit/inputs.js';
-import { setStage, summaryTextOf, warningsOf } from '../kit/stage.js';
-import type { StepOptions, StepResult } from '../runner/step.js';
+import { type Inputs, type Mode, requiredInputs, uuid } from '../kit/inputs.js';
+import { resultFileOf, setStage, summaryTextOf, warningsOf } from '../kit/stage.js';
+import type { StepResult } from '../runner/step.js';
 
 /** The size of the largest array of records on each platform; one more is too much. */
 const platforms = [
@@ -14,16 +14,6 @@ const platforms = [
 ] as const;
 /** UTF-16 units of all outputs. */
 const maxUnits = 400 * 1024 - 1;
-
-function uuid(n: number): string {
-  return `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
-}
-
-function fileOf(result: StepResult): string {
-  return result.readFile(result.outputs['result-file'] ?? '');
-}
-
-type Inputs = StepOptions['inputs'];
 
 async function run(context: TestContext, mode: string, body: string, inputs?: Inputs) {
   const stage = await setStage(context, { respond: () => body });
@@ -43,7 +33,7 @@ describe('outputs:', () => {
     const operations = ids.map((id) => expect.objectContaining({ id, status: 'finished' }));
     expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
     const head = { mode: 'wait-operation', status: 'finished', count: 3, project_ids: [stage.projectId] };
-    expect(JSON.parse(fileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
+    expect(JSON.parse(resultFileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
     expect(result.masks).toEqual([stage.service.apiKey]);
     expect(result.state).toEqual({ key: 'nothing-to-revoke' });
     expect(result.env).toEqual({});
@@ -66,7 +56,7 @@ describe('outputs:', () => {
     const inputs = { 'operation-id': uuid(1), 'project-id': '9007199254740993' };
     const result = await run(context, 'wait-operation', `{"operation":${record},"more":1}`, inputs);
     expect(result.outputs['operations']).toBe(`[${record}]`);
-    expect(fileOf(result)).toContain(record);
+    expect(resultFileOf(result)).toContain(record);
     expect(result.summary).toContain('90071992547409931234');
     const other = { ...inputs, 'project-id': '9007199254740992' };
     expect((await run(context, 'wait-operation', `{"operation":${record}}`, other)).outputs['status']).toBe('error');
@@ -101,7 +91,7 @@ describe.for(platforms)('on a runner with $platform,', ({ platform, sizeOf, max,
         expect(result.outputs[`${noun}s`]).toBe(isSet ? escaped(records) : '');
         expect(result.outputs['count']).toBe(String(count));
         expect(JSON.parse(result.outputs[`${noun}-ids`] ?? '')).toHaveLength(count);
-        expect(JSON.parse(fileOf(result))[`${noun}s`]).toEqual(JSON.parse(records));
+        expect(JSON.parse(resultFileOf(result))[`${noun}s`]).toEqual(JSON.parse(records));
         const warning = new RegExp(`left empty because they are too large: ${noun}s\\..* ${limit}[ ,].*result-file`);
         expect(warningsOf(result)).toEqual(isSet ? [] : [expect.stringMatching(warning)]);
         if (!isSet) expect(summaryTextOf(result)).toMatch(warning);
@@ -137,10 +127,10 @@ test.for([0, 1, 999, 1_000, 1_001, 2_001])(
     const result = await run(context, 'list-projects', `{"projects":[${print(key)}]}`, { 'api-key': key });
     const ids = numbers.map((n) => `"p-${n}"`);
     const head = `{"mode":"list-projects","status":"ok","count":${count},"project_ids":[${ids}]`;
-    const { batches } = JSON.parse(fileOf(result));
+    const { batches } = JSON.parse(resultFileOf(result));
     expect(batches.flat()).toEqual(numbers.map((n) => `p-${n}`));
     const tail = `"batches":${JSON.stringify(batches)},"projects":[${print('***')}]}`;
-    expect(fileOf(result)).toBe(`${head},${tail}\n`);
+    expect(resultFileOf(result)).toBe(`${head},${tail}\n`);
   },
 );
 
@@ -156,7 +146,7 @@ describe('text that a runner takes as a command:', () => {
       const projects = all.map((more, n) => ({ ...more, id: `${n} ##[group]` }));
       body = JSON.stringify({ projects });
       const result = await stage.runMode('list-projects', {}, { debug: true });
-      const file = fileOf(result);
+      const file = resultFileOf(result);
       for (const printed of [...Object.values(result.outputs), file]) expect(printed).not.toContain('##[');
       expect(JSON.parse(result.outputs['projects'] ?? '')).toEqual(projects);
       expect(JSON.parse(result.outputs['batches'] ?? '')).toEqual(projects.map(({ id }) => [id]));
@@ -171,7 +161,7 @@ describe('text that a runner takes as a command:', () => {
       const name = `##${key}[`;
       const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name }]), { 'api-key': key });
       expect(result.outputs['keys']).toBe('[{"id":7,"name":"##***["}]');
-      expect(fileOf(result)).toContain('[{"id":7,"name":"##***["}]');
+      expect(resultFileOf(result)).toContain('[{"id":7,"name":"##***["}]');
     },
   );
 });

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../src/http/exchange.js';
 import { html, status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';
-import { setStage } from '../kit/stage.js';
+import { errorOf, setStage } from '../kit/stage.js';
 import { forever } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -114,8 +114,12 @@ test.for<readonly [place: string, mode: string, inputs: Inputs]>([
   ['a field far to the right in filter', 'list-keys', { filter: `  ${'x'.repeat(30)}${key}!=` }],
   ['key-label', 'create-key', { 'key-label': key }],
   ['key-id', 'revoke-key', { 'key-id': key }],
+  ['key-name', 'revoke-key', { 'key-id': '', 'key-name': `::error::${key}` }],
+  ['github-token', 'sweep-keys', { 'github-token': `::error::${key}` }],
 ])('if %s contains the api-key, the error does not show it', async ([, mode, inputs], context) => {
-  expectHidden(await rejectInputs(await setStage(context, { apiKey: key }), mode, inputs, { debug: true }));
+  const result = await rejectInputs(await setStage(context, { apiKey: key }), mode, inputs, { debug: true });
+  expectHidden(result);
+  expect(errorOf(result)).toMatch(/contains the API key; expected the key only in api-key/);
 });
 
 test('if the api-key is also the project id, wait-operation does not show it', async (context) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
-import { errorOf, setStage } from '../kit/stage.js';
+import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
 import { all, ended, failedAtOnce, many, minute, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -96,7 +96,7 @@ describe('the summary of a wait', () => {
     expect(result.outputs).toMatchObject({ ...outputs, 'operation-ids': JSON.stringify(ids) });
     const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
     expect(statuses).toEqual(['running', 'scheduling', 'finished']);
-    expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({ status: 'timeout' });
+    expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'timeout' });
     expect(result.summary).toMatch(
       /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /,
     );

@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { resultFileOf } from '../kit/stage.js';
 import { completed, setSweep } from '../kit/sweep.js';
-import type { StepResult } from '../runner/step.js';
 
 const [, section = ''] = /^### The result file\n(.*?)^## /ms.exec(readFileSync('docs/reference.md', 'utf8')) ?? [];
 const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, mode = '', fields = '']) => ({
   mode,
   fields: [...fields.matchAll(/`([a-z_]+)`/g)].map(([, field]) => field),
 }));
-
-const fileOf = (result: StepResult) => JSON.parse(result.readFile(result.outputs['result-file'] ?? ''));
 
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -25,7 +23,7 @@ test('the result file of each mode has its outputs, and the fields that docs/ref
   expect(rows).toHaveLength(6);
   for (const { mode, fields } of rows) {
     const result = await stage.runMode(mode, inputs[mode]);
-    const file = fileOf(result);
+    const file = JSON.parse(resultFileOf(result));
     expect(Object.keys(file), mode).toEqual(fields);
     for (const field of Object.keys(file.decisions?.[0] ?? {})) expect(section).toContain(`\`${field}\``);
     for (const [output, value] of Object.entries(result.outputs))

@@ -180,6 +180,11 @@ export function errorOf(result: StepResult): string {
   return errors[0] ?? '';
 }
 
+/** The text of the file that the output result-file names. */
+export function resultFileOf({ outputs, readFile }: StepResult): string {
+  return readFile(outputs['result-file'] ?? '');
+}
+
 /** The words of the summary, without tags. */
 export function summaryTextOf({ summary }: StepResult): string {
   return summary.replace(/<[^>]*>/g, '');

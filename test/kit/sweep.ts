@@ -1,7 +1,7 @@
 import { expect, type TestContext } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
-import { type StageOptions, setStage, warningsOf } from './stage.js';
+import { resultFileOf, type StageOptions, setStage, warningsOf } from './stage.js';
 import type { KnownRun } from './workflow-runs.js';
 
 export const repositoryId = '123456789';
@@ -75,7 +75,7 @@ export function expectSwept(result: StepResult, status: string, ids: KeyIds): vo
 }
 
 export function fileOf(result: StepResult): { readonly decisions: readonly Readonly<Record<string, unknown>>[] } {
-  return JSON.parse(result.readFile(result.outputs['result-file'] ?? ''));
+  return JSON.parse(resultFileOf(result));
 }
 
 /** A success with one warning: why runs could not be looked up, and what to check. */

@@ -10,7 +10,8 @@ import { reach } from '../kit/reach.js';
 import { pastProxy, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
-import { anyId, forever, setProcess } from './process-stage.js';
+import { forever } from '../kit/wait.js';
+import { anyId, setProcess } from './process-stage.js';
 
 const tooSlow = /No complete response within 3s \(request-timeout\)/;
 const cutShort = /connection closed after \d+ bytes/i;

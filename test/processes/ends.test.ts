@@ -10,9 +10,10 @@ import { listen } from '../kit/listen.js';
 import { preload, withDefect } from '../kit/preload.js';
 import { reach } from '../kit/reach.js';
 import { setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
+import { errorOf, resultFileOf, type Stage, warningsOf } from '../kit/stage.js';
+import { forever } from '../kit/wait.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
-import { anyId, forever, setProcess } from './process-stage.js';
+import { anyId, setProcess } from './process-stage.js';
 
 /** Waits for one operation that has ended. The response comes later than a defect right after the request. */
 async function waitForEnded(context: TestContext, options: Omit<StepOptions, 'inputs'>, outcome = 'finished') {
@@ -265,7 +266,7 @@ test.concurrent('a step that gets two signals at once still writes its results s
 
 function expectCancelled(result: StepResult): void {
   expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'cancelled' } });
-  expect(JSON.parse(result.readFile(result.outputs['result-file'] ?? ''))).toMatchObject({ status: 'cancelled' });
+  expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'cancelled' });
   expect(result.summary).toMatch(/cancelled/i);
   expect(result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
 }

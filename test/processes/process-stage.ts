@@ -1,8 +1,6 @@
 import type { TestContext } from 'vitest';
 import { type Stage, type StageOptions, setStage } from '../kit/stage.js';
 
-export const forever = { lengthMs: Number.POSITIVE_INFINITY };
-
 /** For steps that need no operation that exists. */
 export const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
 

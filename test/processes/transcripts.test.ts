@@ -118,30 +118,6 @@ test.concurrent('create-key saves the key name before its request, and masks and
   `;
 });
 
-test.concurrent('revoke-key finds a key by its name in the list of keys, then revokes it', async (context) => {
-  const { plane, run, expectTranscript } = await setTranscriptStage(context);
-  plane.addKey('made by hand');
-
-  expectTranscript(await run('revoke-key', { 'key-name': 'made by hand' }))`
-    mask     <parent key>
-    state    key = nothing-to-revoke
-    request  GET /v2/api_keys, Bearer <parent key>
-    status   200
-    request  DELETE /v2/api_keys/2, Bearer <parent key>
-    status   200
-    log      Key 2 was revoked.
-    output   duration-ms = <ms>
-    output   result-file = <temp>/ctl-revoke-key-<uuid>.json
-    output   count = 1
-    output   revoked-key-ids = ["2"]
-    output   kept-key-ids = []
-    log      1 revoked.
-    summary  ### ✅ revoke-key: 1 revoked
-    output   status = revoked
-    exit     0
-  `;
-});
-
 test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the key of the completed run', async (context) => {
   const { plane, github, addKey, run, expectTranscript } = await setTranscriptStage(context);
   github.addRun({ id: '9876543210' });
