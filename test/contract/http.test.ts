@@ -201,158 +201,146 @@ describe.for(named(calls.filter(({ method }) => method !== 'POST')))('%s', ([, o
   });
 });
 
-describe('pauses between attempts:', () => {
-  test('revoke-key pauses for at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
-    const stage = await setStage(context, { faults: [onDelete(status(503), {})] });
-    const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
-    await stage.runMode('revoke-key', { 'key-id': ids.join() });
-    const [paths, times] = [stage.paths(), stage.times()];
-    const pauses = ids.map((id) => gaps(times.filter((_, n) => paths[n] === `api_keys/${id}`)));
-    for (const [n, max] of [1, 2, 4, 8].entries()) {
-      const nth = pauses.map((each) => each[n] ?? Number.NaN);
-      expect(Math.min(...nth)).toBeLessThan(0.05 * max * second);
-      expect(Math.max(...nth)).toBeLessThanOrEqual(max * second);
-      expect(Math.max(...nth)).toBeGreaterThan(0.95 * max * second);
-    }
-    expect(pauses.map((each) => each.length)).toEqual(ids.map(() => 4));
-  });
-
-  test('list-keys waits for the Retry-After of each 503, even if it is longer than a minute', async (context) => {
-    const faults = [{ fault: retryAfter(503, 90) }];
-    const { times } = await send(context, call('list-keys'), { faults }, { timeout: '20h' });
-    expect(gaps(times())).toEqual(Array(4).fill(90 * second));
-  });
-
-  test.for([
-    [429, 'delays', 30],
-    [503, 'delays', 30],
-    [423, 'does not delay', 0],
-  ] as const)('a %i that asks for 30 s %s requests for other keys', async ([code, , delay], context) => {
-    const stage = await setStage(context, { trip: () => 10 });
-    const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
-    stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: retryAfter(code, 30) });
-    const result = await stage.runMode('revoke-key', { 'key-id': ids.join() });
-    expect(result.outputs['count']).toBe('12');
-    const secondsOf = (id = '') =>
-      stage.times().flatMap((time, n) => (stage.paths()[n]?.endsWith(`/${id}`) ? Math.round(time / second) : []));
-    expect(secondsOf(ids[0])).toEqual([0, 30]);
-    expect(secondsOf(ids.at(-1))).toEqual([delay]);
-  });
+test('revoke-key pauses for at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
+  const stage = await setStage(context, { faults: [onDelete(status(503), {})] });
+  const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
+  await stage.runMode('revoke-key', { 'key-id': ids.join() });
+  const [paths, times] = [stage.paths(), stage.times()];
+  const pauses = ids.map((id) => gaps(times.filter((_, n) => paths[n] === `api_keys/${id}`)));
+  for (const [n, max] of [1, 2, 4, 8].entries()) {
+    const nth = pauses.map((each) => each[n] ?? Number.NaN);
+    expect(Math.min(...nth)).toBeLessThan(0.05 * max * second);
+    expect(Math.max(...nth)).toBeLessThanOrEqual(max * second);
+    expect(Math.max(...nth)).toBeGreaterThan(0.95 * max * second);
+  }
+  expect(pauses.map((each) => each.length)).toEqual(ids.map(() => 4));
 });
 
-describe('clocks:', () => {
-  const since = { since: '1h' };
-  test.for([
-    ['list-operations', { 'project-id': 'p', ...since }, 301, 'behind'],
-    ['list-operations', { 'project-id': 'p', ...since }, -301, 'ahead of'],
-    ['list-operations', { 'project-id': 'p', ...since }, 300, undefined],
-    ['list-operations', { 'project-id': 'p', ...since }, -300, undefined],
-    ['list-operations', { 'project-id': 'p' }, 301, undefined],
-    ['wait-operation', { 'project-id': 'p', ...all, ...since }, -301, 'ahead of'],
-    ['wait-operation', { 'project-id': 'p', ...all }, -301, undefined],
-    ['sweep-keys', {}, 301, 'behind'],
-    ['list-keys', {}, 301, undefined],
-  ] as const)('%s with %o and a Date %i s ahead of the runner: the clock is %s', async (row, context) => {
-    const [mode, inputs, aheadSeconds, expected] = row;
-    const respond = () => {
-      const date = new Date(stage.service.plane.clock.now() + aheadSeconds * second).toUTCString();
-      return { headers: { date }, body: mode.endsWith('keys') ? '[]' : '{"operations":[]}' };
-    };
-    const stage = await setStage(context, { respond });
-    const warnings = warningsOf(await stage.runMode(mode, inputs)).filter((text) => text.includes('clock'));
-    const says = `The clock of the runner is 5m 01s ${expected} that of the service. `;
-    expect(warnings).toEqual(expected === undefined ? [] : [expect.stringContaining(says)]);
-  });
-
-  test.for([undefined, 'soon', '2001'])(
-    'without a real Date, the clock gets no warning (%s)',
-    async (date, context) => {
-      const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
-      const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
-      expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
-    },
-  );
+test('list-keys waits for the Retry-After of each 503, even if it is longer than a minute', async (context) => {
+  const faults = [{ fault: retryAfter(503, 90) }];
+  const { times } = await send(context, call('list-keys'), { faults }, { timeout: '20h' });
+  expect(gaps(times())).toEqual(Array(4).fill(90 * second));
 });
 
-describe('responses:', () => {
-  const finished = { id: anyId, status: 'finished' };
-  const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
-  const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
-  test.for([
-    ['an empty object', '{}'],
-    ['an array', '[]'],
-    ['an operation without a status', record({ status: undefined })],
-    ['an operation with another id', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
-    ['a finished operation of another project', record({ project_id: 'other' })],
-    ['an operation with its status in an array', record({ status: ['finished'] })],
-    ['an operation that inherits its status', `{"operation":{${inherited}}}`],
-  ] as const)('a wait fails if a 200 has %s as its body', async ([, body], context) => {
-    const stage = await setStage(context, { respond: () => body });
-    const single = await stage.run({ 'project-id': 'p', 'operation-id': anyId });
-    const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
-    expectError(single, /`operation(\.\w+)?` should be .*login page/);
-    expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
-  });
+test.for([
+  [429, 'delays', 30],
+  [503, 'delays', 30],
+  [423, 'does not delay', 0],
+] as const)('a %i that asks for 30 s %s requests for other keys', async ([code, , delay], context) => {
+  const stage = await setStage(context, { trip: () => 10 });
+  const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
+  stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: retryAfter(code, 30) });
+  const result = await stage.runMode('revoke-key', { 'key-id': ids.join() });
+  expect(result.outputs['count']).toBe('12');
+  const secondsOf = (id = '') =>
+    stage.times().flatMap((time, n) => (stage.paths()[n]?.endsWith(`/${id}`) ? Math.round(time / second) : []));
+  expect(secondsOf(ids[0])).toEqual([0, 30]);
+  expect(secondsOf(ids.at(-1))).toEqual([delay]);
+});
 
-  test.for([
-    ['list-operations', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":null}'],
-    ['list-projects', '{"projects":[],"error":{"message":"shard is down"}}', '{"projects":[],"error":""}'],
-    ['list-projects', '{"error":"shard is down"}', '{"projects":[{"id":"p"}],"error":"of another kind"}'],
-    ['list-keys', '{"error":"shard is down","code":"E1"}', '[]'],
-    ['wait-operation', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":{}}'],
-  ] as const)('%s retries a 200 that has an error in place of records: %s', async ([mode, bad, good], context) => {
-    const inputs = mode.includes('operation') ? { 'project-id': 'p' } : {};
-    const waits = mode === 'wait-operation' ? all : {};
-    const fails = await setStage(context, { respond: () => bad });
-    const failed = await fails.runMode(mode, { ...inputs, ...waits });
-    expectError(
-      failed,
-      /status 200 with an error in place of the list: shard is down/,
-      /The service has a problem: check its status page/,
-    );
-    const recovers = await setStage(context, { respond: (_, n) => (n === 1 ? bad : good) });
-    expect((await recovers.runMode(mode, { ...inputs, ...waits })).conclusion).toBe('success');
-    expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
-  });
+const since = { since: '1h' };
+test.for([
+  ['list-operations', { 'project-id': 'p', ...since }, 301, 'behind'],
+  ['list-operations', { 'project-id': 'p', ...since }, -301, 'ahead of'],
+  ['list-operations', { 'project-id': 'p', ...since }, 300, undefined],
+  ['list-operations', { 'project-id': 'p', ...since }, -300, undefined],
+  ['list-operations', { 'project-id': 'p' }, 301, undefined],
+  ['wait-operation', { 'project-id': 'p', ...all, ...since }, -301, 'ahead of'],
+  ['wait-operation', { 'project-id': 'p', ...all }, -301, undefined],
+  ['sweep-keys', {}, 301, 'behind'],
+  ['list-keys', {}, 301, undefined],
+] as const)('%s with %o and a Date %i s ahead of the runner: the clock is %s', async (row, context) => {
+  const [mode, inputs, aheadSeconds, expected] = row;
+  const respond = () => {
+    const date = new Date(stage.service.plane.clock.now() + aheadSeconds * second).toUTCString();
+    return { headers: { date }, body: mode.endsWith('keys') ? '[]' : '{"operations":[]}' };
+  };
+  const stage = await setStage(context, { respond });
+  const warnings = warningsOf(await stage.runMode(mode, inputs)).filter((text) => text.includes('clock'));
+  const says = `The clock of the runner is 5m 01s ${expected} that of the service. `;
+  expect(warnings).toEqual(expected === undefined ? [] : [expect.stringContaining(says)]);
+});
 
-  test.for(named(calls))(
-    '%s accepts a body of 8 MiB, and a page of projects one of 64 MiB',
-    async ([, one], context) => {
-      const sizes: unknown[] = [];
-      const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
-        sizes.push([path.startsWith('projects?') || path === 'projects', maxBytes]);
-        return path === 'projects' ? '{"projects":[{"id":"p"}],"pagination":{"cursor":"c"}}' : { status: 500 };
-      };
-      const stage = await setStage(context, { respond });
-      await stage.runMode(one.mode, one.inputs(stage));
-      const ofProjects = one.mode === 'list-projects';
-      expect(new Set(sizes.map(String))).toEqual(new Set([`${ofProjects},${(ofProjects ? 64 : 8) * 2 ** 20}`]));
-    },
+test.for([undefined, 'soon', '2001'])('without a real Date, the clock gets no warning (%s)', async (date, context) => {
+  const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
+  const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
+  expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
+});
+
+const finished = { id: anyId, status: 'finished' };
+const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
+const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
+test.for([
+  ['an empty object', '{}'],
+  ['an array', '[]'],
+  ['an operation without a status', record({ status: undefined })],
+  ['an operation with another id', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
+  ['a finished operation of another project', record({ project_id: 'other' })],
+  ['an operation with its status in an array', record({ status: ['finished'] })],
+  ['an operation that inherits its status', `{"operation":{${inherited}}}`],
+] as const)('a wait fails if a 200 has %s as its body', async ([, body], context) => {
+  const stage = await setStage(context, { respond: () => body });
+  const single = await stage.run({ 'project-id': 'p', 'operation-id': anyId });
+  const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
+  expectError(single, /`operation(\.\w+)?` should be .*login page/);
+  expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
+});
+
+test.for([
+  ['list-operations', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":null}'],
+  ['list-projects', '{"projects":[],"error":{"message":"shard is down"}}', '{"projects":[],"error":""}'],
+  ['list-projects', '{"error":"shard is down"}', '{"projects":[{"id":"p"}],"error":"of another kind"}'],
+  ['list-keys', '{"error":"shard is down","code":"E1"}', '[]'],
+  ['wait-operation', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":{}}'],
+] as const)('%s retries a 200 that has an error in place of records: %s', async ([mode, bad, good], context) => {
+  const inputs = mode.includes('operation') ? { 'project-id': 'p' } : {};
+  const waits = mode === 'wait-operation' ? all : {};
+  const fails = await setStage(context, { respond: () => bad });
+  const failed = await fails.runMode(mode, { ...inputs, ...waits });
+  expectError(
+    failed,
+    /status 200 with an error in place of the list: shard is down/,
+    /The service has a problem: check its status page/,
   );
+  const recovers = await setStage(context, { respond: (_, n) => (n === 1 ? bad : good) });
+  expect((await recovers.runMode(mode, { ...inputs, ...waits })).conclusion).toBe('success');
+  expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
+});
 
-  test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
-    const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
-    const stage = await setStage(context, { respond });
-    expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');
-  });
+test.for(named(calls))('%s accepts a body of 8 MiB, and a page of projects one of 64 MiB', async ([, one], context) => {
+  const sizes: unknown[] = [];
+  const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
+    sizes.push([path.startsWith('projects?') || path === 'projects', maxBytes]);
+    return path === 'projects' ? '{"projects":[{"id":"p"}],"pagination":{"cursor":"c"}}' : { status: 500 };
+  };
+  const stage = await setStage(context, { respond });
+  await stage.runMode(one.mode, one.inputs(stage));
+  const ofProjects = one.mode === 'list-projects';
+  expect(new Set(sizes.map(String))).toEqual(new Set([`${ofProjects},${(ofProjects ? 64 : 8) * 2 ** 20}`]));
+});
 
-  test('a step fails in time after any unsuccessful status with any headers', async (context) => {
-    const code = fc.oneof(
-      fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
-      fc.constantFrom(206, 301, 304, 408, 423, 429, 503),
-    );
-    const dates = ['Fri, 31 Dec 9999 23:59:59 GMT', '275760-09-13T00:00:00Z', 'never GMT', '-1', '1e300', '60'];
-    const names = ['retry-after', 'date', 'x-request-id', 'location', 'content-type', 'content-length', '__proto__'];
-    const headers = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...dates), text), { maxKeys: 5 });
-    const body = fc.constantFrom('', '{"message":"no"}', '<html><title>::error::x</title>', record({}));
-    const response = fc.record({ status: code, headers, body });
-    const property = fc.asyncProperty(fc.constantFrom(...calls), response, async ({ mode, inputs }, sent) => {
-      const stage = await setStage(context, { respond: () => sent });
-      const result = await stage.runMode(mode, { ...inputs(stage), timeout: '20s' });
-      errorOf(result);
-      expect(result.conclusion).toBe('failure');
-      expect(tookOf(result)).toBeLessThanOrEqual(22 * second);
-    });
-    await fc.assert(property, { numRuns: 40 });
+test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
+  const respond = () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' });
+  const stage = await setStage(context, { respond });
+  expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');
+});
+
+test('a step fails in time after any unsuccessful status with any headers', async (context) => {
+  const code = fc.oneof(
+    fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
+    fc.constantFrom(206, 301, 304, 408, 423, 429, 503),
+  );
+  const dates = ['Fri, 31 Dec 9999 23:59:59 GMT', '275760-09-13T00:00:00Z', 'never GMT', '-1', '1e300', '60'];
+  const names = ['retry-after', 'date', 'x-request-id', 'location', 'content-type', 'content-length', '__proto__'];
+  const headers = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...dates), text), { maxKeys: 5 });
+  const body = fc.constantFrom('', '{"message":"no"}', '<html><title>::error::x</title>', record({}));
+  const response = fc.record({ status: code, headers, body });
+  const property = fc.asyncProperty(fc.constantFrom(...calls), response, async ({ mode, inputs }, sent) => {
+    const stage = await setStage(context, { respond: () => sent });
+    const result = await stage.runMode(mode, { ...inputs(stage), timeout: '20s' });
+    errorOf(result);
+    expect(result.conclusion).toBe('failure');
+    expect(tookOf(result)).toBeLessThanOrEqual(22 * second);
   });
+  await fc.assert(property, { numRuns: 40 });
 });

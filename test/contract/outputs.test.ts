@@ -20,47 +20,45 @@ async function run(context: TestContext, mode: string, body: string, inputs?: In
   return stage.runMode(mode, inputs, { debug: true });
 }
 
-describe('outputs:', () => {
-  test('a successful wait sets all outputs, and masks only the parent key', async (context) => {
-    const stage = await setStage(context);
-    const [older, newer, oldest] = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
-    const ids = [older, newer, oldest];
-    const result = await stage.run({ 'operation-id': ids.join(',') });
+test('a successful wait sets all outputs, and masks only the parent key', async (context) => {
+  const stage = await setStage(context);
+  const [older, newer, oldest] = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
+  const ids = [older, newer, oldest];
+  const result = await stage.run({ 'operation-id': ids.join(',') });
 
-    const shown = { operations: expect.any(String), 'result-file': expect.any(String), 'duration-ms': '0' };
-    const decided = { status: 'finished', count: '3', 'operation-id': newer, 'operation-ids': JSON.stringify(ids) };
-    expect(result.outputs).toEqual({ ...decided, ...shown });
-    const operations = ids.map((id) => expect.objectContaining({ id, status: 'finished' }));
-    expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
-    const head = { mode: 'wait-operation', status: 'finished', count: 3, project_ids: [stage.projectId] };
-    expect(JSON.parse(resultFileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
-    expect(result.masks).toEqual([stage.service.apiKey]);
-    expect(result.state).toEqual({ key: 'nothing-to-revoke' });
-    expect(result.env).toEqual({});
-  });
+  const shown = { operations: expect.any(String), 'result-file': expect.any(String), 'duration-ms': '0' };
+  const decided = { status: 'finished', count: '3', 'operation-id': newer, 'operation-ids': JSON.stringify(ids) };
+  expect(result.outputs).toEqual({ ...decided, ...shown });
+  const operations = ids.map((id) => expect.objectContaining({ id, status: 'finished' }));
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
+  const head = { mode: 'wait-operation', status: 'finished', count: 3, project_ids: [stage.projectId] };
+  expect(JSON.parse(resultFileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
+  expect(result.masks).toEqual([stage.service.apiKey]);
+  expect(result.state).toEqual({ key: 'nothing-to-revoke' });
+  expect(result.env).toEqual({});
+});
 
-  test('result-file is written to RUNNER_TEMP or the temporary folder, readable only by its owner', async (context) => {
-    const stage = await setStage(context);
-    for (const folder of [stage.folder, '', undefined]) {
-      const { outputs } = await stage.runMode('list-keys', {}, { env: { RUNNER_TEMP: folder } });
-      const path = outputs['result-file'] ?? '';
-      context.onTestFinished(() => rmSync(path, { force: true }));
-      expect(dirname(path)).toBe(folder || tmpdir());
-      if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
-    }
-  });
+test('result-file is written to RUNNER_TEMP or the temporary folder, readable only by its owner', async (context) => {
+  const stage = await setStage(context);
+  for (const folder of [stage.folder, '', undefined]) {
+    const { outputs } = await stage.runMode('list-keys', {}, { env: { RUNNER_TEMP: folder } });
+    const path = outputs['result-file'] ?? '';
+    context.onTestFinished(() => rmSync(path, { force: true }));
+    expect(dirname(path)).toBe(folder || tmpdir());
+    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
+});
 
-  test('large integers keep all digits, and unknown fields are kept', async (context) => {
-    const fields = '"project_id":9007199254740993,"failures_count":90071992547409931234,"of_tomorrow":{"deep":[1e2]}';
-    const record = `{"id":"${uuid(1)}","status":"finished",${fields.replace('1e2', '9007199254740995')}}`;
-    const inputs = { 'operation-id': uuid(1), 'project-id': '9007199254740993' };
-    const result = await run(context, 'wait-operation', `{"operation":${record},"more":1}`, inputs);
-    expect(result.outputs['operations']).toBe(`[${record}]`);
-    expect(resultFileOf(result)).toContain(record);
-    expect(result.summary).toContain('90071992547409931234');
-    const other = { ...inputs, 'project-id': '9007199254740992' };
-    expect((await run(context, 'wait-operation', `{"operation":${record}}`, other)).outputs['status']).toBe('error');
-  });
+test('large integers keep all digits, and unknown fields are kept', async (context) => {
+  const fields = '"project_id":9007199254740993,"failures_count":90071992547409931234,"of_tomorrow":{"deep":[1e2]}';
+  const record = `{"id":"${uuid(1)}","status":"finished",${fields.replace('1e2', '9007199254740995')}}`;
+  const inputs = { 'operation-id': uuid(1), 'project-id': '9007199254740993' };
+  const result = await run(context, 'wait-operation', `{"operation":${record},"more":1}`, inputs);
+  expect(result.outputs['operations']).toBe(`[${record}]`);
+  expect(resultFileOf(result)).toContain(record);
+  expect(result.summary).toContain('90071992547409931234');
+  const other = { ...inputs, 'project-id': '9007199254740992' };
+  expect((await run(context, 'wait-operation', `{"operation":${record}}`, other)).outputs['status']).toBe('error');
 });
 
 // Lists are printed in pieces of 1,000 records.
@@ -134,34 +132,32 @@ test.for([0, 1, 999, 1_000, 1_001, 2_001])(
   },
 );
 
-describe('text that a runner takes as a command:', () => {
-  test('outputs and result-file escape ##[ in records, and their JSON has the same value', async (context) => {
-    let body = '';
-    const stage = await setStage(context, { oneJob: true, respond: () => body });
-    const parts = ['##[', '#', '[', '##[error]', '\\', '"', '\\u0023', '\n', '🙂', 'x'];
-    const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => chosen.join(''));
-    const fields = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 })), { noNullPrototype: true });
-    const examples: [Record<string, string | string[]>[]][] = [[[{ '###[error]': ['\\##[debug]##[x]'] }]]];
-    const property = fc.asyncProperty(fc.array(fields, { maxLength: 4 }), async (all) => {
-      const projects = all.map((more, n) => ({ ...more, id: `${n} ##[group]` }));
-      body = JSON.stringify({ projects });
-      const result = await stage.runMode('list-projects', {}, { debug: true });
-      const file = resultFileOf(result);
-      for (const printed of [...Object.values(result.outputs), file]) expect(printed).not.toContain('##[');
-      expect(JSON.parse(result.outputs['projects'] ?? '')).toEqual(projects);
-      expect(JSON.parse(result.outputs['batches'] ?? '')).toEqual(projects.map(({ id }) => [id]));
-      expect(JSON.parse(file)).toMatchObject({ project_ids: projects.map(({ id }) => id), projects });
-    });
-    await fc.assert(property, { numRuns: 40, examples });
+test('outputs and result-file escape ##[ in records, and their JSON has the same value', async (context) => {
+  let body = '';
+  const stage = await setStage(context, { oneJob: true, respond: () => body });
+  const parts = ['##[', '#', '[', '##[error]', '\\', '"', '\\u0023', '\n', '🙂', 'x'];
+  const text = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => chosen.join(''));
+  const fields = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 })), { noNullPrototype: true });
+  const examples: [Record<string, string | string[]>[]][] = [[[{ '###[error]': ['\\##[debug]##[x]'] }]]];
+  const property = fc.asyncProperty(fc.array(fields, { maxLength: 4 }), async (all) => {
+    const projects = all.map((more, n) => ({ ...more, id: `${n} ##[group]` }));
+    body = JSON.stringify({ projects });
+    const result = await stage.runMode('list-projects', {}, { debug: true });
+    const file = resultFileOf(result);
+    for (const printed of [...Object.values(result.outputs), file]) expect(printed).not.toContain('##[');
+    expect(JSON.parse(result.outputs['projects'] ?? '')).toEqual(projects);
+    expect(JSON.parse(result.outputs['batches'] ?? '')).toEqual(projects.map(({ id }) => [id]));
+    expect(JSON.parse(file)).toMatchObject({ project_ids: projects.map(({ id }) => id), projects });
   });
-
-  test.for(['se##[cret-key', '##[secret-key', 'secret-key##[', 'secret-key##', '#[secret-key', '[secret-key'])(
-    'the step redacts the whole parent key “%s”, even between ## and [',
-    async (key, context) => {
-      const name = `##${key}[`;
-      const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name }]), { 'api-key': key });
-      expect(result.outputs['keys']).toBe('[{"id":7,"name":"##***["}]');
-      expect(resultFileOf(result)).toContain('[{"id":7,"name":"##***["}]');
-    },
-  );
+  await fc.assert(property, { numRuns: 40, examples });
 });
+
+test.for(['se##[cret-key', '##[secret-key', 'secret-key##[', 'secret-key##', '#[secret-key', '[secret-key'])(
+  'the step redacts the whole parent key “%s”, even between ## and [',
+  async (key, context) => {
+    const name = `##${key}[`;
+    const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name }]), { 'api-key': key });
+    expect(result.outputs['keys']).toBe('[{"id":7,"name":"##***["}]');
+    expect(resultFileOf(result)).toContain('[{"id":7,"name":"##***["}]');
+  },
+);
