@@ -324,22 +324,19 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
       () => ({ status: 503, headers: { 'retry-after': '5' } }),
       'may have truncated the list',
     ],
-  ])(
-    'with as many matches as limit, warns as the page after them tells: it %s',
-    async ([, second, warning], context) => {
-      for (const limit of [1, 100]) {
-        const records = numbered(list, limit);
-        const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
-        const inputs = { limit: String(limit), filter: `id!=${record(900)['id']}`, timeout: '2s' };
-        const { result, paths } = await read(context, list, respond, inputs);
-        expectListed(result, list, records);
-        expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(2_000);
-        expect(new Set(paths).size).toBe(2);
-        const expected = `The setting “limit: ${limit}” ${warning}`;
-        expect(warningsOf(result)).toEqual(warning === '' ? [] : [expect.stringContaining(expected)]);
-      }
-    },
-  );
+  ])('with as many matches as limit, warns as the next page tells: it %s', async ([, second, warning], context) => {
+    for (const limit of [1, 100]) {
+      const records = numbered(list, limit);
+      const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
+      const inputs = { limit: String(limit), filter: `id!=${record(900)['id']}`, timeout: '2s' };
+      const { result, paths } = await read(context, list, respond, inputs);
+      expectListed(result, list, records);
+      expect(Number(result.outputs['duration-ms'])).toBeLessThanOrEqual(2_000);
+      expect(new Set(paths).size).toBe(2);
+      const expected = `The setting “limit: ${limit}” ${warning}`;
+      expect(warningsOf(result)).toEqual(warning === '' ? [] : [expect.stringContaining(expected)]);
+    }
+  });
 
   test('with as many matches as limit, can be cancelled while it reads the page after them', async (context) => {
     const stage = await setStage(context, { respond: (_, n) => (n === 1 ? body([record(1)], 'c') : { status: 503 }) });
@@ -427,22 +424,19 @@ describe('`list-operations`', () => {
     ['100, and a cursor', numbered(operations, 100), 'c', true],
     ['101 on one page', numbered(operations, 101), undefined, true],
     ['99, and a last page', numbered(operations, 99), 'c', false],
-  ] as const)(
-    'without limit says that its list is the newest 100 only if there may be more: %s',
-    async (row, context) => {
-      const [, records, cursor, isCut] = row;
-      for (const failOn of ['', 'match']) {
-        const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
-        const { result } = await read(context, operations, respond, { 'fail-on': failOn });
-        expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
-        const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
-        expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
-        if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
-        else expect(errorOf(result)).toContain(`Found ${says}: `);
-        expect(warningsOf(result)).toEqual([]);
-      }
-    },
-  );
+  ] as const)('without limit calls its list the newest 100 only if there may be more: %s', async (row, context) => {
+    const [, records, cursor, isCut] = row;
+    for (const failOn of ['', 'match']) {
+      const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
+      const { result } = await read(context, operations, respond, { 'fail-on': failOn });
+      expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
+      const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
+      expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
+      if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
+      else expect(errorOf(result)).toContain(`Found ${says}: `);
+      expect(warningsOf(result)).toEqual([]);
+    }
+  });
 
   test('with since also lists operations without a valid creation time', async (context) => {
     const records = [null, 'yesterday', undefined].map((created_at, n) => operations.record(n, { created_at }));
@@ -546,9 +540,8 @@ describe('`list-projects`', () => {
     const respond = (_: string, n: number) => projects.body([projects.record(n)], n < 3 ? `c-${n}` : undefined);
     for (const org of ['org-a&b', '["org-a&b"]']) {
       const { paths } = await read(context, projects, respond, { 'org-id': org });
-      expect(paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'))).toEqual(
-        Array(3).fill('org-a&b'),
-      );
+      const ids = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'));
+      expect(ids).toEqual(Array(3).fill('org-a&b'));
       expect(paths[0]).toBe('projects?org_id=org-a%26b');
     }
   });
@@ -590,27 +583,24 @@ describe('`list-keys`', () => {
     [-120, 0],
     [120, 0],
     [0, 10],
-  ])(
-    'with older-than lists only older keys (the runner is %i min ahead, each way takes %i s)',
-    async (row, context) => {
-      const [ahead = 0, trip = 0] = row;
-      const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
-      stage.service.plane.addKey('old');
-      await stage.pass(60 * minute);
-      stage.service.plane.addKey('new');
-      await stage.pass(1);
-      // The service measures the age when the request arrives, and the second one is sent two ways later.
-      for (const [olderThan, names] of [
-        [3_602 + trip, []],
-        [3_598 + 3 * trip, ['old']],
-      ] as const) {
-        const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
-        expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
-        const warning = expect.stringMatching(/^The clock of the runner is 2h/);
-        expect(warningsOf(result)).toEqual(ahead === 0 ? [] : [warning]);
-      }
-    },
-  );
+  ])('with older-than lists only older keys (runner %i min ahead, each way takes %i s)', async (row, context) => {
+    const [ahead = 0, trip = 0] = row;
+    const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
+    stage.service.plane.addKey('old');
+    await stage.pass(60 * minute);
+    stage.service.plane.addKey('new');
+    await stage.pass(1);
+    // The service measures the age when the request arrives, and the second one is sent two ways later.
+    for (const [olderThan, names] of [
+      [3_602 + trip, []],
+      [3_598 + 3 * trip, ['old']],
+    ] as const) {
+      const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
+      expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+      const warning = expect.stringMatching(/^The clock of the runner is 2h/);
+      expect(warningsOf(result)).toEqual(ahead === 0 ? [] : [warning]);
+    }
+  });
 
   test('with older-than also lists keys without a readable creation time, with one warning', async (context) => {
     const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];

@@ -25,7 +25,7 @@ const far = 'x'.repeat(230);
 const rejected = (body: string) => status(403, { body });
 const accepted = (body: string) => status(200, { body });
 
-const echoes: Readonly<Record<string, Fault>> = {
+const echoes = Object.entries<Fault>({
   'as the message of an error': rejected(`{"message":"${json} may not","code":"FORBIDDEN"}`),
   'as the code of an error': rejected(`{"error":{"code":"${json}"}}`),
   'with \\u escapes where a message is shortened': rejected(`{"message":"${far} ${escaped}"}`),
@@ -41,20 +41,17 @@ const echoes: Readonly<Record<string, Fault>> = {
   'as a field of the wrong type': accepted(`{"operation":["${json}"],"operations":["${json}"],"key":["${json}"]}`),
   'in place of an id': accepted(`{"operation":{"id":"${json}","status":"finished"},"id":"${json}"}`),
   'in place of a project id': accepted(`{"operation":{"id":"${id}","project_id":"${slashed}","status":"x"}}`),
-};
+});
 
 // These modes word their errors differently. The others have those of list-keys.
 for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const)
-  test.for(Object.entries(echoes))(
-    `${mode} never prints a key that the service echoes %s`,
-    async ([, fault], context) => {
-      const { service, runMode } = await setStage(context, { apiKey: key, faults: [{ fault }] });
-      const result = await runMode(mode, { ...requiredInputs[mode], timeout: '20s' }, { debug: true });
-      expect(result.conclusion).toBe('failure');
-      expect(service.requests.length).toBeGreaterThan(0);
-      expectHidden(result);
-    },
-  );
+  test.for(echoes)(`${mode} never prints a key that the service echoes %s`, async ([, fault], context) => {
+    const { service, runMode } = await setStage(context, { apiKey: key, faults: [{ fault }] });
+    const result = await runMode(mode, { ...requiredInputs[mode], timeout: '20s' }, { debug: true });
+    expect(result.conclusion).toBe('failure');
+    expect(service.requests.length).toBeGreaterThan(0);
+    expectHidden(result);
+  });
 
 describe('a create that failed:', () => {
   const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> = {

@@ -25,14 +25,11 @@ function timelineOf({ summary }: StepResult): string[] {
 }
 
 describe('the summary of a wait', () => {
-  test.for(['error', 'error_message', 'message'])(
-    'says what the service says in the field %s',
-    async (field, context) => {
-      const { result } = await waitFor(context, [{ ...failedAtOnce, fields: { [field]: 'no space left' } }], patient);
-      expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
-      expect(errorOf(result)).toContain('“no space left”');
-    },
-  );
+  test.for(['error', 'error_message', 'message'])('says what the service says in %s', async (field, context) => {
+    const { result } = await waitFor(context, [{ ...failedAtOnce, fields: { [field]: 'no space left' } }], patient);
+    expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
+    expect(errorOf(result)).toContain('“no space left”');
+  });
 
   test.for([
     ['finished', {}],

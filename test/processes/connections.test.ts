@@ -25,19 +25,16 @@ test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, Re
     [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, cutShort],
   ],
   ['are slow or stop', '3s', [{ kind: 'hang-mid-body' }, tooSlow], [{ kind: 'drip', intervalMs: 100 }, tooSlow]],
-])(
-  'a step retries requests on connections that %s, and logs each reason',
-  async ([, requestTimeout, ...faults], context) => {
-    const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
-    const { runMode } = await setProcess(context, { faults: rules });
+])('a step retries requests on connections that %s, and says why', async ([, requestTimeout, ...faults], context) => {
+  const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
+  const { runMode } = await setProcess(context, { faults: rules });
 
-    const result = await runMode('list-projects', { 'request-timeout': requestTimeout }, { nodeArgs: shortPauses });
+  const result = await runMode('list-projects', { 'request-timeout': requestTimeout }, { nodeArgs: shortPauses });
 
-    expect(result.conclusion).toBe('success');
-    const retries = result.log.split('\n').filter((line) => line.includes('Retrying in'));
-    expect(retries.slice(0, faults.length)).toEqual(faults.map(([, reason]) => expect.stringMatching(reason)));
-  },
-);
+  expect(result.conclusion).toBe('success');
+  const retries = result.log.split('\n').filter((line) => line.includes('Retrying in'));
+  expect(retries.slice(0, faults.length)).toEqual(faults.map(([, reason]) => expect.stringMatching(reason)));
+});
 
 test.concurrent.for([
   [302, 'list-projects'],

@@ -10,28 +10,25 @@ test.for([
   ['an error without a code', new RangeError('Invalid string length'), 'Invalid string length'],
   ['an error with a code', Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'ENOSPC'],
   ['no error', 'a text', 'a text'],
-] as const)(
-  'if the result throws %s, its file is removed and the message says why',
-  ([, thrown, why], { onTestFinished }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    function* result() {
-      yield '[1,2';
-      throw thrown;
-    }
-    const outputs = new Map<string, string>();
-    const output = (name: string, value: string) => void outputs.set(name, value);
-    const secrets = new Secrets(() => undefined);
-    const environment = { RUNNER_TEMP: folder };
-    const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
-    const report = { status: 'ok', headline: '', result: result() };
-    const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${why}`;
+] as const)('a result that throws %s leaves no file, and a message says why', ([, thrown, why], { onTestFinished }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  function* result() {
+    yield '[1,2';
+    throw thrown;
+  }
+  const outputs = new Map<string, string>();
+  const output = (name: string, value: string) => void outputs.set(name, value);
+  const secrets = new Secrets(() => undefined);
+  const environment = { RUNNER_TEMP: folder };
+  const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
+  const report = { status: 'ok', headline: '', result: result() };
+  const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${why}`;
 
-    expect(() => publishOutputs({ ...report, succeeded: true }, 0, context)).toThrow(message);
-    expect(readdirSync(folder)).toEqual([]);
-    const failed = { ...report, result: result(), status: 'match', succeeded: false };
-    expect(publishOutputs(failed, 0, context)).toEqual([`${message}.`]);
-    expect(readdirSync(folder)).toEqual([]);
-    expect(Object.fromEntries(outputs)).toEqual({ 'duration-ms': '0', 'result-file': '' });
-  },
-);
+  expect(() => publishOutputs({ ...report, succeeded: true }, 0, context)).toThrow(message);
+  expect(readdirSync(folder)).toEqual([]);
+  const failed = { ...report, result: result(), status: 'match', succeeded: false };
+  expect(publishOutputs(failed, 0, context)).toEqual([`${message}.`]);
+  expect(readdirSync(folder)).toEqual([]);
+  expect(Object.fromEntries(outputs)).toEqual({ 'duration-ms': '0', 'result-file': '' });
+});

@@ -133,27 +133,24 @@ test('a DELETE that is lost in a tunnel may have taken effect even if no new tun
 test.for([
   ['ECANCELED', 'The connection to 127.0.0.1:PORT was closed (ECANCELED)'],
   ['ECONNABORTED', 'The connection to 127.0.0.1:PORT was aborted (ECONNABORTED)'],
-] as const)(
-  'a GET that is lost on a reused connection as on Windows (%s) is sent again',
-  async ([code, message], context) => {
-    const { emit } = ClientRequest.prototype;
-    const spy = vi.spyOn(ClientRequest.prototype, 'emit').mockImplementation(function (
-      this: ClientRequest,
-      name,
-      ...rest
-    ) {
-      return emit.call(this, name, ...(name === 'error' ? [Object.assign(new Error('lost'), { code })] : rest));
-    });
-    context.onTestFinished(() => spy.mockRestore());
-    const { send, methods } = await resetting(context, [1, 3]);
-    await send('GET');
-    expect(await send('GET')).toMatchObject({ status: 200, wasResent: true });
-    const error = await send('POST').catch((reason: unknown) => reason);
-    expect(String(error).replace(/:\d+/, ':PORT')).toContain(message);
-    expect(error).toMatchObject({ transient: true, mayHaveTakenEffect: true });
-    expect(methods).toEqual(['GET', 'GET', 'GET', 'POST']);
-  },
-);
+] as const)('a GET lost on a reused connection as on Windows (%s) is sent again', async ([code, message], context) => {
+  const { emit } = ClientRequest.prototype;
+  const spy = vi.spyOn(ClientRequest.prototype, 'emit').mockImplementation(function (
+    this: ClientRequest,
+    name,
+    ...rest
+  ) {
+    return emit.call(this, name, ...(name === 'error' ? [Object.assign(new Error('lost'), { code })] : rest));
+  });
+  context.onTestFinished(() => spy.mockRestore());
+  const { send, methods } = await resetting(context, [1, 3]);
+  await send('GET');
+  expect(await send('GET')).toMatchObject({ status: 200, wasResent: true });
+  const error = await send('POST').catch((reason: unknown) => reason);
+  expect(String(error).replace(/:\d+/, ':PORT')).toContain(message);
+  expect(error).toMatchObject({ transient: true, mayHaveTakenEffect: true });
+  expect(methods).toEqual(['GET', 'GET', 'GET', 'POST']);
+});
 
 test('a cancelled request is not sent again', async (context) => {
   const { send, methods } = await resetting(context, [1]);
@@ -200,14 +197,11 @@ test.for([
   ['returns 503', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
   ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
-] as const)(
-  'if a proxy %s, the error reports it, and the POST had no effect',
-  async ([, text, message, expected], context) => {
-    useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
-    const sent = client(context, 'https://control.test/v2')('POST');
-    await expect(sent).rejects.toMatchObject({ message: expect.stringMatching(message), ...expected });
-  },
-);
+] as const)('if a proxy %s, the error says so, and the POST had no effect', async ([, text, says, error], context) => {
+  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
+  const sent = client(context, 'https://control.test/v2')('POST');
+  await expect(sent).rejects.toMatchObject({ message: expect.stringMatching(says), ...error });
+});
 
 test('a request that is cancelled during its name lookup opens no connection', async (context) => {
   const connections: Socket[] = [];

@@ -34,13 +34,10 @@ test.for([
   ['returns no address', 'callback(null, [])', 'EAI_AGAIN'],
   ['returns a name among the addresses', `callback(null, [{ address: '::1' }, { address: 'a.test' }])`, 'EAI_AGAIN'],
   ['reports an invalid error code', `callback({ code: '::error::' })`, 'EAI_AGAIN'],
-] as const)(
-  'if the child process %s, the lookup fails with an error of getaddrinfo',
-  async ([, script, code], context) => {
-    const failed = lookups(context, script).addresses('a.test');
-    await expect(failed).rejects.toMatchObject({ code, syscall: 'getaddrinfo', hostname: 'a.test' });
-  },
-);
+] as const)('if the child %s, the lookup fails with an error of getaddrinfo', async ([, script, code], context) => {
+  const failed = lookups(context, script).addresses('a.test');
+  await expect(failed).rejects.toMatchObject({ code, syscall: 'getaddrinfo', hostname: 'a.test' });
+});
 
 test('concurrent lookups of a host share a child process, and a later lookup starts a new one', async (context) => {
   const names = lookups(context, `callback(null, [{ address: '192.0.2.1' }])`);
