@@ -33,10 +33,6 @@ function call(name: string, inputs: (stage: Stage) => Inputs = () => ({}), metho
   return { name, mode: name.split(' ')[0] ?? '', method, inputs };
 }
 
-function named(some: readonly Call[]): (readonly [name: string, call: Call])[] {
-  return some.map((one) => [one.name, one]);
-}
-
 async function send(context: TestContext, { mode, inputs }: Call, options: StageOptions, more: Inputs = {}) {
   const stage = await setStage(context, options);
   const result = await stage.runMode(mode, { ...inputs(stage), ...more });
@@ -110,7 +106,7 @@ function expectPatience(requests: number, took: number, fault: Fault): void {
   expect(took).toBeLessThan(fault === hang ? 100 * second : minute);
 }
 
-describe.for(named(calls))('%s', ([, one]) => {
+describe.for(calls)('$name', (one) => {
   const { method, mode } = one;
 
   // `keys-create.test.ts` shows what follows a create that may have taken effect.
@@ -166,7 +162,7 @@ describe.for(named(calls))('%s', ([, one]) => {
   });
 });
 
-describe.for(named(calls.filter(({ method }) => method !== 'POST')))('%s', ([, one]) => {
+describe.for(calls.filter(({ method }) => method !== 'POST'))('$name', (one) => {
   test('succeeds if four attempts fail and the fifth one succeeds', async (context) => {
     const faults = [status(503), lost, lost, html].map((fault, n) => ({ nth: n + 1, fault }));
     const { result, times } = await send(context, one, { faults });
@@ -307,7 +303,7 @@ test.for([
   expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
 });
 
-test.for(named(calls))('%s accepts a body of 8 MiB, and a page of projects one of 64 MiB', async ([, one], context) => {
+test.for(calls)('$name accepts a body of 8 MiB, and a page of projects one of 64 MiB', async (one, context) => {
   const sizes: unknown[] = [];
   const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
     sizes.push([path.startsWith('projects?') || path === 'projects', maxBytes]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { resultFileOf } from '../kit/stage.js';
 import { completed, setSweep } from '../kit/sweep.js';
 
@@ -11,7 +12,7 @@ const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, 
 
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-test('the result file of each mode has its outputs, and the fields that docs/reference.md lists', async (context) => {
+test('outputs are those of action.yml, and result files have them and the fields that docs/reference.md lists', async (context) => {
   const stage = await setSweep(context);
   stage.runs.set('11', completed);
   stage.addKey('11');
@@ -21,14 +22,18 @@ test('the result file of each mode has its outputs, and the fields that docs/ref
     'revoke-key': { 'key-id': stage.addNamed('old') },
   };
   expect(rows).toHaveLength(6);
+  const outputs = Object.keys((await stage.runMode('create-key')).outputs);
   for (const { mode, fields } of rows) {
     const result = await stage.runMode(mode, inputs[mode]);
+    outputs.push(...Object.keys(result.outputs));
     const file = JSON.parse(resultFileOf(result));
     expect(Object.keys(file), mode).toEqual(fields);
     for (const field of Object.keys(file.decisions?.[0] ?? {})) expect(section).toContain(`\`${field}\``);
     for (const [output, value] of Object.entries(result.outputs))
       if (!['result-file', 'duration-ms'].includes(output)) expect(text(file[output.replaceAll('-', '_')])).toBe(value);
   }
+  const listed = Object.keys(parse(readFileSync('action.yml', 'utf8')).outputs);
+  expect([...new Set(outputs)].sort()).toEqual(listed.sort());
 });
 
 test('the jq commands of docs/reference.md read fields of the result file', () => {

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaults } from '../../../src/action/inputs/input-reader.js';
@@ -19,15 +18,4 @@ test('every input and output has a description', () => {
       expect(description, name).toMatch(/\w{3}/);
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
     }
-});
-
-test('action.yml lists exactly the outputs that the code sets', () => {
-  const set = new Set(
-    readdirSync('src', { encoding: 'utf8', recursive: true })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(join('src', file), 'utf8'))
-      .flatMap((text) => [...text.matchAll(/\{\s*name: (?:'|`(\$\{noun\}))([a-z-]+)['`], value:/g)])
-      .flatMap(([, noun, name = '']) => (noun ? ['key', 'operation', 'project'] : ['']).map((start) => start + name)),
-  );
-  expect([...set].sort()).toEqual(Object.keys(manifest.outputs).sort());
 });
