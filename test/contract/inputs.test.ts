@@ -42,6 +42,7 @@ test('the step reports all invalid inputs in one error, with what it expects', a
 /** Each value is rejected. The error shows it, except an item of a list, and a value that contains the secret `hunter2`. */
 type Row = readonly [mode: Mode, name: string, values: readonly string[], message: string];
 
+const noBatches = 'is not a valid number of batches; expected 1 to 256';
 const noBoolean = 'is not a boolean; expected true or false';
 const leftover = 'looks like the output of a failed jq command or template';
 const badKey = 'contains a space, a line break or another character';
@@ -83,12 +84,7 @@ test.for<Row>([
   ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
   ['list-keys', 'fail-on', ['empy'], 'is not a valid value; valid values: empty, match (did you mean empty?)'],
   ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a valid record count'],
-  [
-    'list-projects',
-    'max-batches',
-    ['0', '257', '1.5', '-1', '0x10'],
-    'is not a valid number of batches; expected 1 to 256',
-  ],
+  ['list-projects', 'max-batches', ['0', '257', '1.5', '-1', '0x10'], noBatches],
   ['list-projects', 'shard', ['0/3', '4/3', '3', 'a/b', '1/0', '1/2/3'], 'is not a valid shard'],
   ['wait-operation', 'operation-id', ['null', 'undefined', 'None'], leftover],
   ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, id.replaceAll('-', '')], 'expected a UUID'],

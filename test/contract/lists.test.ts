@@ -319,11 +319,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     ['is empty', () => ({ body: body([]) }), ''],
     ['is full, without a match', () => ({ body: body([record(900)], 'c-2') }), 'may have truncated the list'],
     ['fails', () => ({ status: 403 }), 'may have truncated the list'],
-    [
-      'comes after the deadline',
-      () => ({ status: 503, headers: { 'retry-after': '5' } }),
-      'may have truncated the list',
-    ],
+    ['comes too late', () => ({ status: 503, headers: { 'retry-after': '5' } }), 'may have truncated the list'],
   ])('with as many matches as limit, warns as the next page tells: it %s', async ([, second, warning], context) => {
     for (const limit of [1, 100]) {
       const records = numbered(list, limit);

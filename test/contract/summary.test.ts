@@ -51,17 +51,10 @@ describe('the summary of a wait', () => {
     expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
     expect(result.summary.split(ids[1] ?? '')).toHaveLength(2);
     expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
+    const says = '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z';
     expect(tableOf(result)).toEqual([
       ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', 'The service says'],
-      [
-        '❌ failed',
-        'start_compute',
-        'br-bad-1',
-        '0ms',
-        '7',
-        ids[1],
-        '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z',
-      ],
+      ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1], says],
       ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0], ''],
     ]);
     expect(errorOf(result)).toMatch(/failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. /);

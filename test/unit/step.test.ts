@@ -11,11 +11,7 @@ const noRuns = () => Promise.reject(new Error('No sweep runs here.'));
 const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSON.stringify(body) });
 
 /** Runs a step whose requests go to this exchange. */
-async function run(
-  exchange: Exchange,
-  inputs: Readonly<Record<string, string>>,
-  { crash = 'none', environment = {} } = {},
-) {
+async function run(exchange: Exchange, inputs: Record<string, string>, { crash = 'none', environment = {} } = {}) {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
   const given: Readonly<Record<string, string>> = { ...defaults, ...access, ...inputs };
   const outputs = new Map<string, string>();

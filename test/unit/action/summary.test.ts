@@ -7,13 +7,8 @@ test.each(['key-that-ends.', '(key)and<more>', 'key`with`ticks'])(
   (secret) => {
     const secrets = new Secrets(() => undefined);
     secrets.add(secret);
-    const report = {
-      status: 'error',
-      succeeded: false,
-      headline: 'Failed',
-      error: `No ${secret} here`,
-      warnings: [secret],
-    };
+    const failed = { status: 'error', succeeded: false, headline: 'Failed' };
+    const report = { ...failed, error: `No ${secret} here`, warnings: [secret] };
     const summary = renderSummary(report, 'list-keys', (text) => secrets.redact(text));
     expect(summary).toBe('### ❌ list-keys: Failed\n\n<p>No <code>***</code> here</p>\n<p><code>***</code></p>\n\n');
   },
