@@ -228,3 +228,9 @@ test('a cancel closes the connection to a proxy that does not respond to CONNECT
   await expect(pending).rejects.toThrow(/abort/);
   await closed;
 });
+
+test('an invalid proxy variable causes a permanent error before any request is sent', async (context) => {
+  useProxy(context, 'proxy.test:3128');
+  const rejected = { transient: false, mayHaveTakenEffect: false };
+  await expect(client(context, 'https://control.test/v2')('GET')).rejects.toMatchObject(rejected);
+});
