@@ -97,20 +97,36 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(paths).toEqual([list.path]);
   });
 
+  // A sign that there are more records that no request returns.
+  const announced = { 'content-type': 'application/json', link: '<https://control.test/v2/more>; rel="next"' };
+  const missing = `The list of ${noun}s is incomplete: the response announces another page (header link).`;
   test.for([
-    ['', 0, 'ok'],
-    ['empty', 0, 'empty'],
-    ['empty', 2, 'ok'],
-    ['match', 2, 'match'],
-    ['match', 0, 'ok'],
-  ] as const)('with fail-on: “%s” and %i records ends with status %s', async ([failOn, count, status], context) => {
-    const records = numbered(list, count);
-    const { result } = await read(context, list, body(records), { 'fail-on': failOn });
-    expect(result.conclusion).toBe(status === 'ok' ? 'success' : 'failure');
-    expectListed(result, list, records, status);
-    if (status === 'ok') expect(result.annotations).toEqual([]);
-    else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
-  });
+    ['', 0, 'ok', 'ok'],
+    ['', 2, 'ok', 'ok'],
+    ['empty', 0, 'empty', 'error'],
+    ['empty', 2, 'ok', 'ok'],
+    ['match', 0, 'ok', 'error'],
+    ['match', 2, 'match', 'match'],
+  ] as const)(
+    'with fail-on: “%s” and %i matches ends with %s, or %s if the list is incomplete',
+    async (row, context) => {
+      const [failOn, count, whole, partial] = row;
+      const records = numbered(list, count + 1);
+      const matches = records.slice(0, count);
+      const inputs = { filter: `id!=${records.at(-1)?.['id']}`, 'fail-on': failOn };
+      const { result } = await read(context, list, body(records), inputs);
+      expect(result.conclusion).toBe(whole === 'ok' ? 'success' : 'failure');
+      expectListed(result, list, matches, whole);
+      if (whole === 'ok') expect(result.annotations).toEqual([]);
+      else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
+      const incomplete = (await read(context, list, () => ({ body: body(records), headers: announced }), inputs))
+        .result;
+      if (partial === 'error') return expectError(incomplete, list, `${missing} A matching ${noun} may be missing.`);
+      expectListed(incomplete, list, matches, partial);
+      expect(warningsOf(incomplete)).toEqual([missing]);
+      expect(incomplete.summary).toContain('is incomplete');
+    },
+  );
 
   test('with fail-on: match names the first five records', async (context) => {
     const field = list === operations ? 'action' : 'name';
@@ -126,30 +142,6 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(result.summary).toContain('<p>With <code>fail-on: match</code>, this fails the step. ');
     expect(result.summary.split(`${records[4]?.['id']}<`)).toHaveLength(2);
     expect(errorOf(result)).not.toMatch(/eu\.db\.example|203\.0\.113/);
-  });
-
-  // A page of records, and a sign that there are more that no request returns.
-  const incomplete = (records: readonly Json[]) => ({
-    body: body(records),
-    headers: { 'content-type': 'application/json', link: '<https://control.test/v2/more>; rel="next"' },
-  });
-  test.for([
-    ['ok', 0, ''],
-    ['ok', 1, ''],
-    ['error', 0, 'empty'],
-    ['ok', 1, 'empty'],
-    ['error', 0, 'match'],
-    ['match', 1, 'match'],
-  ] as const)('ends with status %s if an incomplete list has %i matches (fail-on: “%s”)', async (row, context) => {
-    const [status, count, failOn] = row;
-    const records = numbered(list, count + 1);
-    const filter = `id!=${records.at(-1)?.['id']}`;
-    const { result } = await read(context, list, () => incomplete(records), { filter, 'fail-on': failOn });
-    const missing = `The list of ${noun}s is incomplete: the response announces another page (header link).`;
-    if (status === 'error') return expectError(result, list, `${missing} A matching ${noun} may be missing.`);
-    expectListed(result, list, records.slice(0, count), status);
-    expect(warningsOf(result)).toEqual([missing]);
-    expect(result.summary).toContain('is incomplete');
   });
 
   const limits = ['', '0', '1', '5', '6', '7'].map((limit) => [limit, Math.min(6, Number(limit) || 6)] as const);
