@@ -5,23 +5,14 @@ import { modes } from '../kit/inputs.js';
 
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
-const documents = [
-  'README.md',
-  'SECURITY.md',
-  'CONTRIBUTING.md',
-  'MAINTAINING.md',
-  ...readdirSync('docs').map((name) => `docs/${name}`),
-];
+const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'MAINTAINING.md'];
+documents.push(...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])));
 const link = /(?:\]\(|(?:src|srcset)=")(?!https?:)([^)"#]*)(?:#([^)"]*))?[)"]/g;
-const links = documents
-  .filter((path) => path.endsWith('.md'))
-  .flatMap((from) =>
-    [...textOf(from).matchAll(link)].map(([, file, anchor]) => ({
-      from,
-      to: file ? join(dirname(from), file) : from,
-      anchor,
-    })),
-  );
+const links = documents.flatMap((from) =>
+  [...textOf(from).matchAll(link)].map(([, file, anchor]) => {
+    return { from, to: file ? join(dirname(from), file) : from, anchor };
+  }),
+);
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (path: string) =>
