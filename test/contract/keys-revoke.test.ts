@@ -216,6 +216,16 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
   });
 });
 
+test('revoke-key is cancelled without an error, although a revocation had failed before', async (context) => {
+  const faults = [onDelete(status(403), { nth: 1 }), onDelete(hang, { from: 2 })];
+  const stage = await setKeys(context, 2, { faults });
+  const step = stage.startMode('revoke-key', { 'key-id': stage.ids.join() });
+  stage.after(1_000, () => void step.cancel());
+  const result = await step.done;
+  expectEnd(result, 'cancelled', { kept: stage.ids });
+  expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+});
+
 test('after 100 failures, revoke-key shortens its error but not kept-key-ids', async (context) => {
   const { ids, revoke } = await setKeys(context, 100, { faults: [onDelete(status(403), {})] });
   const result = await revoke({ 'key-id': ids.join() });

@@ -741,6 +741,15 @@ describe('several projects:', () => {
     expect(last.filter((path) => !path.includes(service.projectIds[1] ?? ''))).toEqual([]);
   });
 
+  test('a list that is incomplete only in the final poll ends the step with an error', async (context) => {
+    const operations = [{ id: 'op-1', status: 'running' }];
+    const respond = (_: string, n: number) =>
+      JSON.stringify({ operations, unavailable_project_ids: n === 1 ? [] : ['p-1'] });
+    const { result } = await waitFor(context, [], { ...all, timeout: '30s', 'poll-interval': '1h' }, { respond });
+    expect(result.outputs['status']).toBe('error');
+    expect(errorOf(result)).toMatch(/is incomplete: the service could not read projects p-1/);
+  });
+
   test('what the final poll shows idle is idle, although the last project became idle meanwhile', async (context) => {
     const before = ({ service }: Stage) => {
       for (const [n, ms] of [300, 900].entries())

@@ -35,6 +35,7 @@ describe('the outcome of a wait:', () => {
     ['running', 'running', 'failed', 'failed'],
     ['running', 'cancelling', 'cancelled', 'failed'],
     ['hibernating', 'constructor', 'error', 'failed', expect.stringMatching(/unknown status “hibernating”/)],
+    ['running', 'paused', 'finished', 'finished', expect.stringMatching(/unknown status “paused”/)],
   ])('operations that are “%s”, then “%s” and finally “%s” end the step with status %s', async (row, context) => {
     const [first, then, end, verdict, ...warnings] = row;
     const course = [
@@ -146,6 +147,14 @@ describe('failed polls:', () => {
       // A truncated body has another length each time.
       if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
     });
+
+  test('a timeout does not name a failure that was over long before', async (context) => {
+    const faults = [{ nth: 1, fault: status(503) }];
+    const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
+    expect(result.log).toMatch(/The service is responding again/);
+    expect(errorOf(result)).toMatch(/Operations may still finish/);
+    expect(errorOf(result)).not.toMatch(/503/);
+  });
 
   test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is not retried', async (code, context) => {
     const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
@@ -492,6 +501,14 @@ describe('several operations:', () => {
     const polls = [...new Set(times())].map((time) => times().filter((other) => other === time).length);
     expect(polls.length).toBeGreaterThan(10);
     expect(Math.max(...polls)).toBeLessThanOrEqual(15);
+  });
+
+  test('an operation that ended while a slow list was read is not waited for again', async (context) => {
+    const faults = [{ path: '?limit', nth: 1, fault: { kind: 'delay', ms: 4 * second } }] as const;
+    const plans = [ended, { lengthMs: 10 * second }, { lengthMs: 10 * second }];
+    const { result, took } = await waitFor(context, plans, { timeout: '1m' }, { faults, buried: 3 });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
+    expect(took).toBeLessThan(20 * second);
   });
 
   test('the step requests each operation singly if the pages of the list never end', async (context) => {
