@@ -5,7 +5,7 @@ import { startGitHub } from '../control-plane/github/index.js';
 import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
 import { runAndAttempt, serializePostState } from '../src/keys/post-state.js';
-import { runStep } from '../test/runner/step.js';
+import { startStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
 import type { Figure } from './figure.js';
 import { median } from './statistics.js';
@@ -79,12 +79,12 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
 async function revokeFigure(folder: string): Promise<Figure> {
   const service = await slowService();
   const all = Array.from({ length: keys }, () => service.plane.addKey('bench').id);
-  const step = await runStep({ inputs: { ...accessTo(service), mode: 'revoke-key', 'key-id': all.join() } });
+  const step = await startStep({ inputs: { ...accessTo(service), mode: 'revoke-key', 'key-id': all.join() } }).done;
   const requests = service.requests.length;
   const took = Number(step.outputs['duration-ms']);
   const singly = await oneByOne(service, folder);
   const isDone = step.conclusion === 'success' && service.plane.aliveKeys('bench').length === 0;
-  step.dispose();
+  step.job.dispose();
   await service.close();
   return {
     name: `${keys} keys revoked, answers after ${latency} ms`,
@@ -105,17 +105,17 @@ async function sweepFigure(folder: string): Promise<Figure> {
     const id = String(1_000 + (index % runs));
     service.plane.addKey(makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
   }
-  const step = await runStep({
+  const step = await startStep({
     inputs: { ...accessTo(service), mode: 'sweep-keys' },
     token: 'bench-token',
     env: { GITHUB_API_URL: github.url },
-  });
+  }).done;
   const requests = service.requests.length;
   const took = Number(step.outputs['duration-ms']);
   const questions = github.requests.length;
   const singly = await oneByOne(service, folder);
   const isDone = step.outputs['count'] === String(keys) && service.plane.aliveKeys().length === 1;
-  step.dispose();
+  step.job.dispose();
   await service.close();
   await github.close();
   return {

@@ -5,7 +5,7 @@ import { startGitHub } from '../../control-plane/github/index.js';
 import { type OperationPlan, startControlPlane } from '../../control-plane/index.js';
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
-import { runPost, runStep, type StepOptions, type StepResult } from '../runner/step.js';
+import { type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import { headline, presentStep, showProgress } from './present.js';
 import { summaryPage } from './summary-page.js';
 
@@ -13,6 +13,7 @@ const folder = 'build/demo';
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
+const job = new Job();
 const service = await startControlPlane({ projects: 1, operations: 8 });
 const [projectId = ''] = service.projectIds;
 const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
@@ -23,7 +24,7 @@ async function show(title: string, about: string, run: () => Promise<StepResult>
   console.log(`${headline(title)}\n  ${about}\n`);
   const hideProgress = showProgress();
   const step = await run().finally(hideProgress);
-  const withoutFolder = (text: string) => text.replaceAll(step.job.temp, '$RUNNER_TEMP');
+  const withoutFolder = (text: string) => text.replaceAll(job.temp, '$RUNNER_TEMP');
   const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
   console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }));
   const page = join(folder, `${title.replace(` ${onPurpose}`, '').replaceAll(/\W+/g, '-').toLowerCase()}.html`);
@@ -36,32 +37,31 @@ type Inputs = Readonly<Record<string, string>>;
 
 function showStep(title: string, about: string, inputs: Inputs, more: StepOptions = {}) {
   const given = Object.entries(inputs).map(([name, value]) => `\n    ${name}: ${value}`);
-  return show(title, `${about}\n\n  Run org/ctl-action@v1 with${given.join('')}`, () =>
-    runStep({ inputs: { ...access, ...inputs }, ...more }),
+  return show(
+    title,
+    `${about}\n\n  Run org/ctl-action@v1 with${given.join('')}`,
+    () => startStep({ inputs: { ...access, ...inputs }, job, ...more }).done,
   );
 }
 
 /** A wait for what a change of the project sets off, with the response of the API as `curl -o` would leave it. */
 async function gate(title: string, about: string, plans: readonly OperationPlan[], more: Inputs = {}) {
-  const job = new Job();
   const operations = plans.map((plan) => service.plane.startOperation(plan));
   const response = { operations: operations.map(({ id }) => ({ id, project_id: projectId })) };
   writeFileSync(join(job.workspace, 'response.json'), JSON.stringify(response));
   const inputs = { mode: 'wait-operation', 'project-id': projectId, 'response-file': 'response.json', ...more };
-  (await showStep(title, about, inputs, { job })).dispose();
+  await showStep(title, about, inputs);
 }
 
 async function lifeOfAKey(): Promise<string> {
   const about = 'A new API key for later steps, which the end of the job revokes.';
   const made = await showStep('A key for this job', about, { mode: 'create-key', 'export-env': 'DB_API_KEY' });
-  const { job, outputs } = made;
-  const { key = '', 'key-name': name = '' } = outputs;
+  const { key = '', 'key-name': name = '' } = made.outputs;
   console.log(`${headline('A later step prints the key by mistake')}\n  The runner shows:\n`);
   console.log(`  ${job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
   const list = { mode: 'list-keys', filter: `name=${name}` };
-  await showStep('The key is in the list', 'Keys are found by their names.', list, { job });
-  await show('The job ends', 'The post step of create-key runs, and revokes the key.', () => runPost(made));
-  made.dispose();
+  await showStep('The key is in the list', 'Keys are found by their names.', list);
+  await show('The job ends', 'The post step of create-key runs, and revokes the key.', () => startPost(made).done);
   return name;
 }
 
@@ -79,7 +79,7 @@ async function sweep(name: string): Promise<void> {
   github.addRun({ id: '9876543210' });
   const about = 'Three runs left keys: one run is completed, one is gone, and one goes on, so its key stays.';
   const more = { token, env: { GITHUB_API_URL: github.url } };
-  (await showStep('A sweep', about, { mode: 'sweep-keys' }, more)).dispose();
+  await showStep('A sweep', about, { mode: 'sweep-keys' }, more);
   await github.close();
 }
 
@@ -91,7 +91,6 @@ async function fanOut(): Promise<void> {
   const batches: string[][] = JSON.parse(step.outputs['batches'] ?? '[]');
   for (const [index, ids] of batches.entries()) console.log(`  Job ${index + 1}: ${ids.join(' ')}`);
   console.log();
-  step.dispose();
 }
 
 console.log(`Ten steps of the action run against a control plane on this machine, as on a GitHub runner: they wait for operations, list
@@ -111,15 +110,16 @@ try {
   const slow = [{ action: 'apply_storage_config', lengthMs: 60_000 }];
   await gate(`A timeout ${onPurpose}`, 'An operation takes longer than the step may.', slow, { timeout: '1s' });
   const empty = { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' };
-  (await showStep(`An empty input ${onPurpose}`, 'A mistyped expression opens no gate.', empty)).dispose();
+  await showStep(`An empty input ${onPurpose}`, 'A mistyped expression opens no gate.', empty);
   const about = 'It finds the one that failed above.';
   const failed = { 'project-id': projectId, filter: 'status=failed', since: '1m', 'fail-on': 'match' };
   const inputs = { mode: 'list-operations', ...failed };
-  (await showStep(`A check for failed operations ${onPurpose}`, about, inputs)).dispose();
+  await showStep(`A check for failed operations ${onPurpose}`, about, inputs);
   await fanOut();
   await sweep(await lifeOfAKey());
 } finally {
   await service.close();
+  job.dispose();
 }
 console.log(`That was all. Next:
   - README.md shows how to set the action up in your repository.

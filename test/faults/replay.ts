@@ -97,7 +97,7 @@ class SocketStep {
   async dispose(): Promise<void> {
     for (const handle of this.#handles) {
       handle.kill();
-      (await handle.done).dispose();
+      (await handle.done).job.dispose();
     }
     await this.#server?.close();
   }

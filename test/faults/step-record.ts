@@ -18,7 +18,8 @@ export function completeRecord(record: ProcessRecord, result: StepResult, isKill
   const isReported = record.texts('summary').length > 0 || record.output('status') !== undefined;
   if (signal !== null && !isKilled && !overran && !isReported) record.problems.push(`${signal} ended the process`);
   if (exitCode !== null && exitCode > 1) record.problems.push(`the exit code is ${exitCode}`);
-  record.problems.push(...result.invalid.map((why) => `the runner rejects a command file: ${why}`));
+  const complaints = result.annotations.filter(({ source }) => source === 'runner');
+  record.problems.push(...complaints.map(({ message }) => `the runner reports: ${message}`));
   const unexpected = result.stderr.split('\n').filter((line) => line !== '' && !isMark(line));
   record.problems.push(...unexpected.map((line) => `a line in stderr: ${line}`));
 }
@@ -55,9 +56,9 @@ function pairsOf(file: string, kind: MessageKind, at: number): Message[] {
 }
 
 /** Files that the process left. Like the log they must not contain a secret. */
-function otherFiles({ tempDir, files }: StepResult, at: number): Message[] {
+function otherFiles({ job, files }: StepResult, at: number): Message[] {
   const known = new Set<string>(Object.values(files));
-  return readdirSync(tempDir, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+  return readdirSync(job.root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath ?? entry.path, entry.name);
     const isOther = entry.isFile() && !known.has(path) && !path.includes('_runner_file_commands');
     return isOther ? [{ at, kind: 'info' as const, name: path, text: readFileSync(path, 'utf8') }] : [];

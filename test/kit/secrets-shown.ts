@@ -33,7 +33,7 @@ export function secretsShown(
   }
   const main = results[0];
   const hideMinted = (value: string) => (minted.includes(value) ? '' : value);
-  for (const path of main === undefined ? [] : filesIn(main.tempDir)) {
+  for (const path of main === undefined ? [] : filesIn(main.job.root)) {
     const text = readFileSync(path).toString('latin1');
     if (path === main?.files.output) places.push([path, changeEntry(text, 'key', hideMinted)]);
     else if (path === main?.files.env) places.push([path, changeEntry(text, variable, hideMinted)]);

@@ -126,7 +126,7 @@ export async function setStage(
   const end = (handle: StepHandle): StepHandle => {
     onTestFinished(async () => {
       handle.kill();
-      (await handle.done).dispose();
+      (await handle.done).job.dispose();
     });
     return handle;
   };

@@ -23,7 +23,7 @@ export function defectsOf(result: StepResult): string[] {
 
 /** Text in the log, the annotations, the command files or the summary that acts as more than text. */
 export function textDefects(result: StepResult): string[] {
-  const { annotations, commands, lines, invalid, summaryDropped, summary } = result;
+  const { annotations, commands, lines, summary } = result;
   const found = commands.flatMap(({ name }) => (ownCommands.includes(name) ? [] : [`command: ${name}`]));
   for (const { text } of lines) {
     if (invisible.test(text)) found.push(`invisible: ${JSON.stringify(text)}`);
@@ -36,8 +36,6 @@ export function textDefects(result: StepResult): string[] {
     if (invisible.test(message)) found.push(`invisible: ${JSON.stringify(message)}`);
     if (message.split('\n').some((line) => /^\s*(::|##\[)/.test(line))) found.push(`a command in: ${message}`);
   }
-  found.push(...invalid.map((why) => `command file: ${why}`));
-  if (summaryDropped) found.push('the runner drops the summary');
   return [...found, ...summaryDefects(summary)];
 }
 

@@ -95,7 +95,8 @@ test.concurrent('if an output fits only in part, the step fails with status erro
   const room = Math.ceil((1.5 * size) / 1024);
   const result = await stage.runMode('list-projects', {}, nodeAfter(stage, `${fill}\nulimit -f ${room}`));
 
-  expect(result).toMatchObject({ exitCode: 1, invalid: [], outputs: { status: 'error', count: '60' } });
+  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error', count: '60' } });
+  expect(result.annotations).toMatchObject([{ source: 'action' }]);
   expect(errorOf(result)).toMatch(/EFBIG/);
 });
 

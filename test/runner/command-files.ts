@@ -51,10 +51,10 @@ interface Pairs {
 }
 
 /** `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there. */
-export function parsePairs(text: string, isWindows = process.platform === 'win32'): Pairs {
+export function parsePairs(text: string): Pairs {
   const pairs: Array<[string, string]> = [];
   // What follows the last line break is a line only where it is not empty.
-  const lines = text.split(isWindows ? /\r?\n/ : '\n');
+  const lines = text.split(process.platform === 'win32' ? /\r?\n/ : '\n');
   if (lines.at(-1) === '') lines.pop();
   const unended = text.endsWith('\n') ? -1 : lines.length - 1;
   for (let i = 0; i < lines.length; i++) {
@@ -87,12 +87,8 @@ export interface FileEffects {
   readonly outputs: Readonly<Record<string, string>>;
   readonly state: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
-  /** As written: before masks. */
+  /** As written: before masks. Empty if it is too large for the runner. */
   readonly summary: string;
-  /** It is too large for the runner. */
-  readonly summaryDropped: boolean;
-  /** Why command files are malformed; each fails the step. */
-  readonly invalid: readonly string[];
 }
 
 const SUMMARY_LIMIT = 1024 * 1024;
@@ -100,15 +96,13 @@ const HELP =
   'For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions' +
   '#adding-a-markdown-summary';
 
-/** Reads the command files when the process has ended, as the runner does. */
+/** Reads the command files when the process has ended, as the runner does. One that is malformed fails the step. */
 export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
-  const invalid: string[] = [];
   const read = (name: 'output' | 'state' | 'env'): Pairs['pairs'] => {
-    const { pairs, invalid: malformed } = parsePairs(readCommandFile(files[name]));
+    const { pairs, invalid } = parsePairs(readCommandFile(files[name]));
     const nameless = name === 'state' ? -1 : pairs.findIndex(([key]) => key === '');
-    const problem = nameless < 0 ? malformed : "Value cannot be null. (Parameter 'name')";
+    const problem = nameless < 0 ? invalid : "Value cannot be null. (Parameter 'name')";
     if (problem !== undefined) {
-      invalid.push(`${name}: ${problem}`);
       log.fail(`Unable to process file command '${name}' successfully.`);
       log.fail(problem);
     }
@@ -124,10 +118,10 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
 
   const written = readCommandFile(files.summary);
   // The toolkit ends its lines with CRLF on Windows. A page shows LF.
-  const summary = process.platform === 'win32' ? written.replaceAll('\r\n', '\n') : written;
+  let summary = process.platform === 'win32' ? written.replaceAll('\r\n', '\n') : written;
   const size = Buffer.byteLength(written);
-  const summaryDropped = size > SUMMARY_LIMIT;
-  if (summaryDropped) {
+  if (size > SUMMARY_LIMIT) {
+    summary = '';
     const sizes = `supports content up to a size of 1024k, got ${Math.floor(size / 1024)}k`;
     log.annotate('error', `$GITHUB_STEP_SUMMARY upload aborted, ${sizes}. ${HELP}`, 'runner');
   }
@@ -137,5 +131,5 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   const outputs: Record<string, string> = { ...log.outputs };
   for (const [key, value] of read('output')) assignIgnoringCase(outputs, key, value);
 
-  return { outputs: stage === 'main' ? outputs : {}, state, env, summary, summaryDropped, invalid };
+  return { outputs: stage === 'main' ? outputs : {}, state, env, summary };
 }

@@ -67,11 +67,8 @@ export interface StepResult extends ChildEnd, FileEffects {
   readonly files: CommandFiles;
   readonly options: StepOptions;
   readonly job: Job;
-  readonly tempDir: string;
   /** A relative path is one from the workspace. */
   readFile(path: string): string;
-  /** Removes the folders of the whole job. */
-  dispose(): void;
 }
 
 export interface StepHandle {
@@ -95,17 +92,9 @@ export function startStep(options: StepOptions = {}): StepHandle {
   return start('main', options, {});
 }
 
-export async function runStep(options: StepOptions = {}): Promise<StepResult> {
-  return startStep(options).done;
-}
-
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
 export function startPost({ options: main, state }: StepResult, options: StepOptions = {}): StepHandle {
   return start('post', { ...main, ...options, env: { ...main.env, ...options.env } }, state);
-}
-
-export async function runPost(from: StepResult, options: StepOptions = {}): Promise<StepResult> {
-  return startPost(from, options).done;
 }
 
 function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, string>>): StepHandle {
@@ -180,9 +169,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       files,
       options: { ...given, job },
       job,
-      tempDir: job.root,
       readFile: (path) => readFileSync(resolve(job.workspace, path), 'utf8'),
-      dispose: () => job.dispose(),
     };
   };
   const done = finish();
