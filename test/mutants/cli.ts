@@ -2,8 +2,7 @@
  * `npm run mutants`: whether the tests find the defects in `by-hand.txt`. `--only NAME` judges one of them. See CONTRIBUTING.md.
  */
 import { parseArgs } from 'node:util';
-import pLimit from 'p-limit';
-import { byHand, type Mutant } from './by-hand.js';
+import { byHand } from './by-hand.js';
 import { Judge } from './judge.js';
 import { buildTrees } from './tree.js';
 
@@ -15,20 +14,20 @@ const mutants = byHand.filter(({ name }) => values.only === undefined || name ==
 if (mutants.length === 0) throw new Error(`There is no mutant ${values.only}: by-hand.txt lists all.`);
 
 const startedAt = performance.now();
-const judges = buildTrees(Math.min(Number(values.workers), mutants.length)).map((tree) => new Judge(tree));
+const trees = buildTrees(Math.min(Number(values.workers), mutants.length));
 const missed: string[] = [];
-await pLimit(judges.length).map(mutants, judgeOne);
+const queue = mutants.values();
+await Promise.all(trees.map((tree) => judgeQueue(new Judge(tree))));
 
 const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
 console.log(`${mutants.length - missed.length} of ${mutants.length} mutants found in ${seconds} s.`);
 if (missed.length > 0) console.log(`Not found: ${missed.join(', ')}.`);
 process.exit(missed.length > 0 ? 1 : 0);
 
-async function judgeOne(mutant: Mutant): Promise<void> {
-  const judge = judges.pop();
-  if (judge === undefined) throw new Error('There are more workers than trees.');
-  const { isFound, lines } = await judge.judge(mutant);
-  judges.push(judge);
-  if (!isFound) missed.push(mutant.name);
-  console.log([`${mutant.name} (${mutant.defect})`, ...lines].join('\n  '));
+async function judgeQueue(judge: Judge): Promise<void> {
+  for (const mutant of queue) {
+    const { isFound, lines } = await judge.judge(mutant);
+    if (!isFound) missed.push(mutant.name);
+    console.log([`${mutant.name} (${mutant.defect})`, ...lines].join('\n  '));
+  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runMany } from '../simulation/run-many.js';
 import { type Mutant, mutated } from './by-hand.js';
-import { TestRunner, testsOf } from './test-runner.js';
+import { runTests, testsOf } from './test-runner.js';
 
 /** These run from the sources. `linear-time` measures real time, which depends on the machine. */
 const fromSource = ['test/contract', 'test/unit', '--exclude=test/unit/linear-time.test.ts'];
@@ -12,15 +12,11 @@ const simulatedRuns = 20_000;
 
 /** Judges mutants in a copy of the tree. A test that fails has found one only if it passes without a mutant. */
 export class Judge {
-  readonly #runner: TestRunner;
   readonly #passWithout = new Map<string, Promise<boolean>>();
   #foundWithout: Promise<boolean> | undefined;
   #active: Mutant | undefined;
 
-  constructor(private readonly tree: string) {
-    this.#runner = new TestRunner(tree);
-    process.once('exit', () => this.#runner.end());
-  }
+  constructor(private readonly tree: string) {}
 
   /** `lines`: what found it, or what did not. */
   async judge(mutant: Mutant): Promise<{ isFound: boolean; lines: string[] }> {
@@ -65,7 +61,7 @@ export class Judge {
 
   #test(args: readonly string[], mutant: Mutant | undefined) {
     this.#switchTo(mutant);
-    return this.#runner.run(args);
+    return runTests(this.tree, args);
   }
 
   #switchTo(mutant: Mutant | undefined): void {

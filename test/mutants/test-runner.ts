@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Ending {
+interface Ending {
   readonly passed: boolean;
   /** The test file that failed, or what else ended it. */
   readonly by: string;
@@ -36,53 +37,40 @@ export function testsOf(file: string): string[][] {
   return [unit, ofSubject].filter((files) => files.length > 0);
 }
 
-/** Runs tests of a tree until the first failure. */
-export class TestRunner {
-  readonly #temp: string;
-  readonly #running = new Set<number>();
+const running = new Set<number>();
+process.once('exit', () => running.forEach(killGroup));
 
-  constructor(private readonly tree: string) {
-    this.#temp = join(tree, 'temp');
-    mkdirSync(this.#temp);
-  }
-
-  /** Ends what runs. The process exits next. */
-  end(): void {
-    for (const pid of this.#running) killGroup(pid);
-    rmSync(this.#temp, { recursive: true, force: true });
-  }
-
-  /** `args` of vitest. */
-  async run(args: readonly string[]): Promise<Ending> {
-    const name = args.join(' ');
-    const temp = mkdtempSync(join(this.#temp, 'run-'));
-    const report = join(temp, 'report.xml');
-    const options = ['--run', '--bail=1', '--reporter=junit', `--outputFile=${report}`];
-    const excludes = blind.map((glob) => `--exclude=${glob}`);
-    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes], {
-      cwd: this.tree,
-      env: { ...process.env, TMPDIR: temp },
-      // A group of its own: a worker in an endless loop ends with it.
-      detached: true,
-      stdio: 'ignore',
-    });
-    const pid = child.pid ?? 0;
-    this.#running.add(pid);
-    let by = name;
-    const timer = setTimeout(() => {
-      by = `a hang of ${name}`;
-      killGroup(pid);
-    }, limitMs);
-    const passed = await new Promise<boolean>((done) => child.once('exit', (code) => done(code === 0)));
-    clearTimeout(timer);
-    this.#running.delete(pid);
+/** Runs tests of a tree until the first failure. `args` of vitest. */
+export async function runTests(tree: string, args: readonly string[]): Promise<Ending> {
+  const temp = join(tree, 'temp');
+  rmSync(temp, { recursive: true, force: true });
+  mkdirSync(temp);
+  const report = join(temp, 'report.xml');
+  const options = ['--run', '--bail=1', '--reporter=junit', `--outputFile=${report}`];
+  const excludes = blind.map((glob) => `--exclude=${glob}`);
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes], {
+    cwd: tree,
+    env: { ...process.env, TMPDIR: temp },
+    // A group of its own: a worker in an endless loop ends with it.
+    detached: true,
+    stdio: 'ignore',
+  });
+  const pid = child.pid ?? 0;
+  running.add(pid);
+  let isHung = false;
+  const timer = setTimeout(() => {
+    isHung = true;
     killGroup(pid);
-    const xml = existsSync(report) ? readFileSync(report, 'utf8') : '';
-    if (by === name) by = /<testsuite name="([^"]+)"[^>]* (?:failures|errors)="[1-9]/.exec(xml)?.[1] ?? name;
-    const title = /<testcase [^>]*\bname="([^"]*)"[^>]*>\s*<(?:failure|error)/.exec(xml)?.[1] ?? '';
-    rmSync(temp, { recursive: true, force: true });
-    return { passed, by, title };
-  }
+  }, limitMs);
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  running.delete(pid);
+  killGroup(pid);
+  const xml = existsSync(report) ? readFileSync(report, 'utf8') : '';
+  const name = args.join(' ');
+  const [, file = name] = /<testsuite name="([^"]+)"[^>]* (?:failures|errors)="[1-9]/.exec(xml) ?? [];
+  const [, title = ''] = /<testcase [^>]*\bname="([^"]*)"[^>]*>\s*<(?:failure|error)/.exec(xml) ?? [];
+  return { passed: code === 0, by: isHung ? `a hang of ${name}` : file, title };
 }
 
 function killGroup(pid: number): void {

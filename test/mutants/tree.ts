@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** So many compiled copies of the repository. */
@@ -16,6 +16,5 @@ export function buildTrees(count: number): string[] {
 
 function listFiles(): string[] {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
-  const deleted = execFileSync('git', ['ls-files', '--deleted'], { encoding: 'utf8' }).split('\n');
-  return listed.split('\n').filter((file) => file !== '' && !deleted.includes(file));
+  return listed.split('\n').filter((file) => existsSync(file));
 }
