@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { filesIn } from '../kit/secrets-shown.js';
 import { parseCommand } from '../runner/command.js';
 import { parsePairs, readCommandFile } from '../runner/command-files.js';
 import type { StepResult } from '../runner/step.js';
@@ -58,9 +58,6 @@ function pairsOf(file: string, kind: MessageKind, at: number): Message[] {
 /** Files that the process left. Like the log they must not contain a secret. */
 function otherFiles({ job, files }: StepResult, at: number): Message[] {
   const known = new Set<string>(Object.values(files));
-  return readdirSync(job.root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath ?? entry.path, entry.name);
-    const isOther = entry.isFile() && !known.has(path) && !path.includes('_runner_file_commands');
-    return isOther ? [{ at, kind: 'info' as const, name: path, text: readFileSync(path, 'utf8') }] : [];
-  });
+  const others = filesIn(job.root).filter((path) => !known.has(path) && !path.includes('_runner_file_commands'));
+  return others.map((path) => ({ at, kind: 'info', name: path, text: readFileSync(path, 'utf8') }));
 }

@@ -51,12 +51,7 @@ const rejections: readonly (readonly [what: string, status: number, line: string
   ['bad JSON', 400, 'POST api_keys', { body: '{' }],
   ['a new key without a name', 400, 'POST api_keys', { body: '{}' }],
   ['a new key with an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
-  [
-    'a body of another content type',
-    415,
-    'POST api_keys',
-    { headers: { 'content-type': 'text/plain' }, body: '{"key_name":"a"}' },
-  ],
+  ['a body of another content type', 415, 'POST api_keys', { headers: plain, body: '{"key_name":"a"}' }],
   ['a key id that is not an integer', 400, 'DELETE api_keys/abc'],
   ['an unknown key id', 404, 'DELETE api_keys/999'],
   ['operations of an unknown project', 404, 'GET projects/none/operations'],

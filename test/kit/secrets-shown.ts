@@ -117,7 +117,7 @@ function changeEntry(text: string, name: string | undefined, change: (value: str
   );
 }
 
-function filesIn(folder: string): string[] {
+export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));

@@ -1,42 +1,27 @@
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { type ProxyBehaviour, type ProxyServer, startProxy } from './peers.js';
-import { type Stage, setStage } from './stage.js';
+import { mainSteps, type Stage, setStage } from './stage.js';
 import { authorityFile, good } from './tls/certificates.js';
-
-/** A control plane that speaks TLS, and processes that reach it at a name that only their proxy knows. */
-export interface SecureStage extends Stage {
-  readonly port: number;
-  readonly proxy: ProxyServer;
-}
 
 export const hiddenUrl = 'https://control.test/v2';
 
+/** A control plane that speaks TLS, and processes that reach it at a name that only their proxy knows. */
 export async function setSecureStage(
   context: TestContext,
   { behaviour, ...options }: ServedControlPlaneOptions & { readonly behaviour?: ProxyBehaviour } = {},
-): Promise<SecureStage> {
+) {
   const stage = await setStage(context, { overSockets: true, tls: good, ...options });
   const port = Number(new URL(stage.service.baseUrl).port);
   const proxy = await startProxy(context, port, behaviour);
   const env = { https_proxy: proxyUrl(proxy), NODE_EXTRA_CA_CERTS: authorityFile };
   const startMode: Stage['startMode'] = (mode, inputs, more) =>
     stage.startMode(mode, { 'base-url': hiddenUrl, ...inputs }, { ...more, env: { ...env, ...more?.env } });
-  const start: Stage['start'] = (inputs, more) =>
-    startMode('wait-operation', { 'project-id': stage.projectId, ...inputs }, more);
-  return {
-    ...stage,
-    port,
-    proxy,
-    startMode,
-    runMode: (...args) => startMode(...args).done,
-    start,
-    run: (...args) => start(...args).done,
-  };
+  return { ...stage, port, proxy, ...mainSteps(startMode, stage.projectId) };
 }
 
 /** The service at its own port: at 443 only the proxy knows it. */
-export function pastProxy({ port }: SecureStage) {
+export function pastProxy({ port }: { readonly port: number }) {
   return { 'base-url': `https://control.test:${port}/v2` };
 }
 

@@ -22,7 +22,7 @@ import {
   startStep,
 } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
-import { type NetworkOptions, virtualNetwork } from '../virtual/network.js';
+import { virtualNetwork } from '../virtual/network.js';
 import { spawnVirtual } from './virtual-step.js';
 import { FakeWorkflowRuns } from './workflow-runs.js';
 
@@ -32,7 +32,7 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Over sockets: starts the processes of steps. Default: as Node does. */
   readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
   /** Virtual: how long a request or a response travels. */
-  readonly trip?: NetworkOptions['trip'];
+  readonly trip?: (() => number) | undefined;
   readonly clockAheadMs?: number;
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
   readonly oneJob?: boolean;
@@ -101,7 +101,7 @@ export async function setStage(
   const startVirtual: StepOptions['spawn'] =
     virtual &&
     ((child, part) => {
-      const connection = virtualNetwork(virtual.exchanges, clock, trip === undefined ? {} : { trip });
+      const connection = virtualNetwork(virtual.exchanges, clock, trip);
       const toService: Exchange = async (request, onCancel) => {
         if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
         elsewhere.push(request);
@@ -109,13 +109,7 @@ export async function setStage(
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);
-      return spawnVirtual(child, part, {
-        clock,
-        exchange: ownExchange ?? toService,
-        runs,
-        random,
-        clockAheadMs,
-      });
+      return spawnVirtual(child, part, { clock, exchange: ownExchange ?? toService, runs, random, clockAheadMs });
     });
   onTestFinished(() => service.close());
   const job = oneJob ? new Job() : undefined;
@@ -143,8 +137,6 @@ export async function setStage(
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
     return end(startStep({ ...common, ...more, inputs: { mode, ...access, ...inputs } }));
   };
-  const start: Stage['start'] = (inputs, more) =>
-    startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
   const startPost: Stage['startPost'] = (from, more) => end(startPostStep(from, { limitMs: 30_000, ...more }));
   const beganAt = service.plane.clock.now();
   return {
@@ -153,10 +145,7 @@ export async function setStage(
     runs,
     projectId,
     folder,
-    start,
-    run: (inputs, more) => start(inputs, more).done,
-    startMode,
-    runMode: (mode, inputs, more) => startMode(mode, inputs, more).done,
+    ...mainSteps(startMode, projectId),
     startPost,
     runPost: (from, more) => startPost(from, more).done,
     operation: (plan) => service.plane.startOperation({ projectId, ...plan }),
@@ -165,6 +154,15 @@ export async function setStage(
     after: (ms, act) => void clock.schedule(clock.now() + ms, act),
     pass: (ms) => clock.run(clock.sleep(ms)),
   };
+}
+
+/** The ways to run a main step. */
+export function mainSteps(startMode: Stage['startMode'], projectId: string) {
+  const start: Stage['start'] = (inputs, more) =>
+    startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
+  const run: Stage['run'] = (...args) => start(...args).done;
+  const runMode: Stage['runMode'] = (...args) => startMode(...args).done;
+  return { start, run, startMode, runMode };
 }
 
 function withAddress({ exchanges, ...observed }: ReturnType<typeof createControlPlane>): RunningControlPlane {

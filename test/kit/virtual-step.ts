@@ -1,22 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { appendFileSync } from 'node:fs';
 import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
-import type { Exchange } from '../../src/http/exchange.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
 import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-state.js';
 import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
 import type { ChildEnd, ChildOptions, StepProcess } from '../runner/child.js';
-import type { VirtualClock } from '../virtual/clock.js';
-import { VirtualProcess } from './virtual-process.js';
+import { VirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
 
-export interface VirtualHost {
-  readonly clock: VirtualClock;
-  readonly exchange: Exchange;
+interface VirtualHost extends Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> {
   readonly runs: WorkflowRuns;
-  readonly random: () => number;
-  readonly clockAheadMs: number;
 }
 
 /** Milliseconds of virtual time: longer than any timeout of an input. */
@@ -26,19 +20,16 @@ const limitMs = 25 * 86_400_000;
 export function spawnVirtual(
   { env, onData }: Pick<ChildOptions, 'env' | 'onData'>,
   part: 'main' | 'post',
-  { clock, exchange, runs, random, clockAheadMs }: VirtualHost,
+  { runs, ...host }: VirtualHost,
 ): StepProcess {
   const running = new VirtualProcess({
+    ...host,
     work: part === 'main' ? mainWork(runs) : postWork(env),
-    clock,
-    exchange,
     toolkit: createToolkit(env, (text) => onData('stdout', Buffer.from(`${text}\n`))),
     environment: env,
-    random,
-    clockAheadMs,
     limitMs,
   });
-  const ended = clock.run(running.ended).then((exit): ChildEnd => {
+  const ended = host.clock.run(running.ended).then((exit): ChildEnd => {
     if (exit === 'hung') throw new Error('The step does not end.');
     return exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' } : { exitCode: exit, signal: null };
   });

@@ -118,7 +118,7 @@ export class Stage {
 
   /** A virtual connection for one process. */
   connect(clock: VirtualClock, note: (sent: SentRequest) => void): SendRequest {
-    const network = virtualNetwork(this.exchanges, clock, { trip: () => this.tripMs });
+    const network = virtualNetwork(this.exchanges, clock, () => this.tripMs);
     return async (request, onCancel) => {
       const sent = this.record(request);
       note(sent);

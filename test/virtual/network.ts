@@ -6,16 +6,11 @@ import type { VirtualClock } from './clock.js';
 /** Bytes that a virtual connection carries in a millisecond. */
 const bandwidth = 100_000;
 
-export interface NetworkOptions {
-  /** Milliseconds that a request or its response travels. Default: none. */
-  readonly trip?: () => number;
-}
-
 /**
  * One client's connection to a control plane without sockets. It carries out the plane's script in virtual time as a server
- * does on a socket.
+ * does on a socket. `trip`: the milliseconds that a request or its response travels.
  */
-export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip }: NetworkOptions = {}): Exchange {
+export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip = () => 0): Exchange {
   /** The connection is kept alive, until the service gives it up. */
   let isGivenUp = false;
 
@@ -34,7 +29,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, { trip
       }
 
       function travel(arrive: () => void): void {
-        const ms = trip?.() ?? 0;
+        const ms = trip();
         if (ms > 0) wait(ms, arrive);
         else arrive();
       }
