@@ -11,7 +11,7 @@ import { ProcessRecord, type Run } from '../simulation/record.js';
 import { type Host, play, timeoutOf } from '../simulation/simulate.js';
 import { epoch, Stage } from '../simulation/stage.js';
 import { startGitHubOf } from './github.js';
-import { type Listener, type SocketServer, serve } from './socket-server.js';
+import { type Listener, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
 
 /** Milliseconds by which a busy machine may be late. */
@@ -70,7 +70,7 @@ function realClock(): Stage['clock'] {
 
 /** The processes of one step, with a server of their own. */
 class SocketStep {
-  #server: SocketServer | undefined;
+  #server: Awaited<ReturnType<typeof serve>> | undefined;
   #listener: Listener | undefined;
   #main: StepResult | undefined;
   readonly #handles: StepHandle[] = [];
@@ -82,32 +82,10 @@ class SocketStep {
   ) {}
 
   async run(part: ProcessRecord['part'], plan: StepPlan): Promise<ProcessRecord> {
-    this.#server ??= await serve(this.stage, {
-      onRequest: (sent) => this.#listener?.onRequest(sent),
-      onEnd: (sent) => this.#listener?.onEnd(sent),
-    });
+    const { stage } = this;
+    this.#server ??= await serve(stage, () => this.#listener);
+    const { interruption } = part === 'main' ? plan : plan.post;
     const options = { ...this.#options(part, plan), limitMs: timeoutOf(part, plan) + overtimeMs };
-    const main = this.#main;
-    const start = () => (main === undefined ? startStep(options) : startPost(main, options));
-    const [record, result] = await this.#observe(part, (part === 'main' ? plan : plan.post).interruption, start);
-    this.#main ??= result;
-    return record;
-  }
-
-  async dispose(): Promise<void> {
-    for (const handle of this.#handles) {
-      handle.kill();
-      (await handle.done).job.dispose();
-    }
-    await this.#server?.close();
-  }
-
-  async #observe(
-    part: ProcessRecord['part'],
-    interruption: Interruption | undefined,
-    start: () => StepHandle,
-  ): Promise<[ProcessRecord, StepResult]> {
-    const stage = this.stage;
     const { handle, record } = await starts(async () => {
       const record = new ProcessRecord(part, stage.now);
       // Before its first line, a process may have no handlers of signals yet.
@@ -124,19 +102,28 @@ class SocketStep {
         },
         onEnd: () => count('response'),
       };
-      const handle = start();
+      const handle = this.#main === undefined ? startStep(options) : startPost(this.#main, options);
       this.#handles.push(handle);
       await handle.waitForLine('').catch(() => undefined);
       return { handle, record };
     });
     const result = await handle.done;
+    this.#main ??= result;
     record.endedAt = stage.now;
     const mark = result.lines.find(({ stream, text }) => stream === 'stderr' && isMark(text));
     const signalledMs = result.signals[0]?.ms ?? mark?.ms;
     if (interruption?.what === 'signal' && signalledMs !== undefined)
       record.signalledAt = record.startedAt + signalledMs;
     completeRecord(record, result, interruption?.what === 'kill' && signalledMs !== undefined);
-    return [record, result];
+    return record;
+  }
+
+  async dispose(): Promise<void> {
+    for (const handle of this.#handles) {
+      handle.kill();
+      (await handle.done).job.dispose();
+    }
+    await this.#server?.close();
   }
 
   #signalOf(interruption: Interruption | undefined): 'SIGKILL' | 'SIGINT' | 'SIGTERM' {

@@ -4,18 +4,13 @@ import { startServer } from '../../control-plane/server.js';
 import type { SentRequest } from '../simulation/record.js';
 import type { Stage } from '../simulation/stage.js';
 
-export interface SocketServer {
-  readonly baseUrl: string;
-  readonly close: () => Promise<void>;
-}
-
 export interface Listener {
   readonly onRequest: (sent: SentRequest) => void;
-  readonly onEnd: (sent: SentRequest) => void;
+  readonly onEnd: () => void;
 }
 
 /** Serves the stage's control plane to one step, and records each exchange as the client sees it. */
-export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promise<SocketServer> {
+export async function serve(stage: Stage, listener: () => Listener | undefined) {
   /** `lost`: why the service does not carry the request out. */
   const begin = (request: PlaneRequest, lost: 'closed-on-arrival' | 'outage' | undefined) => {
     const { method, target, headers, body } = request;
@@ -28,14 +23,14 @@ export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promi
     sent.arrived = exchange;
     sent.fault = lost ?? exchange.fault;
     const script = (reception?.script ?? [{ step: 'hang' } as const]).map((step) => withAlteredText(stage, step, sent));
-    onRequest(sent);
+    listener()?.onRequest(sent);
     return { sent, exchange, reception, script };
   };
   const receiveInVain = (request: PlaneRequest): void => {
     const { sent } = begin(request, 'closed-on-arrival');
     sent.endedAt = stage.now;
     sent.error = 'The connection was closed';
-    onEnd(sent);
+    listener()?.onEnd();
   };
   const receive = (request: PlaneRequest): Reception => {
     const { sent, exchange, reception, script } = begin(request, stage.currentOutage() && 'outage');
@@ -53,7 +48,7 @@ export async function serve(stage: Stage, { onRequest, onEnd }: Listener): Promi
         sent.endedAt = stage.now;
         sent.response = status === undefined ? undefined : wholeResponse(script);
         sent.error = sent.response === undefined ? errorOf(sent) : undefined;
-        onEnd(sent);
+        listener()?.onEnd();
       },
     };
   };

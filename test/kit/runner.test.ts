@@ -26,7 +26,7 @@ import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
 import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
-import { isWindows, needs } from './host.js';
+import { needs } from './host.js';
 
 const recording = readRecording();
 const rows = allGroups.flatMap((group) =>
@@ -57,19 +57,14 @@ function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = {}): 
 }
 
 test('a step inherits only basic variables such as PATH from the host', async () => {
-  for (const name of ['HTTPS_PROXY', 'no_proxy', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'RUNNER_DEBUG'])
-    vi.stubEnv(name, 'of the host');
-  vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+  const others = ['ANY', 'HTTPS_PROXY', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'RUNNER_DEBUG'];
+  for (const name of others) vi.stubEnv(name, 'of the host');
   const env = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
   const step = start({ main: 'console.log(JSON.stringify(process.env))' }, { env });
   const result = await step.done.finally(() => vi.unstubAllEnvs());
   const seen = JSON.parse(result.stdout);
-  const ours = /^(CI|HTTP_PROXY|PATH|HOME|System|windir|ComSpec|PATHEXT|USERPROFILE|GITHUB_|RUNNER_|ACTIONS_RUNTIME_)/i;
-  // libuv gives these to every process on Windows.
-  const needed = /^(LOGONSERVER|TEMP|USERDOMAIN|USERNAME)$/;
-  expect(Object.keys(seen).filter((name) => !ours.test(name) && !(isWindows && needed.test(name)))).toEqual([]);
   expect(seen).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
-  for (const name of ['GITHUB_REPOSITORY_ID', 'GITHUB_TOKEN', 'RUNNER_DEBUG']) expect(seen).not.toHaveProperty(name);
+  for (const name of [...others, 'GITHUB_REPOSITORY_ID']) expect(seen).not.toHaveProperty(name);
   expect(seen['RUNNER_TEMP']).toContain(result.job.root);
 });
 

@@ -7,15 +7,10 @@ import { Buffer } from 'node:buffer';
 export class Masker {
   readonly #forms = new Set<string>();
 
-  add(value: string): void {
-    if (value === '') return;
-    for (const form of [value, ...derivedForms(value)]) if (form !== '') this.#forms.add(form);
-  }
-
   /** Also each line, without the white space around it: a log is masked line by line. */
-  addWithLines(value: string): void {
-    this.add(value);
-    for (const line of value.split(/[\r\n]+/)) this.add(line.trim());
+  add(value: string): void {
+    for (const text of [value, ...value.split(/[\r\n]+/).map((line) => line.trim())])
+      for (const form of [text, ...derivedForms(text)]) if (form !== '') this.#forms.add(form);
   }
 
   mask(text: string): string {

@@ -108,7 +108,7 @@ export class StepLog {
       this.annotate('warning', "Can't add secret mask for empty string in ##[add-mask] command.", 'runner');
     } else {
       this.masks.push(value);
-      this.masker.addWithLines(value);
+      this.masker.add(value);
     }
   }
 

@@ -104,7 +104,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
 
   const job = given.job ?? new Job();
   const { token = TOKEN, secrets = [] } = given;
-  for (const secret of [token, ...secrets]) job.masker.addWithLines(secret.trim());
+  for (const secret of [token, ...secrets]) job.masker.add(secret.trim());
   const files = createCommandFiles(job.temp);
   const { env, unexpected } = buildEnvironment({ ...given, token, manifest, job, files, state });
 
