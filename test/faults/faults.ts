@@ -21,7 +21,9 @@ const concurrency = 24;
 const { values } = parseArgs({
   options: { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
-const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only)));
+const temp = mkdtempSync(join(tmpdir(), 'faults-'));
+process.once('exit', () => rmSync(temp, { recursive: true }));
+const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only), temp));
 process.exitCode = isClean ? 0 : 1;
 
 async function replayMany(): Promise<boolean> {
@@ -33,9 +35,7 @@ async function replayMany(): Promise<boolean> {
   let [passed, failed] = [0, 0];
   const covered = new Set<string>();
 
-  const temp = mkdtempSync(join(tmpdir(), 'choose-'));
   const choices = await choosePlans({ from: seed, temp, ...(Number.isFinite(limitMs) ? partly : whole) });
-  rmSync(temp, { recursive: true });
   console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
 
   const timer = setInterval(progress, 10_000);
@@ -44,7 +44,7 @@ async function replayMany(): Promise<boolean> {
     choices.map((choice) =>
       limit(async () => {
         if (elapsed() + choice.ms > limitMs) return;
-        const violations = await replay(choice.seed).then(
+        const violations = await replay(choice.seed, temp).then(
           (run) => {
             for (const name of cellsOf(run)) covered.add(name);
             return violationsOf(run);

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import pLimit from 'p-limit';
+import { preload } from '../kit/preload.js';
 import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import { Chance } from '../simulation/chance.js';
 import { drawPlan } from '../simulation/draw/plan.js';
@@ -20,10 +18,7 @@ const slackMs = 10_000;
 const overtimeMs = 30_000;
 /** More processes that start at once only delay each other. */
 const starts = pLimit(2);
-const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap((name) => [
-  '--require',
-  resolve(`test/kit/fixtures/${name}.cjs`),
-]);
+const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap(preload);
 
 /** Moments within a process that nothing outside shows, for an interruption at a message. */
 const innerMoments = [
@@ -32,9 +27,8 @@ const innerMoments = [
   ...['after env 1', 'before summary 1', 'after summary 1', 'before output 2'],
 ];
 
-/** Replays a drawn plan with the built bundle as processes, in real time and over sockets. */
-export async function replay(seed: number): Promise<Run> {
-  const temp = mkdtempSync(join(tmpdir(), 'replay-'));
+/** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
+export async function replay(seed: number, temp: string): Promise<Run> {
   const { plan, stage } = drawPlan(
     seed,
     temp,
@@ -52,7 +46,6 @@ export async function replay(seed: number): Promise<Run> {
     for (const step of steps.values()) await step.dispose();
     stage.exchanges.close();
     await github.close();
-    rmSync(temp, { recursive: true, force: true });
   }
 }
 

@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 
 /** Arguments of Node that load a fixture before the action. */
 export function preload(fixture: string): readonly string[] {
-  return ['--require', fileURLToPath(new URL(`fixtures/${fixture}.cjs`, import.meta.url))];
+  return ['--require', resolve(`test/kit/fixtures/${fixture}.cjs`)];
 }
 
 /** Options of a step whose process has this defect of the fixture `defect`. */

@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 
-function pem(name: string): string {
-  return readFileSync(fileOf(name), 'utf8');
-}
-
-function fileOf(name: string): string {
-  return fileURLToPath(new URL(`test-only-${name}.pem`, import.meta.url));
-}
+const fileOf = (name: string) => resolve(`test/kit/tls/test-only-${name}.pem`);
+const pem = (name: string) => readFileSync(fileOf(name), 'utf8');
 
 /** For `NODE_EXTRA_CA_CERTS`. */
 export const authorityFile = fileOf('authority');
