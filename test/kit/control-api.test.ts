@@ -205,10 +205,8 @@ test('a replica that is behind shows operations and keys later, and what it chan
   const { plane, send, ask, createKey, pass } = setUp({ replicas: [replica], replicasAuthenticate: true });
   await pass(1_000);
   const old = plane.startOperation({ ageMs: 3_600_000, lengthMs: 0 });
-  const { id, status } = {
-    ...plane.startOperation({ lengthMs: 0 }),
-    status: () => send(`GET OPERATIONS/${id}`).status,
-  };
+  const { id } = plane.startOperation({ lengthMs: 0 });
+  const status = () => send(`GET OPERATIONS/${id}`).status;
   const listed = () => ask('GET OPERATIONS').operations.map((one: { id: string }) => one.id);
   const { id: keyId, key } = createKey('young');
   const lists = () => ask('GET api_keys').some((one: { name: string }) => one.name === 'young');
