@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import {
   createControlPlane,
-  type Operation,
   type OperationPlan,
   type RunningControlPlane,
   type ServedControlPlaneOptions,
@@ -46,40 +45,12 @@ export interface StageOptions extends ServedControlPlaneOptions {
 type Inputs = StepOptions['inputs'];
 type Options = Omit<StepOptions, 'inputs'>;
 
-/** A control plane with one project, a GitHub, and steps of the action against them. */
-export interface Stage {
-  readonly service: RunningControlPlane;
-  /** Virtual: requests to other hosts than the service's. They get no response. */
-  readonly elsewhere: readonly HttpRequest[];
-  /** The runs that GitHub knows. Over sockets a test brings its own GitHub. */
-  readonly runs: FakeWorkflowRuns;
-  readonly projectId: string;
-  /** A folder of the test's own. */
-  readonly folder: string;
-  /** A step of `wait-operation` in the first project. */
-  start(inputs?: Inputs, options?: Options): StepHandle;
-  run(inputs?: Inputs, options?: Options): Promise<StepResult>;
-  startMode(mode: string, inputs?: Inputs, options?: Options): StepHandle;
-  runMode(mode: string, inputs?: Inputs, options?: Options): Promise<StepResult>;
-  /** The post step of a main step. */
-  startPost(from: StepResult, options?: StepOptions): StepHandle;
-  runPost(from: StepResult, options?: StepOptions): Promise<StepResult>;
-  /** Starts an operation, in the first project if the plan names none. */
-  operation(plan?: OperationPlan & { readonly projectId?: string }): Operation;
-  /** Path and query of each request, without `/v2/`. */
-  paths(): string[];
-  /** When each request arrived, in milliseconds since the start of the stage. */
-  times(): number[];
-  /** Virtual: acts so many milliseconds from now. */
-  after(ms: number, act: () => void): void;
-  /** Virtual: lets time pass while no step runs. */
-  pass(ms: number): Promise<void>;
-}
+type StartMode = (mode: string, inputs?: Inputs, options?: Options) => StepHandle;
 
-export async function setStage(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  options: StageOptions = {},
-): Promise<Stage> {
+export type Stage = Awaited<ReturnType<typeof setStage>>;
+
+/** A control plane with one project, a GitHub, and steps of the action against them. */
+export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
   const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, startProcess, ...rest } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
@@ -132,37 +103,50 @@ export async function setStage(
     now: virtual && (() => clock.now()),
     job,
   };
-  const startMode: Stage['startMode'] = (mode, inputs, more) => {
+  const startMode: StartMode = (mode, inputs, more) => {
     if (!overSockets && more?.nodeArgs !== undefined) throw new Error('nodeArgs need `overSockets`.');
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
     return end(startStep({ ...common, ...more, inputs: { mode, ...access, ...inputs } }));
   };
-  const startPost: Stage['startPost'] = (from, more) => end(startPostStep(from, { limitMs: 30_000, ...more }));
+  const startPost = (from: StepResult, more?: StepOptions) => end(startPostStep(from, { limitMs: 30_000, ...more }));
   const beganAt = service.plane.clock.now();
   return {
     service,
+    /** Virtual: requests to other hosts than the service's. They get no response. */
     elsewhere,
+    /** The runs that GitHub knows. Over sockets a test brings its own GitHub. */
     runs,
     projectId,
+    /** A folder of the test's own. */
     folder,
     ...mainSteps(startMode, projectId),
+    /** The post step of a main step. */
     startPost,
-    runPost: (from, more) => startPost(from, more).done,
-    operation: (plan) => service.plane.startOperation({ projectId, ...plan }),
+    runPost: (from: StepResult, more?: StepOptions) => startPost(from, more).done,
+    /** Starts an operation, in the first project if the plan names none. */
+    operation: (plan?: OperationPlan & { readonly projectId?: string }) =>
+      service.plane.startOperation({ projectId, ...plan }),
+    /** Path and query of each request, without `/v2/`. */
     paths: () => [...ownPaths, ...service.requests.map(({ path }) => path.replace(/^\/v2\//, ''))],
+    /** When each request arrived, in milliseconds since the start of the stage. */
     times: () => service.requests.map(({ at }) => at - beganAt),
-    after: (ms, act) => void clock.schedule(clock.now() + ms, act),
-    pass: (ms) => clock.run(clock.sleep(ms)),
+    /** Virtual: acts so many milliseconds from now. */
+    after: (ms: number, act: () => void) => void clock.schedule(clock.now() + ms, act),
+    /** Virtual: lets time pass while no step runs. */
+    pass: (ms: number) => clock.run(clock.sleep(ms)),
   };
 }
 
-/** The ways to run a main step. */
-export function mainSteps(startMode: Stage['startMode'], projectId: string) {
-  const start: Stage['start'] = (inputs, more) =>
+/** The ways to run a main step; without a name of its mode it is one of `wait-operation` in the project. */
+export function mainSteps(startMode: StartMode, projectId: string) {
+  const start = (inputs?: Inputs, more?: Options) =>
     startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
-  const run: Stage['run'] = (...args) => start(...args).done;
-  const runMode: Stage['runMode'] = (...args) => startMode(...args).done;
-  return { start, run, startMode, runMode };
+  return {
+    start,
+    run: (inputs?: Inputs, more?: Options) => start(inputs, more).done,
+    startMode,
+    runMode: (mode: string, inputs?: Inputs, more?: Options) => startMode(mode, inputs, more).done,
+  };
 }
 
 function withAddress({ exchanges, ...observed }: ReturnType<typeof createControlPlane>): RunningControlPlane {

@@ -43,9 +43,9 @@ export async function setSweep(context: TestContext, options: StageOptions = {})
   };
 }
 
-/** Two keys of a run, one older than the default of older-than and one younger. */
-export function addOldAndYoung({ addKey }: SweepStage, runId = '11'): readonly [old: string, young: string] {
-  return [addKey(runId, { ageMs: 35 * day + hour }), addKey(runId, { ageMs: 35 * day - hour })];
+/** Two keys of a run: first one older than the default of older-than, then one younger. */
+export function addOldAndYoung({ addKey }: Pick<SweepStage, 'addKey'>, runId = '11') {
+  return [addKey(runId, { ageMs: 35 * day + hour }), addKey(runId, { ageMs: 35 * day - hour })] as const;
 }
 
 type KeyIds = Readonly<Partial<Record<'revoked' | 'gone' | 'kept', readonly string[]>>>;
