@@ -3,14 +3,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface Ending {
-  readonly passed: boolean;
-  /** The test file that failed, or what else ended it. */
-  readonly by: string;
-  /** The title of the test that failed. */
-  readonly title: string;
-}
-
 /** They read the tree as text, or test the tools of the tests: no mutant changes what they see. */
 const blind = ['test/unit/official/**', 'test/unit/{imports,mutants,action/action-yml}.test.ts'];
 /** The tests of a folder's subject. */
@@ -41,7 +33,7 @@ const running = new Set<number>();
 process.once('exit', () => running.forEach(killGroup));
 
 /** Runs tests of a tree until the first failure. `args` of vitest. */
-export async function runTests(tree: string, args: readonly string[]): Promise<Ending> {
+export async function runTests(tree: string, args: readonly string[]) {
   const temp = join(tree, 'temp');
   rmSync(temp, { recursive: true, force: true });
   mkdirSync(temp);
@@ -70,7 +62,13 @@ export async function runTests(tree: string, args: readonly string[]): Promise<E
   const name = args.join(' ');
   const [, file = name] = /<testsuite name="([^"]+)"[^>]* (?:failures|errors)="[1-9]/.exec(xml) ?? [];
   const [, title = ''] = /<testcase [^>]*\bname="([^"]*)"[^>]*>\s*<(?:failure|error)/.exec(xml) ?? [];
-  return { passed: code === 0, by: isHung ? `a hang of ${name}` : file, title };
+  return {
+    passed: code === 0,
+    /** The test file that failed, or what else ended it. */
+    by: isHung ? `a hang of ${name}` : file,
+    /** The title of the test that failed. */
+    title,
+  };
 }
 
 function killGroup(pid: number): void {

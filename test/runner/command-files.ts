@@ -82,22 +82,13 @@ export function parsePairs(text: string): Pairs {
   return { pairs };
 }
 
-export interface FileEffects {
-  /** Raw: masks do not reach them. A post has none, whatever it sets. */
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly state: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string>>;
-  /** As written: before masks. Empty if it is too large for the runner. */
-  readonly summary: string;
-}
-
 const SUMMARY_LIMIT = 1024 * 1024;
 const HELP =
   'For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions' +
   '#adding-a-markdown-summary';
 
 /** Reads the command files when the process has ended, as the runner does. One that is malformed fails the step. */
-export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post'): FileEffects {
+export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post') {
   const read = (name: 'output' | 'state' | 'env'): Pairs['pairs'] => {
     const { pairs, invalid } = parsePairs(readCommandFile(files[name]));
     const nameless = name === 'state' ? -1 : pairs.findIndex(([key]) => key === '');
@@ -131,5 +122,12 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
   const outputs: Record<string, string> = { ...log.outputs };
   for (const [key, value] of read('output')) assignIgnoringCase(outputs, key, value);
 
-  return { outputs: stage === 'main' ? outputs : {}, state, env, summary };
+  return {
+    /** Raw: masks do not reach them. A post has none, whatever it sets. */
+    outputs: stage === 'main' ? outputs : {},
+    state,
+    env,
+    /** As written: before masks. Empty if it is too large for the runner. */
+    summary,
+  };
 }

@@ -3,14 +3,13 @@ import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cancel } from './cancel.js';
-import { type ChildEnd, type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
-import type { Command } from './command.js';
-import { type CommandFiles, createCommandFiles, type FileEffects, takeFiles } from './command-files.js';
+import { type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
+import { createCommandFiles, takeFiles } from './command-files.js';
 import { buildEnvironment } from './environment.js';
 import { Job } from './job.js';
 import { LineSplitter } from './line-splitter.js';
 import { loadManifest } from './manifest.js';
-import { type Annotation, StepLog } from './step-log.js';
+import { StepLog } from './step-log.js';
 
 export interface StepOptions {
   /** `with:`. An input that is `undefined` is not given; an empty text is given, and gets no default. */
@@ -36,68 +35,24 @@ export interface StepOptions {
   readonly now?: (() => number) | undefined;
 }
 
-export interface Line {
-  readonly stream: Stream;
-  /** As printed: before masks, commands included. */
-  readonly text: string;
-  /** Since the start of the process. */
-  readonly ms: number;
-}
-
-export interface StepResult extends ChildEnd, FileEffects {
-  readonly conclusion: 'success' | 'failure' | 'cancelled';
-  /** How long the process ran. */
-  readonly ms: number;
-  /** The step ran over its limit. In a test, that is a failure in any case. */
-  readonly overran: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Both. */
-  readonly output: string;
-  /** Of both, in order of arrival. */
-  readonly lines: readonly Line[];
-  /** As a user sees it: masked, and commands carried out. */
-  readonly log: string;
-  readonly annotations: readonly Annotation[];
-  readonly commands: readonly Command[];
-  /** The values that the step had masked, in order. */
-  readonly masks: readonly string[];
-  /** Those that were sent to the process while it ran, each with the time since its start. */
-  readonly signals: ReadonlyArray<{ readonly signal: NodeJS.Signals; readonly ms: number }>;
-  readonly files: CommandFiles;
-  readonly options: StepOptions;
-  readonly job: Job;
-  /** A relative path is one from the workspace. */
-  readFile(path: string): string;
-}
-
-export interface StepHandle {
-  readonly job: Job;
-  readonly done: Promise<StepResult>;
-  kill(signal?: NodeJS.Signals): void;
-  /** Closes the reading end of the step's stdout. */
-  closeStdout(): Promise<void>;
-  /** The runner's cancel sequence; its waits are multiplied by `scale`. */
-  cancel(scale?: number): Promise<StepResult>;
-  /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
-  waitForLine(part: string): Promise<void>;
-}
+export type StepHandle = ReturnType<typeof start>;
+export type StepResult = Awaited<StepHandle['done']>;
 
 type Stage = 'main' | 'post';
 
 const LIMIT_MS = 30_000;
 const TOKEN = 'the-token-of-this-job';
 
-export function startStep(options: StepOptions = {}): StepHandle {
+export function startStep(options: StepOptions = {}) {
   return start('main', options, {});
 }
 
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
-export function startPost({ options: main, state }: StepResult, options: StepOptions = {}): StepHandle {
+export function startPost({ options: main, state }: StepResult, options: StepOptions = {}) {
   return start('post', { ...main, ...options, env: { ...main.env, ...options.env } }, state);
 }
 
-function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, string>>): StepHandle {
+function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, string>>) {
   const manifest = loadManifest(given.actionYml);
   const entry = resolve(manifest.directory, manifest[stage] ?? '');
   if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
@@ -117,7 +72,8 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const { now = () => performance.now() } = given;
   const startedAt = now();
   const elapsed = () => now() - startedAt;
-  const lines: Line[] = [];
+  /** `text`: as printed, before masks, commands included. `ms`: since the start of the process. */
+  const lines: { readonly stream: Stream; readonly text: string; readonly ms: number }[] = [];
   const open = (stream: Stream) =>
     new LineSplitter((text) => {
       log.take(text);
@@ -127,7 +83,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const onData: ChildOptions['onData'] = (stream, chunk) => streams[stream].write(chunk);
   const { spawn = startChild, node = process.execPath, nodeArgs = [] } = given;
   const child = spawn({ file: node, args: [...nodeArgs, entry], cwd: job.workspace, env, onData }, stage);
-  const signals: Array<StepResult['signals'][number]> = [];
+  const signals: { readonly signal: NodeJS.Signals; readonly ms: number }[] = [];
   const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
     if (child.hasExited) return;
     signals.push({ signal, ms: elapsed() });
@@ -141,7 +97,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     overran = true;
     kill();
   }, given.limitMs ?? LIMIT_MS);
-  const finish = async (): Promise<StepResult> => {
+  const finish = async () => {
     const end = await child.ended.finally(() => {
       clearTimeout(limit);
       isOver = true;
@@ -150,26 +106,37 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     const [stdout, stderr] = [streams.stdout.end(), streams.stderr.end()];
     const { annotations, commands, masks } = log;
     const effects = takeFiles(files, log, job, stage);
-    if (cancelling !== undefined) log.annotate('error', 'The operation was canceled.', 'runner');
+    let conclusion: 'success' | 'failure' | 'cancelled' = end.exitCode !== 0 || log.failed ? 'failure' : 'success';
+    if (cancelling !== undefined) {
+      conclusion = 'cancelled';
+      log.annotate('error', 'The operation was canceled.', 'runner');
+    }
     return {
       ...end,
       ...effects,
-      conclusion: cancelling !== undefined ? 'cancelled' : end.exitCode !== 0 || log.failed ? 'failure' : 'success',
+      conclusion,
+      /** How long the process ran. */
       ms,
+      /** The step ran over its limit. In a test, that is a failure in any case. */
       overran,
       stdout,
       stderr,
       output: stdout + stderr,
+      /** Of both, in order of arrival. */
       lines,
+      /** As a user sees it: masked, and commands carried out. */
       log: log.lines.map((line) => `${line}\n`).join(''),
       annotations,
       commands,
+      /** The values that the step had masked, in order. */
       masks,
+      /** Those that were sent to the process while it ran. */
       signals,
       files,
       options: { ...given, job },
       job,
-      readFile: (path) => readFileSync(resolve(job.workspace, path), 'utf8'),
+      /** A relative path is one from the workspace. */
+      readFile: (path: string) => readFileSync(resolve(job.workspace, path), 'utf8'),
     };
   };
   const done = finish();
@@ -177,12 +144,15 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     job,
     done,
     kill,
+    /** Closes the reading end of the step's stdout. */
     closeStdout: () => child.closeStdout(),
+    /** The runner's cancel sequence; its waits are multiplied by `scale`. */
     cancel: (scale = 1) => {
       if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
       return done;
     },
-    waitForLine: async (part) => {
+    /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
+    waitForLine: async (part: string) => {
       while (!lines.some(({ text }) => text.includes(part))) {
         if (isOver) throw new Error(`the process ended without “${part}”; it printed:\n${log.lines.join('\n')}`);
         await pause(10);
