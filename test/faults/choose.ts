@@ -23,26 +23,16 @@ export function cellsOf({ steps }: Run): Set<string> {
   return new Set(met.filter((cell) => cells.includes(cell)));
 }
 
-export interface Choice {
-  readonly seed: number;
-  /** Milliseconds that the run takes in virtual time. */
-  readonly ms: number;
-}
-
-interface Options {
-  readonly from: number;
-  readonly temp: string;
-  /** How many plans each cell gets. */
-  readonly perCell: number;
-  readonly maxSeeds: number;
-  /** Milliseconds. Longer runs are left out. */
-  readonly maxMs: number;
-}
+/** `perCell`: how many plans each cell gets. `maxMs`: runs that take longer in virtual time are left out. */
+const whole = { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 };
+/** A choice that takes few of the seconds. */
+const partly = { perCell: 6, maxSeeds: 1_000, maxMs: 30_000 };
 
 /** Chooses plans by their virtual run, so that each fault hits each mode. Those that cover the rarest cells come first. */
-export async function choosePlans({ from, temp, perCell, maxSeeds, maxMs }: Options): Promise<Choice[]> {
+export async function choosePlans(from: number, temp: string, isWhole: boolean) {
+  const { perCell, maxSeeds, maxMs } = isWhole ? whole : partly;
   const counts = new Map(cells.map((name) => [name, 0]));
-  const rounds: Choice[][] = Array.from({ length: perCell }, () => []);
+  const rounds = Array.from({ length: perCell }, (): { seed: number; ms: number }[] => []);
   for (let seed = from; seed < from + maxSeeds && Math.min(...counts.values()) < perCell; seed++) {
     const run = await simulate(seed, temp);
     const ms = Math.max(...run.steps.flatMap((step) => step.processes.map(({ endedAt }) => endedAt)));

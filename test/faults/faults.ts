@@ -13,9 +13,6 @@ import { showRun } from '../simulation/trace.js';
 import { cells, cellsOf, choosePlans } from './choose.js';
 import { replay } from './replay.js';
 
-const whole = { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 };
-/** A choice that takes few of the seconds. */
-const partly = { perCell: 6, maxSeeds: 1_000, maxMs: 30_000 };
 const concurrency = 24;
 
 const { values } = parseArgs({
@@ -35,7 +32,7 @@ async function replayMany(): Promise<boolean> {
   let [passed, failed] = [0, 0];
   const covered = new Set<string>();
 
-  const choices = await choosePlans({ from: seed, temp, ...(Number.isFinite(limitMs) ? partly : whole) });
+  const choices = await choosePlans(seed, temp, values.seconds === undefined);
   console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
 
   const timer = setInterval(progress, 10_000);

@@ -13,13 +13,11 @@ export class FakeWorkflowRuns implements WorkflowRuns {
   readonly lookups: string[] = [];
   /** The largest number of lookups at the same time. */
   maxConcurrent = 0;
-  readonly #sleep: (ms: number) => Promise<void>;
   readonly #known = new Map<string, (attempt: number) => KnownRun>();
   #pending = 0;
 
   /** `sleep`: each lookup takes 40 ms. */
-  constructor(sleep: (ms: number) => Promise<void>) {
-    this.#sleep = sleep;
+  constructor(private readonly sleep: (ms: number) => Promise<void>) {
     this.set(ownRun, { attempt: 1, isCompleted: false });
   }
 
@@ -34,7 +32,7 @@ export class FakeWorkflowRuns implements WorkflowRuns {
     const attempt = this.lookups.filter((looked) => looked === id).length;
     const cancelled = new Promise<never>((_, reject) => onCancel(() => reject(new CancelledError())));
     cancelled.catch(() => undefined);
-    const known = await Promise.race([this.#sleep(40), cancelled])
+    const known = await Promise.race([this.sleep(40), cancelled])
       .then(() => this.#known.get(id)?.(attempt) ?? 'gone')
       .finally(() => this.#pending--);
     if (known === 'hangs') return cancelled;

@@ -185,16 +185,10 @@ test('the CI job that main requires depends on all other CI jobs', () => {
   expect(ci?.needs).toEqual(Object.keys(others));
 });
 
-interface Update {
-  readonly 'package-ecosystem': string;
-  readonly directory?: string;
-  readonly directories?: readonly string[];
-}
-
 test('Dependabot updates every manifest with pinned versions, and all actions', () => {
-  const { updates }: { updates: readonly Update[] } = parse(readFileSync('.github/dependabot.yml', 'utf8'));
-  const read = updates.flatMap(({ 'package-ecosystem': ecosystem, directory, directories = [directory ?? ''] }) =>
-    directories.map((place) => `${ecosystem} ${place}`),
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8'));
+  const read = updates.flatMap(({ 'package-ecosystem': ecosystem = '', directory = '', directories = [''] }) =>
+    directories.map((place: string) => `${ecosystem} ${place || directory}`),
   );
   const manifests = { npm: 'package-lock.json', gomod: 'go.mod', pip: 'requirements.txt' };
   const pinned = Object.entries(manifests).flatMap(([ecosystem, file]) => {
