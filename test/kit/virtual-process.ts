@@ -27,16 +27,14 @@ export class VirtualProcess {
   /** Stack of the error that ended the work. */
   crash: string | undefined;
   isOver = false;
-  readonly #options: VirtualProcessOptions;
   readonly #cancellation = new Cancellation();
   readonly #pending = new Set<() => void>();
   readonly #world: World;
   #resolve: (exit: VirtualExit) => void = () => undefined;
   #isReported = false;
 
-  constructor(options: VirtualProcessOptions) {
+  constructor(private readonly options: VirtualProcessOptions) {
     const { work, clock, limitMs } = options;
-    this.#options = options;
     this.#world = this.#makeWorld(clock.now());
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -64,12 +62,12 @@ export class VirtualProcess {
 
   /** A signal waits for its turn, as in Node. */
   signal(): void {
-    const { clock, work } = this.#options;
+    const { clock, work } = this.options;
     clock.schedule(clock.now(), () => this.#guard(() => work.onSignal(this.#cancellation)));
   }
 
   #makeWorld(startedAt: number): World {
-    const { clock, exchange, environment, random, clockAheadMs } = this.#options;
+    const { clock, exchange, environment, random, clockAheadMs } = this.options;
     const toolkit = this.#guardedToolkit();
     return {
       toolkit,
@@ -101,11 +99,11 @@ export class VirtualProcess {
   /** Once the process is over, nothing of it reaches the runner. */
   #guardedToolkit(): Toolkit {
     type Call = (...args: never[]) => unknown;
-    const guarded = Object.entries(this.#options.toolkit).map(([name, call]: [string, Call]) => [
+    const guarded = Object.entries(this.options.toolkit).map(([name, call]: [string, Call]) => [
       name,
       (...args: never[]) => (this.isOver ? undefined : call(...args)),
     ]);
-    return { ...Object.fromEntries(guarded), input: this.#options.toolkit.input };
+    return { ...Object.fromEntries(guarded), input: this.options.toolkit.input };
   }
 
   /** A timer that throws is an uncaught exception of Node. */
@@ -122,7 +120,7 @@ export class VirtualProcess {
     if (this.#isReported || this.isOver) return;
     this.#isReported = true;
     this.crash = String(error instanceof Error ? error.stack : error);
-    const succeeded = await this.#options.work.reportError(error, this.#world).catch((failure: unknown) => {
+    const succeeded = await this.options.work.reportError(error, this.#world).catch((failure: unknown) => {
       this.#world.toolkit.error(`Could not report the step's result: ${failure}`);
       return false;
     });

@@ -12,26 +12,22 @@ interface Appointment {
  */
 export class VirtualClock implements Clock {
   /** The same time for the control plane, which counts from 1970. */
-  readonly service: ServiceClock;
-  readonly #epoch: number;
+  readonly service: ServiceClock = {
+    now: () => this.epochMs(),
+    schedule: (delayMs, callback) => this.schedule(this.#now + delayMs, callback),
+  };
   /** The next one is the last. Of two at the same time, the older one is called first. */
   readonly #appointments: Appointment[] = [];
   #now = 0;
 
-  constructor(epoch: number = Date.UTC(2024, 0, 1)) {
-    this.#epoch = epoch;
-    this.service = {
-      now: () => this.epochMs(),
-      schedule: (delayMs, callback) => this.schedule(this.#now + delayMs, callback),
-    };
-  }
+  constructor(private readonly epoch: number = Date.UTC(2024, 0, 1)) {}
 
   now(): number {
     return this.#now;
   }
 
   epochMs(): number {
-    return this.#epoch + this.#now;
+    return this.epoch + this.#now;
   }
 
   async turn(): Promise<void> {}
