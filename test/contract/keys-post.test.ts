@@ -27,7 +27,14 @@ const noParent: StepOptions = { inputs: { 'api-key': '', 'base-url': controlUrl 
 /** Main has a key, and another one may be left. Post has no parent key. */
 const orphaned: JobPlan = { inMain: [ambiguous('never')], post: noParent };
 
+const self = 'DELETE minted by minted';
+const handover = [self, 'GET by parent', 'DELETE minted by parent'];
+const incomplete = onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } }));
+
 const mintedOf = ({ made }: KeyStage): ApiKey => made()[0] as ApiKey;
+/** The id of the minted key gets another name. */
+const reuse = (stage: KeyStage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool');
+const revokeMinted = (stage: KeyStage) => stage.service.plane.revokeKey(mintedOf(stage).id);
 const addStray = (stage: KeyStage): ApiKey => stage.service.plane.addKey(mintedOf(stage).name);
 
 const mayBeCreated = warning(/^A key named shop-\S+( other than key \d+)? may still be created: .*no usable response/);
@@ -59,7 +66,7 @@ describe('the minted key:', () => {
     const job = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
     expectRevoked(job);
     const { 'key-id': id, 'key-name': name } = job.main.outputs;
-    expect([job.requests, job.sentAt]).toEqual([['DELETE minted by minted'], [0]]);
+    expect([job.requests, job.sentAt]).toEqual([[self], [0]]);
     const path = `/v2/api_keys/${id}`;
     expect(job.service.requests.at(-1)).toMatchObject({ path, body: '', headers: { accept: 'application/json' } });
     expect(job.post.summary).toMatch(new RegExp(`^### ✅ create-key: Key ${id} was revoked, 1m 30s after`));
@@ -83,19 +90,14 @@ describe('the minted key:', () => {
 });
 
 describe('the parent key in post:', () => {
-  test.for([400, 403, 422])('post uses the parent key if the minted key gets a %i', async (code, context) => {
-    const job = await runJob(context, { inPost: [onDelete(status(code))] });
+  test.for<[what: string, ...inPost: FaultRule[]]>([
+    ...[400, 403, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
+    ['the minted key gets a 403 and the list fails', onDelete(status(403)), onList(status(500))],
+    ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
+  ])('post uses the parent key if %s', async ([, ...inPost], context) => {
+    const job = await runJob(context, { inPost });
     expectRevoked(job);
-    expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
-  });
-
-  test.for<[what: string, fault: Fault]>([
-    ['fails', status(500)],
-    ['is incomplete', status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } })],
-  ])('after a 403, post uses the parent key even if the list %s', async ([, fault], context) => {
-    const job = await runJob(context, { inPost: [onDelete(status(403)), onList(fault)] });
-    expectRevoked(job);
-    expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
+    expect(job.requests).toEqual(handover);
   });
 
   test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
@@ -116,15 +118,13 @@ describe('the parent key in post:', () => {
     const plan = { inputs: { 'on-revoke-failure': 'fail' }, post };
     const job = await runJob(context, { ...plan, inPost: [onDelete(status(403), always)] });
     expectFailed(job, new RegExp(`The service says 403.*key-id: ${job.main.outputs['key-id']}`, 's'), 'error');
-    expect(job.requests).toEqual(['DELETE minted by minted']);
+    expect(job.requests).toEqual([self]);
   });
 });
 
 describe('proof that a key is gone:', () => {
-  const self = 'DELETE minted by minted';
   const list = 'GET by parent';
-  const handover = [self, list, 'DELETE minted by parent'];
-  const revokeFirst: JobPlan = { beforePost: (stage) => stage.service.plane.revokeKey(mintedOf(stage).id) };
+  const revokeFirst: JobPlan = { beforePost: revokeMinted };
   const withDone = (code: number, body?: string) =>
     onDelete(status(code, { done: 'now', ...(body === '' ? { body } : {}) }));
   const notRevoked = onDelete(status(200, { body: '{"revoked":false}' }));
@@ -220,7 +220,7 @@ describe('proof that a key is gone:', () => {
       inPost: [onDelete(status(401), always)],
       beforePost: (stage) => {
         stage.after(3 * second, stage.service.faults.add(nothing));
-        stage.after(7 * second, () => stage.service.plane.revokeKey(mintedOf(stage).id));
+        stage.after(7 * second, () => revokeMinted(stage));
       },
     });
     expectRevoked(job);
@@ -228,7 +228,6 @@ describe('proof that a key is gone:', () => {
   });
 
   const notFound = onDelete(status(404), always);
-  const incomplete = onList(status(200, { body: '[]', headers: { link: '</v2/api_keys?page=2>; rel="next"' } }));
   test.for<[what: string, plan: JobPlan]>([
     ['a 404 that the list contradicts', { inPost: [notFound] }],
     ...[401, 403, 404].map((code): [string, JobPlan] => [
@@ -250,7 +249,7 @@ describe('proof that a key is gone:', () => {
     for (const inMain of [[], [ambiguous('never')]]) {
       const job = await runJob(context, {
         inMain,
-        beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
+        beforePost: reuse,
         inPost: code === 401 ? [] : [onDelete(status(code))],
       });
       expect(job.post.annotations).toEqual(inMain.length > 0 ? [mayBeCreated] : []);
@@ -263,10 +262,7 @@ describe('proof that a key is gone:', () => {
 });
 
 test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
-  const job = await runJob(context, {
-    beforePost: (stage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool'),
-    inPost: [onList(status(500), always)],
-  });
+  const job = await runJob(context, { beforePost: reuse, inPost: [onList(status(500), always)] });
   expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
@@ -283,12 +279,12 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
     expectFailed(job, new RegExp(message), kind);
     expect(job.post.summary).toMatch(onFailure === 'warn' ? /^### ⚠️/ : /^### ❌/);
     expect(job.post.summary).toContain(`that key <code>${id}</code> `);
-    expect(job.requests).toEqual(['DELETE minted by minted', 'GET by parent', 'DELETE minted by parent']);
+    expect(job.requests).toEqual(handover);
   });
 
   test(`post gives the ${kind} for a new key that is first missing in the last 10 s`, async (context) => {
-    const beforePost = (stage: KeyStage) => stage.service.plane.revokeKey(mintedOf(stage).id);
-    const job = await runJob(context, { inputs, beforePost, inPost: [onDelete(retryAfter(503, 11))] });
+    const plan = { inputs, beforePost: revokeMinted, inPost: [onDelete(retryAfter(503, 11))] };
+    const job = await runJob(context, plan);
     expectFailed(job, /^Could not confirm that key \d+ .*timed out.* so new that a replica may not know it yet/, kind);
     expect(job.post.ms).toBe(20 * second);
   });
@@ -343,9 +339,9 @@ describe('after an ambiguous create,', () => {
     const job = await runJob(context, { inMain });
     expectRevoked(job);
     expect(job.made()).toHaveLength(3);
-    const deletes = ['DELETE stray by minted', 'DELETE stray by minted', 'DELETE minted by minted'];
+    const deletes = ['DELETE stray by minted', 'DELETE stray by minted', self];
     expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual(deletes);
-    const last = job.requests.indexOf('DELETE minted by minted');
+    const last = job.requests.indexOf(self);
     expect(new Set(job.requests.slice(0, last))).toEqual(new Set(['GET by minted', 'DELETE stray by minted']));
     expect(new Set(job.requests.slice(last + 1))).toEqual(new Set(['GET by parent']));
     expect(job.sentAt[last]).toBeGreaterThan(15 * second);
@@ -362,7 +358,6 @@ describe('after an ambiguous create,', () => {
   const lateStray = [ambiguous({ msAfterGivenUp: 3_000 })];
   const slowList = [onList({ kind: 'delay', ms: 4_000 })];
   const silent204 = status(204, { body: '', done: 'now' });
-  const revokeMinted = (stage: KeyStage) => stage.service.plane.revokeKey(mintedOf(stage).id);
   const lagging: JobPlan = {
     inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), onList(status(200, { body: '[]' }))],
     beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
@@ -388,6 +383,9 @@ describe('after an ambiguous create,', () => {
   });
 
   const neverDone = onCreate({ ...hang, done: 'never' });
+  const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
+  const notRevoked = onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 });
+  const foundAgain = [...foundByMain.inMain, notRevoked];
   const byName = /key-name: shop-kept\S+\. .* sweep-keys does not revoke it/;
   const bySweep = /\(?shop-run\S+ other than key \d+ may still .*sweep-keys revokes it once this run is over/;
   test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
@@ -400,6 +398,8 @@ describe('after an ambiguous create,', () => {
       [mayBeCreated],
     ],
     ['the key of the first create', { inMain: [ambiguous('never')], beforePost: addStray }, []],
+    ['one key of two creates, and main the other', { ...foundByMain, beforePost: addStray }, []],
+    ['again the key that main found, of two creates', { ...foundByMain, inMain: foundAgain }, [mayBeCreated]],
     [
       'nothing, because a main that was killed had found the key',
       { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) },
@@ -469,7 +469,7 @@ describe('after an ambiguous create,', () => {
     const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
     const job = await runJob(context, { ...orphaned, beforePost });
     expectRevoked(job);
-    expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual(['DELETE minted by minted', 16 * second]);
+    expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual([self, 16 * second]);
   });
 
   test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([

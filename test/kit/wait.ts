@@ -39,6 +39,8 @@ export interface Wait extends Stage {
   readonly result: StepResult;
   /** Milliseconds. */
   readonly took: number;
+  /** When the requests arrived whose path contains this. */
+  timesOf(part?: string): number[];
 }
 
 /** Waits for operations with these plans, in all projects of the stage. The projects have no others. */
@@ -66,7 +68,9 @@ export async function waitFor(
   const step = stage.start({ ...own, ...inputs }, { debug });
   if (cancelAfterMs !== undefined) stage.after(cancelAfterMs, () => void step.cancel());
   const result = await step.done;
-  return { ...stage, ids: idsOf(), result, took: tookOf(result) };
+  const [times, paths] = [stage.times(), stage.paths()];
+  const timesOf = (part = '') => times.filter((_, n) => paths[n]?.includes(part));
+  return { ...stage, ids: idsOf(), result, took: tookOf(result), timesOf };
 }
 
 export function tookOf({ outputs }: StepResult): number {
