@@ -28,7 +28,7 @@ test.for<[what: string, env: Env, inputs: Inputs, parts: Readonly<Record<string,
   ['has at most 64 characters', runOf(longest), { 'key-label': longest.label }, { ...longest, length: 64 }],
   ['has the same fingerprint after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, {}, at('https://github.com')],
   ['has the fingerprint of github.com by default', { GITHUB_SERVER_URL: undefined }, {}, at('https://github.com')],
-  ['depends on the server', { GITHUB_SERVER_URL: 'https://GHE.example:8443/' }, {}, at('https://ghe.example:8443')],
+  ['depends on the server', { GITHUB_SERVER_URL: 'https://GHE.example:8443//' }, {}, at('https://ghe.example:8443')],
   ['depends on owner/name if no id is set', { GITHUB_REPOSITORY_ID: '' }, {}, at('https://github.com', 'acme/shop')],
 ])('the name of a new key %s', async ([, env, inputs, parts], context) => {
   expect(await nameParts(await setStage(context), env, inputs)).toMatchObject(parts);

@@ -80,16 +80,7 @@ describe('create-key', () => {
 // `inputs.test.ts` shows which names are rejected.
 test('create-key exports the key to every variable that does not control later steps', async (context) => {
   const stage = await setStage(context, { oneJob: true });
-  for (const name of [
-    'DB_API_KEY',
-    'PGPASSWORD',
-    'KEY',
-    '_key',
-    'db_key2',
-    'MY_PATH',
-    'XGITHUB_TOKEN',
-    'TF_VAR_db_key',
-  ]) {
+  for (const name of 'DB_API_KEY PGPASSWORD KEY _key db_key2 MY_PATH XGITHUB_TOKEN TF_VAR_db_key'.split(' ')) {
     const main = await stage.runMode('create-key', { 'export-env': name });
     expect(main.conclusion).toBe('success');
     expect(main.env).toEqual({ [name]: main.outputs['key'] });

@@ -437,11 +437,13 @@ describe('after an ambiguous create,', () => {
     expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
   });
 
-  test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
-    const beforePost = (stage: KeyStage) =>
-      stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
+  test.for<[how: string, rule: FaultRule, says: RegExp]>([
+    ['fail', onList(status(500)), /^A key named shop-\S+ may still exist: .* 500/],
+    ['are incomplete', incomplete, /^A key named shop-\S+ may still exist: .* announces another page/],
+  ])('post warns if the last lists %s, although an earlier one was complete', async ([, rule, says], context) => {
+    const beforePost = (stage: KeyStage) => stage.after(10 * second, () => void stage.service.faults.add(rule));
     const job = await runJob(context, { ...killed, beforePost });
-    expectFailed(job, /^A key named shop-\S+ may still exist: .* 500/);
+    expectFailed(job, says);
     expect(job.left.alive).toEqual([]);
   });
 

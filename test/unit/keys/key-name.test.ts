@@ -64,13 +64,6 @@ test('a key name starts with its label and tells its run and whether the key is 
   );
 });
 
-test('the repository fingerprint ignores trailing slashes and letter case', () => {
-  const own = repositoryFingerprint('https://ghe.example', 'acme/shop');
-  for (const server of ['https://ghe.example/', 'https://ghe.example//', 'HTTPS://GHE.example'])
-    expect(repositoryFingerprint(server, 'Acme/Shop'), server).toBe(own);
-  expect(repositoryFingerprint('https://ghe.example/acme', 'shop')).not.toBe(own);
-});
-
 test.each([
   ['a label of 24 characters', 'l'.repeat(24), '9876543210', 1],
   ['an attempt of 4 digits', 'shop', '9876543210', 1_000],
