@@ -182,16 +182,11 @@ describe('an ambiguous create:', () => {
   const never: Fault = { ...lost, done: 'never' };
   const short = { timeout: '3s' };
   const redirect: Fault = { kind: 'redirect', location: '/v2/elsewhere', done: 'now' };
-  const revoked = 'create list revoke';
+  const [revoked, searched] = ['create list revoke', 'create list list list list list'];
   test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, inputs?: Inputs]>([
     ['the response is a redirect', [onCreate(redirect)], /redirect to https:\/\/control\.test was not/, revoked],
     ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
-    [
-      'the search fails',
-      [onCreate(lost), onList(status(503))],
-      /The service says 503/,
-      'create list list list list list',
-    ],
+    ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
     ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
     ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
     // The first may still take effect.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
+import { status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import {
@@ -188,6 +189,18 @@ test('a sweep revokes the keys on an incomplete list, and warns about it', async
   expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
   expect(stage.aliveIds()).toEqual(['1', unseen]);
   expect(warningsOf(await stage.sweep())).toEqual([]);
+});
+
+test('a sweep does not request a key again once a list, read for another key, shows its id under another name', async (context) => {
+  const faults = [
+    { path: '/api_keys/2', fault: status(404, { done: 'now' }) },
+    { path: '/api_keys/3', fault: status(503) },
+  ];
+  const stage = await setSweep(context, { faults });
+  const [, reused = ''] = stage.addKeys(2);
+  void stage.service.arrived({ endpoint: 'revoke-key' }).then(() => stage.service.plane.reuseId(reused, 'other'));
+  expectSwept(await stage.sweep(), 'ok', { revoked: [reused] });
+  expect(stage.deletes()).toEqual(['/v2/api_keys/2', '/v2/api_keys/3']);
 });
 
 test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h ahead)', async (hours, context) => {

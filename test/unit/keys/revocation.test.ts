@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
-import { exponentialBackoff, noRetry } from '../../../src/http/retry.js';
-import { includesKey, Revocation, revokeEach } from '../../../src/keys/revocation.js';
+import { noRetry } from '../../../src/http/retry.js';
+import { includesKey, Revocation } from '../../../src/keys/revocation.js';
 import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
@@ -92,21 +92,4 @@ test.each(cases)('%s', async (_, deletes, list, proof) => {
   if (proof === 'nothing') await expect(attempt()).rejects.toThrow();
   else expect(await attempt()).toBe(proof);
   expect(attempts).toBe(deletes.length);
-});
-
-test('a key is not requested again once a list, read for another key, shows its id under another name', async () => {
-  const deleted: string[] = [];
-  const exchange: Exchange = async ({ method, url }) => {
-    const id = url.pathname.split('/').at(-1) ?? '';
-    if (method === 'DELETE') deleted.push(id);
-    const body = '[{"id":8,"name":"other"}]';
-    return { status: method === 'GET' ? 200 : id === '7' ? 404 : 503, headers: {}, body };
-  };
-  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
-  const clock = new VirtualClock();
-  const policy = { deadline: new Deadline(clock, 60_000, new Cancellation()), retry: exponentialBackoff(() => 0.5) };
-  const keys = ['7', '8'].map((id) => ({ id, name: 'ours' }));
-  const results = await clock.run(revokeEach(keys, new ControlApi(exchange, access, silent), policy, silent));
-  expect(deleted).toEqual(['7', '8']);
-  expect(results.map(({ outcome }) => outcome)).toEqual(['already-gone', 'revoked']);
 });

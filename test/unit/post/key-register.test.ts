@@ -6,6 +6,13 @@ import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
+test('a pending key stays pending if a list shows its id without a name', () => {
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  register.add('7', false);
+  register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined }, 0);
+  expect(register.pending.map(({ id }) => id)).toEqual(['7']);
+});
+
 test('a key that was marked as gone is pending again if a list still shows it', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.noteGone(register.add('7', false), 0);
@@ -37,6 +44,13 @@ test.for([
   register.noteGone(key, 0);
   await clock.run(clock.sleep(15_000));
   expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
+});
+
+test('only the latest list tells whether the search is complete', () => {
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  register.update({ keys: new Map(), missing: undefined }, 0);
+  register.update({ keys: new Map(), missing: 'header link' }, 0);
+  expect(register.isComplete).toBe(false);
 });
 
 test.for([

@@ -21,10 +21,6 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['running', created(-60 * minute), {}, 'awaited'],
   ['running', created(-60 * minute), later, 'awaited'],
   ['a new word', {}, {}, 'awaited'],
-  ['running', { action: 'suspend_compute' }, {}, 'automatic'],
-  ['running', { action: 'check_availability' }, { filter: parseFilter('branch_id=*', fields) }, 'automatic'],
-  ['running', { action: 'suspend_compute' }, { filter: parseFilter('action=*', fields) }, 'awaited'],
-  ['running', { branch_id: 'theirs' }, { filter: parseFilter('branch_id=ours', fields) }, 'excluded'],
   // Those that the first read shows as ended.
   ['finished', created(-1, 1), {}, 'history'],
   ['failed', created(-60 * minute, -6 * minute), {}, 'history'],
