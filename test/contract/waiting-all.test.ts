@@ -64,7 +64,7 @@ describe('a wait for all:', () => {
   });
 
   test.for(['finished', 'failed'])(
-    'an operation that the list shows no longer is polled until %s',
+    'an operation that leaves the list is polled until it has %s',
     async (outcome, context) => {
       const plans = [{ lengthMs: 2 * minute, outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
       const { result, took, paths, ids } = await waitFor(context, plans, all);
@@ -280,7 +280,7 @@ describe('reading the list:', () => {
   });
 
   test.for(['failed', 'running'])(
-    'an operation under 250 others that began between two polls is seen (%s)',
+    'a %s operation under 250 others that began between two polls is seen',
     async (word, context) => {
       const startsAfterMs = 7 * second;
       const hidden = { startsAfterMs, lengthMs: word === 'failed' ? 0 : 30 * second, outcome: 'failed' };
@@ -385,18 +385,15 @@ describe('replicas whose clocks differ:', () => {
   type Listed = [id: number, status: string, created: number];
   const old: Listed = [0, 'finished', -3_600];
 
-  test.for([0, 67, 300])(
-    'a replica %i s ahead does not hide an operation behind 100 new ones',
-    async (ahead, context) => {
-      const others = Array.from({ length: 100 }, (_, n): Listed => [n + 2, 'finished', 3]);
-      const respond = (path: string, n: number) => {
-        if (n === 1) return pageAt(0, 0, [old]);
-        return path.includes('cursor') ? pageAt(5, ahead, [[1, 'running', 2], old]) : pageAt(5, ahead, others, 'c');
-      };
-      const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond });
-      expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
-    },
-  );
+  test.for([0, 67, 300])('a replica %i s ahead hides no operation behind 100 new ones', async (ahead, context) => {
+    const others = Array.from({ length: 100 }, (_, n): Listed => [n + 2, 'finished', 3]);
+    const respond = (path: string, n: number) => {
+      if (n === 1) return pageAt(0, 0, [old]);
+      return path.includes('cursor') ? pageAt(5, ahead, [[1, 'running', 2], old]) : pageAt(5, ahead, others, 'c');
+    };
+    const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
+  });
 
   test.for<[which: string, ahead: number[]]>([
     ['the second', [0, 120]],
