@@ -178,9 +178,8 @@ describe('a state that main cannot have saved:', () => {
       expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
       expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
       expect(post.annotations[0]?.message).toContain(`is invalid (${invalid}`);
-      expect(post.annotations[0]?.message).toMatch(
-        /Look in the console for a key whose name contains the id of this run.*sweep-keys/s,
-      );
+      const advice = /Look in the console for a key whose name contains the id of this run.*sweep-keys/s;
+      expect(post.annotations[0]?.message).toMatch(advice);
       for (const secret of [stage.minted, stage.service.apiKey])
         expect(post.output + post.summary).not.toContain(secret.slice(0, 12));
     }
