@@ -709,16 +709,19 @@ describe('several projects:', () => {
     expect(times().length).toBeGreaterThanOrEqual(200);
   });
 
-  test('the final poll reaches each of 100 projects whose responses take 150 ms', async (context) => {
+  test('the final poll reads each of 100 projects once, 12 at a time, if responses take 150 ms', async (context) => {
     const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
     const inputs = { ...all, timeout: '1m', 'poll-interval': '1h' };
     const plans = oneEach(100, { lengthMs: 20 * second });
-    const { result, took, times, paths } = await waitFor(context, plans, inputs, options);
+    const { result, took, times, paths, service } = await waitFor(context, plans, inputs, options);
     expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
     expect(took).toBeGreaterThan(60 * second);
     expect(took).toBeLessThan(62 * second);
     const last = paths().filter((_, n) => (times()[n] ?? 0) > 50 * second);
+    // A page with a cursor may be the last one, so each list takes two requests.
+    expect(last).toHaveLength(200);
     expect(new Set(last.map((path) => path.split('/')[1])).size).toBe(100);
+    expect(maxConcurrent(service.requests)).toBe(12);
   });
 
   test.for<[what: string, lengthMs: number, timeout: string]>([
@@ -751,14 +754,5 @@ describe('several projects:', () => {
     const inputs = { ...all, timeout: '15s' };
     const { result } = await waitFor(context, plans, inputs, { projects: 50, faults: [{ count: 200, fault: slow }] });
     expect(result.outputs['status']).toBe('finished');
-  });
-
-  test('the step reads each of 100 projects once a poll, at most 12 at a time', async (context) => {
-    const options = { projects: 100, faults: [{ fault: { kind: 'delay', ms: 150 } as const }] };
-    const inputs = { ...all, 'poll-interval': '5s' };
-    const { result, service } = await waitFor(context, oneEach(100, { lengthMs: 20 * second }), inputs, options);
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
-    expect(maxConcurrent(service.requests)).toBe(12);
-    expect(service.requests.length % 100).toBe(0);
   });
 });
