@@ -63,16 +63,13 @@ describe('a wait for all:', () => {
     expect(took).toBe(30 * second);
   });
 
-  test.for(['finished', 'failed'])(
-    'an operation that leaves the list is polled until it has %s',
-    async (outcome, context) => {
-      const plans = [{ lengthMs: 2 * minute, outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
-      const { result, took, paths, ids } = await waitFor(context, plans, all);
-      expect(result.outputs['status']).toBe(outcome);
-      expect(took).toBeGreaterThanOrEqual(2 * minute);
-      expect(paths().at(-1)).toContain(ids[0]);
-    },
-  );
+  test.for(['finished', 'failed'])('an operation that leaves the list is polled until %s', async (outcome, context) => {
+    const plans = [{ lengthMs: 2 * minute, outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
+    const { result, took, paths, ids } = await waitFor(context, plans, all);
+    expect(result.outputs['status']).toBe(outcome);
+    expect(took).toBeGreaterThanOrEqual(2 * minute);
+    expect(paths().at(-1)).toContain(ids[0]);
+  });
 
   test('old operations that a later read shows first, because others were deleted, do not count', async (context) => {
     const old = [...many(20, { ...failedAtOnce, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
@@ -613,21 +610,18 @@ describe('several projects:', () => {
     ['a failed operation', status(200, { body: '{"operations":[{"id":"a","status":"failed"}]}' }), 'failed'],
     ['an unfinished operation', status(200, { body: '{"operations":[{"id":"a","status":"running"}]}' }), 'timeout'],
     ['a 401', status(401), 'error'],
-  ])(
-    'the final poll ends only when it has seen all projects: the last one shows %s',
-    async ([, fault, verdict], context) => {
-      // The read of the first project ends with its old operation, and the second project's goes on to another page.
-      const old = { ...ended, ageMs: 10 * minute };
-      const plans = [old, { lengthMs: 8 * second }, { ...ended, project: 1 }];
-      const inputs = { ...all, timeout: '9s', 'poll-interval': '50s' };
-      const before = ({ service, after }: Stage) =>
-        after(7 * second, () =>
-          service.faults.add({ path: `/${service.projectIds[1]}/operations?limit=100&cursor`, fault }),
-        );
-      const { result } = await waitFor(context, plans, inputs, { projects: 2, before });
-      expect(result.outputs['status']).toBe(verdict);
-    },
-  );
+  ])('the final poll sees all projects before it ends: the last one shows %s', async ([, fault, verdict], context) => {
+    // The read of the first project ends with its old operation, and the second project's goes on to another page.
+    const old = { ...ended, ageMs: 10 * minute };
+    const plans = [old, { lengthMs: 8 * second }, { ...ended, project: 1 }];
+    const inputs = { ...all, timeout: '9s', 'poll-interval': '50s' };
+    const before = ({ service, after }: Stage) =>
+      after(7 * second, () =>
+        service.faults.add({ path: `/${service.projectIds[1]}/operations?limit=100&cursor`, fault }),
+      );
+    const { result } = await waitFor(context, plans, inputs, { projects: 2, before });
+    expect(result.outputs['status']).toBe(verdict);
+  });
 
   test('a list whose pages repeat under ever new cursors ends the wait with an error', async (context) => {
     const record = { id: 'a', status: 'finished', created_at: '2024-01-01T00:00:00Z' };
