@@ -19,61 +19,50 @@ const listed = '[{"id":1,"name":"console"},{"id":7,"name":"ours"}]';
 const notListed = '[{"id":1,"name":"console"}]';
 const nextPage = { link: '</v2/api_keys?page=2>; rel="next"' };
 
-/** The response to each DELETE, that to each request for the list after it, and what the last attempt proves. */
-type Row = [evidence: string, deletes: Response[], list: Response, proof: 'revoked' | 'already-gone' | 'nothing'];
-
-const rows: readonly Row[] = [
-  ['a response with revoked: true', ['{"id":7,"revoked":true}'], listed, 'revoked'],
-  ['a response with revoked: true but no id', ['{"revoked":true}'], listed, 'revoked'],
-  ['a 202 response with revoked: true', [{ status: 202, body: '{"id":"7","revoked":true}' }], listed, 'revoked'],
-  ['a 204 and then a list without the key', [204], notListed, 'revoked'],
-  ['revoked: false and then a list without the key', ['{"id":7,"revoked":false}'], notListed, 'revoked'],
-  ['a 404 and then a list without the key', [404], notListed, 'already-gone'],
-  ['a 404 and then a list with another name for the id', [404], '[{"id":7,"name":"other"}]', 'already-gone'],
-  ['a 404 after a lost response', [closed, 404], listed, 'revoked'],
-  ['a 404 after a 500', [500, 404], listed, 'revoked'],
-  ['a 404 to a request that was sent twice and then a list without the key', [resent(404)], notListed, 'revoked'],
-  ['a 204 that the list contradicts', [204], listed, 'nothing'],
-  ['revoked: "true" that the list contradicts', ['{"id":7,"revoked":"true"}'], listed, 'nothing'],
-  ['an array that the list contradicts', ['[{"id":7,"revoked":true}]'], listed, 'nothing'],
-  ['a response that revokes another key', ['{"id":3,"revoked":true}'], notListed, 'nothing'],
-  ['a 404 after a response that revokes another key', ['{"id":3,"revoked":true}', 404], listed, 'nothing'],
-  ['a 404 that the list contradicts', [404], listed, 'nothing'],
-  ['a repeated 404 that the list contradicts', [404, 404], listed, 'nothing'],
-  ['a 404 after a 404 and a 503', [404, 503, 404], listed, 'nothing'],
-  ['a 404 after a request that never reached the service', [unsent, 404], listed, 'nothing'],
-  ['a 404 to a request that was sent twice', [resent(404)], listed, 'nothing'],
-  ['a 404 after a 403', [403, 404], listed, 'nothing'],
-  ['a 404 after a 408', [408, 404], listed, 'nothing'],
-  ['a 404 after an HTML page with 503', [page(503), 404], listed, 'nothing'],
-  ['a 404 after truncated JSON with 200', ['{"id":7', 404], listed, 'nothing'],
-  ['an HTML page with 404', [page(404)], notListed, 'nothing'],
-  ['a login page', [page(200)], notListed, 'nothing'],
-  ['a redirect', [{ status: 302, headers: { location: '/login' } }], notListed, 'nothing'],
-  ['a 401', [401], notListed, 'nothing'],
-  ['a 410', [410], notListed, 'nothing'],
-  ['an object in place of the list', [404], '{"keys":[]}', 'nothing'],
-  ['a truncated list', [404], '[{"id":1}', 'nothing'],
-  ['a partial list', [404], { status: 206, body: '[]' }, 'nothing'],
-  ['a list with 201', [404], { status: 201, body: '[]' }, 'nothing'],
-  ['a list with 404', [404], { status: 404, body: '[]' }, 'nothing'],
-  ['a login page in place of the list', [404], page(200), 'nothing'],
-  ['a failed request for the list', [404], 503, 'nothing'],
-  ['a list of other records', [404], '[{"name":"x"}]', 'nothing'],
-  ['a list that announces another page', [404], { headers: nextPage, body: notListed }, 'nothing'],
-  ['a list with two names for the id', [404], '[{"id":7,"name":"ours"},{"id":7,"name":"other"}]', 'nothing'],
-  ['a list with the id as text', [404], '[{"id":"7","name":"ours"}]', 'nothing'],
-  ['a list with the id but without its name', [404], '[{"id":7}]', 'nothing'],
-];
-
-const claims = {
-  revoked: 'proves that the key is revoked',
-  'already-gone': 'proves that the key was already gone',
-  nothing: 'does not prove that the key is gone',
-};
-const cases = rows.map(([evidence, ...row]) => [`${evidence} ${claims[row[2]]}`, ...row] as const);
-
-test.each(cases)('%s', async (_, deletes, list, proof) => {
+/** What the last attempt proves, the response to each DELETE, and that to each request for the list after it. */
+test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', deletes: Response[], list: Response]>([
+  ['a response with revoked: true', 'revoked', ['{"id":7,"revoked":true}'], listed],
+  ['a response with revoked: true but no id', 'revoked', ['{"revoked":true}'], listed],
+  ['a 202 response with revoked: true', 'revoked', [{ status: 202, body: '{"id":"7","revoked":true}' }], listed],
+  ['a 204 and then a list without the key', 'revoked', [204], notListed],
+  ['revoked: false and then a list without the key', 'revoked', ['{"id":7,"revoked":false}'], notListed],
+  ['a 404 and then a list without the key', 'already-gone', [404], notListed],
+  ['a 404 and then a list with another name for the id', 'already-gone', [404], '[{"id":7,"name":"other"}]'],
+  ['a 404 after a lost response', 'revoked', [closed, 404], listed],
+  ['a 404 after a 500', 'revoked', [500, 404], listed],
+  ['a 404 to a request that was sent twice and then a list without the key', 'revoked', [resent(404)], notListed],
+  ['a 204 that the list contradicts', 'nothing', [204], listed],
+  ['revoked: "true" that the list contradicts', 'nothing', ['{"id":7,"revoked":"true"}'], listed],
+  ['an array that the list contradicts', 'nothing', ['[{"id":7,"revoked":true}]'], listed],
+  ['a response that revokes another key', 'nothing', ['{"id":3,"revoked":true}'], notListed],
+  ['a 404 after a response that revokes another key', 'nothing', ['{"id":3,"revoked":true}', 404], listed],
+  ['a 404 that the list contradicts', 'nothing', [404], listed],
+  ['a repeated 404 that the list contradicts', 'nothing', [404, 404], listed],
+  ['a 404 after a 404 and a 503', 'nothing', [404, 503, 404], listed],
+  ['a 404 after a request that never reached the service', 'nothing', [unsent, 404], listed],
+  ['a 404 to a request that was sent twice', 'nothing', [resent(404)], listed],
+  ['a 404 after a 403', 'nothing', [403, 404], listed],
+  ['a 404 after a 408', 'nothing', [408, 404], listed],
+  ['a 404 after an HTML page with 503', 'nothing', [page(503), 404], listed],
+  ['a 404 after truncated JSON with 200', 'nothing', ['{"id":7', 404], listed],
+  ['an HTML page with 404', 'nothing', [page(404)], notListed],
+  ['a login page', 'nothing', [page(200)], notListed],
+  ['a redirect', 'nothing', [{ status: 302, headers: { location: '/login' } }], notListed],
+  ['a 401', 'nothing', [401], notListed],
+  ['a 410', 'nothing', [410], notListed],
+  ['an object in place of the list', 'nothing', [404], '{"keys":[]}'],
+  ['a truncated list', 'nothing', [404], '[{"id":1}'],
+  ['a partial list', 'nothing', [404], { status: 206, body: '[]' }],
+  ['a list with 201', 'nothing', [404], { status: 201, body: '[]' }],
+  ['a list with 404', 'nothing', [404], { status: 404, body: '[]' }],
+  ['a login page in place of the list', 'nothing', [404], page(200)],
+  ['a failed request for the list', 'nothing', [404], 503],
+  ['a list of other records', 'nothing', [404], '[{"name":"x"}]'],
+  ['a list that announces another page', 'nothing', [404], { headers: nextPage, body: notListed }],
+  ['a list with two names for the id', 'nothing', [404], '[{"id":7,"name":"ours"},{"id":7,"name":"other"}]'],
+  ['a list with the id as text', 'nothing', [404], '[{"id":"7","name":"ours"}]'],
+  ['a list with the id but without its name', 'nothing', [404], '[{"id":7}]'],
+])('%s proves: %s', async ([, proof, deletes, list]) => {
   const exchange: Exchange = async ({ method }) => {
     const response = method === 'DELETE' ? (deletes[attempts++] ?? 500) : list;
     if (response instanceof Error) throw response;
