@@ -54,7 +54,7 @@ describe('the run of a key:', () => {
       ['7', '14', 2, false, 'its run has not completed'],
       ['8', '15', 1, false, 'its run has not completed'],
       ['9', ownRun, 3, false, 'its run is the current one'],
-      ['10', ownRun, 4, false, expect.stringContaining('does not yet report the attempt of the key')],
+      ['10', ownRun, 4, false, expect.stringContaining('does not yet report the run attempt that created')],
     ]);
     for (const { id, why } of fileOf(result).decisions) {
       expect(result.summary).toContain(`<td><code>${id}</code></td>`);
@@ -71,7 +71,7 @@ describe('the run of a key:', () => {
   const ages = [-day, 0, hour, hour + 1, 35 * day, 35 * day + 1];
   const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
   const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
-  const earlier = /GitHub does not yet report the attempt/;
+  const earlier = /GitHub does not yet report the run attempt/;
   test.for<[which: string, shown: string, minAge: number, attempt: number, run: KnownRun, why: RegExp]>([
     ['all keys', 'is completed', -Infinity, 1, isOver(1), /completed/],
     ['all keys', 'is completed (no attempt shown)', -Infinity, 2, isOver(), /completed/],

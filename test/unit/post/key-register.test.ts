@@ -7,7 +7,7 @@ import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
 test('a pending key stays pending if a list shows its id without a name', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.add('7', false);
   register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined }, 0);
   expect(register.pending.map(({ id }) => id)).toEqual(['7']);
@@ -47,7 +47,7 @@ test.for([
 });
 
 test('only the latest list tells whether the search is complete', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent);
+  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   register.update({ keys: new Map(), missing: undefined }, 0);
   register.update({ keys: new Map(), missing: 'header link' }, 0);
   expect(register.isComplete).toBe(false);
@@ -58,8 +58,7 @@ test.for([
   [false, ['7']],
 ] as const)('a check of one key notes another one if there may be one: %s', async ([mayHaveStrays, ids]) => {
   const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent);
-  register.mayHaveStrays = mayHaveStrays;
+  const register = new KeyRegister('shop-key', clock, silent, mayHaveStrays);
   const key = register.add('7', true);
   const keys = new Map([['8', { id: '8', name: 'shop-key', record: {} }]]);
   const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
