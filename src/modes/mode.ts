@@ -5,7 +5,7 @@ import type { Log } from '../api/request.js';
 import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
 import type { KeyState } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
-import { Deadline } from '../time/deadline.js';
+import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { WorkflowRuns } from './sweep-keys/run-state.js';
 
@@ -56,10 +56,9 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
       return async (collaborators: Collaborators, services: Services, timeout: number) => {
         const result = await mode.run(settings, collaborators, services);
         const { api, deadline } = collaborators;
-        const { clock, cancellation } = deadline;
-        const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(clock) });
-        const end = mode.polls ? new Deadline(clock, Number.POSITIVE_INFINITY, cancellation) : deadline;
-        if (report.succeeded) await end.check();
+        const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(deadline.clock) });
+        // A wait looks for a cancel itself, so that it is reported with what was seen.
+        if (report.succeeded && !mode.polls) await deadline.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },

@@ -662,6 +662,23 @@ describe('several projects:', () => {
     expect(result.outputs).toMatchObject({ status: 'timeout', 'idle-project-ids': '[]' });
   });
 
+  test('twelve projects that never answer do not hide that another one failed', async (context) => {
+    const before = ({ service }: Stage) => {
+      for (const path of service.projectIds.slice(0, 12)) service.faults.add({ path, fault: hang });
+    };
+    const options = { projects: 13, before };
+    const { result } = await waitFor(context, [{ project: 12, ...forever }], { ...all, timeout: '15s' }, options);
+    expect(result.outputs).toMatchObject({ status: 'timeout', count: '1' });
+  });
+
+  test('a timeout after the last read of an idle project does not say that a second read is missing', async (context) => {
+    const before = ({ service }: Stage) =>
+      service.faults.add({ path: service.projectIds[1] ?? '', from: 3, fault: hang });
+    const plans = [{ lengthMs: 20 * second }];
+    const { result } = await waitFor(context, plans, { ...all, timeout: '30s' }, { projects: 2, before });
+    expect(errorOf(result)).toMatch(/Not all lists could be read again in time\. Raise timeout/);
+  });
+
   test('a list that is incomplete only in the final poll ends the step with an error', async (context) => {
     const operations = [{ id: 'op-1', status: 'running' }];
     const respond = (_: string, n: number) =>

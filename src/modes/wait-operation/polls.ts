@@ -57,19 +57,28 @@ export class Polls {
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
-    const isPaced = kind === 'regular' || kind === 'early';
-    const queue = <T>(attempt: () => Promise<T>) =>
-      this.#queue(async () => {
-        if (isPaced) await this.pace.hold();
-        const began = this.#now;
-        const result = await attempt();
-        this.#answered.requests++;
-        this.#answered.totalMs += this.#now - began;
-        return result;
-      });
-    const started = Promise.all(this.projects.flatMap((project) => project.poll({ kind, deadline, queue })));
+    // Those that did not respond come last, so that they delay no others.
+    const inOrder = this.projects.toSorted((one, other) => Number(one.isSilent) - Number(other.isSilent));
+    const polls = inOrder.flatMap((project) => {
+      const queue = <T>(attempt: () => Promise<T>) => this.#queue(() => this.#send(kind, project, attempt));
+      return project.poll({ kind, deadline, queue });
+    });
+    const started = Promise.all(polls);
     this.openRequests = Promise.all([this.openRequests, started]);
     return started;
+  }
+
+  async #send<T>(kind: PollKind, project: ProjectPoller, attempt: () => Promise<T>): Promise<T> {
+    if (kind === 'regular' || kind === 'early') await this.pace.hold();
+    const began = this.#now;
+    const result = await attempt().finally(() => {
+      // A request that was not sent before the deadline says nothing about its project.
+      project.isSilent = this.#now > began;
+    });
+    project.isSilent = false;
+    this.#answered.requests++;
+    this.#answered.totalMs += this.#now - began;
+    return result;
   }
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */

@@ -20,6 +20,8 @@ export class ProjectPoller {
   readonly idleness: Idleness | undefined;
   /** The failure that ended the wait for this project. */
   failure: RequestError | undefined;
+  /** True if the latest request got no usable response. */
+  isSilent = false;
   readonly #list: ListReader;
   /** Ids of operations that are being requested singly. */
   readonly #polledIds = new Set<string>();

@@ -20,9 +20,13 @@ const maxLead = 2_400;
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
   const waiter = new Waiter(settings, collaborators);
-  collaborators.deadline.cancellation.onCancel(() => waiter.stop());
+  const { clock, cancellation } = collaborators.deadline;
+  cancellation.onCancel(() => waiter.stop());
   try {
-    return waiter.result(await waiter.end());
+    const end = await waiter.end();
+    // What the final poll learns counts after the deadline, but not after a cancel.
+    if (end === 'finished') await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
+    return waiter.result(end);
   } catch (error) {
     if (error instanceof CancelledError) return waiter.result('cancelled');
     throw error;

@@ -9,7 +9,9 @@ import { define, type Services } from '../../../src/modes/mode.js';
 import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
 import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
+import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
+import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
 // The compiler checks the comments: `tsc` fails if one of these modes has no error.
@@ -45,4 +47,22 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
   const deadline = new Deadline(clock, 10_000, cancellation);
   const step = run({ api, deadline, log: silent, random: () => 0.5 }, {} as Services, 10_000);
   await expect(step).rejects.toThrow(CancelledError);
+});
+
+test('a cancel right after the last operation of a wait ended is reported with this operation', async () => {
+  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+  const body = JSON.stringify({ operation: { id: 'op-1', status: 'finished' } });
+  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
+  const api = new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
+  // The first turn is that after the response.
+  let turns = 0;
+  clock.turn = async () => void (++turns === 2 && cancellation.cancel());
+  const projects = { projectIds: ['p-1'], target: { ids: ['op-1'] }, failOnEmpty: false, failFast: true };
+  const deadline = new Deadline(clock, 10_000, cancellation);
+  const collaborators = { api, deadline, log: silent, random: () => 0.5 };
+  const { verdict, operations } = await waitOperation(
+    { ...projects, pollInterval: 'auto', pollsOnce: false },
+    collaborators,
+  );
+  expect([verdict, operations.map(({ operation }) => operation?.status)]).toEqual(['cancelled', ['finished']]);
 });
