@@ -1,6 +1,5 @@
 import type { FaultRule } from '../../control-plane/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-state.js';
-import type { World } from './draw/world.js';
 import type { Stage } from './stage.js';
 
 /** In the order of the action's own list. */
@@ -38,11 +37,9 @@ export interface Outage {
   readonly from: number;
   readonly to: number;
   readonly how: 'refused' | 'silent' | 'proxy' | 'page';
-  readonly status?: number;
+  /** Of the page. */
+  readonly status: number;
 }
-
-/** The most by which a replica may be behind, so that a step that keeps the contract is never misled. */
-export const replicaLags = { operations: 4_000, keys: 8_000 };
 
 export interface PostPlan {
   readonly afterMs: number;
@@ -133,7 +130,6 @@ export type GitHubRun =
 
 export interface Plan {
   readonly seed: number;
-  readonly world: World;
   /** Jobs run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
   readonly jobs: readonly (readonly StepPlan[])[];
   readonly faults: readonly FaultRule[];

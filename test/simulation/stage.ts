@@ -167,7 +167,7 @@ export class Stage {
     return this.outages.find(({ from, to }) => from <= this.now && this.now < to);
   }
 
-  async #hit({ how, status = 502 }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
+  async #hit({ how, status }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
     sent.fault = 'outage';
     // Nobody can know that it did not.
     sent.mayHaveTakenEffect = how === 'silent' || how === 'page';

@@ -3,25 +3,25 @@ import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js
 import type { Chance } from '../chance.js';
 import type { Interruption, Outage, RunnerFault } from '../plan.js';
 
+/** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
+function drawDone(chance: Chance): Done {
+  const late = chance.pick([chance.from(1, 4_000), chance.from(1, 25_000), 45_000]);
+  return chance.pick<Done>(['now', 'never', { msAfterGivenUp: late }]);
+}
+
 function drawRetryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
   if (chance.odds(0.4)) return {};
-  const seconds = chance.pick([1, 2, 5, chance.below(30), chance.below(200)]);
+  const seconds = chance.pick([1, 2, 5, chance.below(30), chance.below(200), 3_600]);
   return { retryAfter: chance.odds(0.8) ? { seconds } : { dateInSeconds: seconds } };
 }
 
 function drawFault(chance: Chance, endpoint: Endpoint): Fault {
-  // Whether the service carries out the request nevertheless: at once, never, or when the client has given up.
-  const done = chance.pick<Done>([
-    'now',
-    'never',
-    { msAfterGivenUp: 1 + chance.upTo(4_000) },
-    { msAfterGivenUp: chance.from(1, 25_000) },
-  ]);
+  const done = drawDone(chance);
   // Some services repeat the key in their errors, plain or encoded.
   const echo = chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
   const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
   const retryAfter = drawRetryAfter(chance);
-  const isSmall = !endpoint.startsWith('list-');
+  const announcedBy = chance.pick(['link', 'next_cursor', 'unavailable_project_ids'] as const);
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.
   const groups: readonly (readonly Fault[])[] = [
@@ -34,7 +34,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
     ],
     [
       { kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) },
-      isSmall ? { kind: 'drip', intervalMs: chance.pick([5, 60]) } : { kind: 'delay', ms: chance.below(3_000) },
+      endpoint.startsWith('list-') ? { kind: 'delay', ms: chance.below(3_000) } : { kind: 'drip', intervalMs: 60 },
     ],
     [
       { kind: 'bad-json' },
@@ -54,29 +54,32 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       status(chance.pick([500, 503]), repeatsKey),
     ],
     [status(chance.pick([404, 404, 401, 403, 400, 409, 422])), status(chance.pick([400, 401, 403]), repeatsKey)],
+    ...(isPaged(endpoint) ? [[{ kind: 'partial-list', announcedBy } as const]] : []),
   ];
   return chance.pick(chance.pick(groups));
 }
 
-/** None, or several at the same time: once, in a burst, at random, or always. */
+function isPaged(endpoint: Endpoint): boolean {
+  return endpoint === 'list-operations' || endpoint === 'list-projects';
+}
+
+/** Once, in a burst, at random, or always. */
+function drawRule(chance: Chance, endpoint: Endpoint, fault = drawFault(chance, endpoint)): FaultRule {
+  const when = chance.pick<Omit<FaultRule, 'fault' | 'endpoint'>>([
+    { nth: 1 },
+    { nth: chance.from(1, 6) },
+    { from: 1, count: chance.from(1, 3) },
+    { from: chance.from(1, 4), count: chance.from(1, 14) },
+    { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
+    { from: chance.from(1, 3) },
+  ]);
+  const path = isPaged(endpoint) && chance.odds(0.4) ? { path: 'cursor=' } : {};
+  return { endpoint, ...path, ...when, fault };
+}
+
+/** Often none or one, or several at the same time. */
 export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): FaultRule[] {
-  if (chance.odds(0.08)) return [];
-  return chance.times(chance.pick([1, 1, 2, 2, 3, 4]), () => {
-    const endpoint = chance.pick(endpoints);
-    const isPaged = endpoint === 'list-operations' || endpoint === 'list-projects';
-    const when = chance.pick<Omit<FaultRule, 'fault' | 'endpoint'>>([
-      { nth: 1 },
-      { nth: chance.from(1, 3) },
-      { from: 1, count: chance.from(1, 3) },
-      { nth: chance.from(1, 6) },
-      { from: chance.from(1, 4), count: chance.from(1, 6) },
-      { from: chance.from(1, 4), count: chance.from(2, 14) },
-      { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
-      { from: chance.from(1, 3) },
-    ]);
-    const path = isPaged && chance.odds(0.5) ? { path: 'cursor=' } : {};
-    return { endpoint, ...path, ...when, fault: drawFault(chance, endpoint) };
-  });
+  return chance.times(chance.pick([0, 0, 1, 1, 1, 2, 3, 4]), () => drawRule(chance, chance.pick(endpoints)));
 }
 
 /** The service creates a key, and its response contains it in a form that is of no use. */
@@ -88,40 +91,25 @@ const unusable = [
 ];
 
 /** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
-export function drawKeyFaults(chance: Chance, lateMs: number): FaultRule[] {
-  const rule = (endpoint: Endpoint, fault: Fault): FaultRule => ({
-    endpoint,
-    fault,
-    ...chance.pick<Omit<FaultRule, 'fault'>>([
-      { nth: 1 },
-      { from: 1, count: chance.from(1, 6) },
-      { from: chance.from(1, 3), count: chance.from(1, 9) },
-    ]),
-  });
-  const done = chance.pick<Done>([
-    'now',
-    'never',
-    { msAfterGivenUp: chance.from(1, 3_000) },
-    { msAfterGivenUp: lateMs },
-  ]);
+export function drawKeyFaults(chance: Chance): FaultRule[] {
+  const done = drawDone(chance);
   const create = chance.pick<Fault>([
     { kind: 'cut-before-headers', done },
     { kind: 'hang-before-headers', done },
-    { kind: 'status', status: chance.pick([500, 503]), done },
-    { kind: 'bad-json' },
+    { kind: 'status', status: 500, done },
     { kind: 'status', ...chance.pick(unusable), done: 'now' },
-    { kind: 'html', status: chance.pick([423, 429]), done },
+    drawFault(chance, 'create-key'),
   ]);
   const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
-  return [rule('create-key', create), ...later.map((endpoint) => rule(endpoint, drawFault(chance, endpoint)))];
+  return [drawRule(chance, 'create-key', create), ...later.map((endpoint) => drawRule(chance, endpoint))];
 }
 
-export function drawOutages(chance: Chance, span: number): Outage[] {
-  if (chance.odds(0.62)) return [];
-  return chance.times(chance.pick([1, 1, 2]), () => {
-    const from = chance.pick([chance.below(100), chance.below(1_500), chance.upTo(span)]);
-    const lasts = chance.pick([100, 250, 500, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
-    return { from, to: from + lasts, how: chance.pick(['refused', 'refused', 'silent', 'silent', 'proxy'] as const) };
+export function drawOutages(chance: Chance): Outage[] {
+  return chance.times(chance.pick([0, 0, 0, 0, 1, 1, 2]), () => {
+    const from = chance.pick([chance.below(100), chance.below(1_500), chance.below(20_000), chance.upTo(40_000)]);
+    const lasts = chance.pick([100, 250, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
+    const how = chance.pick(['refused', 'silent', 'silent', 'page', 'page', 'proxy']);
+    return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 502, 503]) };
   });
 }
 

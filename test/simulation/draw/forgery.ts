@@ -6,8 +6,7 @@ import { epoch, type Stage } from '../stage.js';
 const thief = 'https://thief.test';
 
 /** A state that another step forges from what it can read: never one that main sealed in this attempt of this run. */
-export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery | undefined {
-  if (!chance.odds(0.05)) return undefined;
+export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery {
   const ownUrl = `${origin}/v2`;
   // Each address, and the origin that main would accept.
   const [baseUrl, mayBeSentTo] = chance.pick<readonly [string, string | undefined]>([

@@ -2,7 +2,6 @@ import type { FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Expectation, OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
-import type { World } from './world.js';
 
 export interface Drawn {
   readonly inputs: Record<string, string>;
@@ -18,7 +17,6 @@ export interface Task {
   readonly startsAtMs: number;
   readonly temp: string;
   readonly shard: string;
-  readonly world: World;
 }
 
 /** The runner obeys it in any line that a later step prints. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ControlPlaneOptions, Endpoint } from '../../../control-plane/index.js';
+import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-plane/index.js';
 import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, ownRun, type Plan, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
@@ -8,15 +8,11 @@ import { drawForgery } from './forgery.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
 import { drawWait } from './wait-operation.js';
-import { drawWorld, type World } from './world.js';
 
-interface Kind {
-  readonly draw: (chance: Chance, stage: Stage, task: Task) => Drawn;
-  /** The important ones more than once. */
-  readonly endpoints: readonly Endpoint[];
-}
+type Draw = (chance: Chance, stage: Stage, task: Task) => Drawn;
 
-const kinds: Readonly<Record<Mode, Kind>> = {
+/** The endpoints of each mode, the important ones more than once. */
+const kinds: Readonly<Record<Mode, { readonly draw: Draw; readonly endpoints: readonly Endpoint[] }>> = {
   'wait-operation': { draw: drawWait, endpoints: ['get-operation', 'get-operation', 'list-operations'] },
   'list-operations': { draw: drawListOperations, endpoints: ['list-operations'] },
   'list-projects': { draw: drawListProjects, endpoints: ['list-projects'] },
@@ -29,8 +25,6 @@ const kinds: Readonly<Record<Mode, Kind>> = {
   'sweep-keys': { draw: drawSweep, endpoints: ['revoke-key', 'list-keys'] },
 };
 
-const durations = { '1s': 1_000, '3s': 3_000, '10s': 10_000, '30s': 30_000, '1m': 60_000, '10m': 600_000 } as const;
-const requestTimeouts = { '500ms': 500, '2s': 2_000, '5s': 5_000, '30s': 30_000 } as const;
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
 const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 /** A workflow run that goes on, or is over, while a step of it creates a key. */
@@ -45,51 +39,50 @@ export function drawPlan(
   createStage: (service: Service, tripMs: number) => Stage,
 ): { plan: Plan; stage: Stage } {
   const chance = new Chance(seed);
-  const world = drawWorld(new Chance(~seed));
   const mode = drawMode(chance);
-  const isLong = mode === 'list-operations' && chance.odds(0.04);
-  const stage = createStage(
-    {
-      ...drawService(chance, mode.startsWith('list-')),
-      // Without a part of the history no list can be whole.
-      replicas: world.replicas.map((one) => (mode === 'wait-operation' ? one : { ...one, historyAfterMs: 0 })),
-      replicasAuthenticate: world.replicasAuthenticate,
-      projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : mode === 'wait-operation' ? 3 : 1,
-      operations: isLong ? chance.pick([120, 230]) : chance.pick([0, 2, 9]),
-    },
-    chance.pick([0, 5, 30, 30, 120]),
-  );
+  const stage = createStage(drawService(chance, mode), chance.pick([0, 5, 30, 30, 120]));
   stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
-  const jobs = drawJobs(chance, mode, stage, { temp, world }, runs);
-  const isCreating = jobs.flat().some(({ step }) => step.mode === 'create-key');
+  const jobs = drawJobs(chance, mode, stage, { temp }, runs);
+  const steps = jobs.flat();
+  const isCreating = steps.some(({ step }) => step.mode === 'create-key');
   const { endpoints } = kinds[isCreating ? 'create-key' : mode];
-  const [{ faults: own = [] } = {}] = jobs.flat();
-  const others =
-    isCreating && chance.odds(0.5) ? drawKeyFaults(chance, world.lateCreateMs) : drawFaults(chance, endpoints);
-  const faults = own.length > 0 ? own : [...world.worldFaults(endpoints), ...(world.hasUsualFaults ? others : [])];
+  const usual = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
+  const faults = steps[0]?.faults ?? usual;
   for (const fault of faults) stage.faults.add(fault);
-  const outages = drawOutages(chance, 40_000);
-  stage.outages = [...world.ingress, ...(world.hasUsualFaults ? outages : [])];
+  stage.outages = drawOutages(chance);
   const plan: Plan = {
     seed,
-    world,
-    jobs: jobs.map((steps) => steps.map(({ step }) => step)),
+    jobs: jobs.map((job) => job.map(({ step }) => step)),
     faults,
     outages: stage.outages,
-    events: jobs.flatMap((steps) => steps.flatMap(({ events }) => events)).sort((one, other) => one.atMs - other.atMs),
+    events: steps.flatMap(({ events }) => events),
     runs,
   };
   return { plan, stage };
 }
 
-/** Behaviour that the API's document leaves open. */
-function drawService(chance: Chance, isListed: boolean): Service {
+/** Behaviour that the API's document leaves open, and copies of the data that are behind. */
+function drawService(chance: Chance, mode: Mode): Service {
+  const isWait = mode === 'wait-operation';
+  const isListed = mode.startsWith('list-');
   const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
+  const lag = (most: number) => chance.pick([0, chance.upTo(most), most]);
+  // The most by which they may be behind, so that a step that keeps the contract is never misled.
+  const drawReplica = (): Replica => ({
+    operationsBehindMs: lag(4_000),
+    keysBehindMs: lag(8_000),
+    // Without a part of the history no list can be whole.
+    historyAfterMs: isWait ? chance.pick([0, 0, 0, chance.below(20_000)]) : 0,
+  });
   return {
     seed: chance.below(2 ** 30),
     ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
     firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
+    projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : isWait ? 3 : 1,
+    operations: mode === 'list-operations' ? chance.pick([0, 0, 2, 2, 9, 9, 9, 230]) : chance.pick([0, 2, 9]),
+    replicas: chance.times(chance.pick([0, 0, 3, 3, 3]), drawReplica),
+    replicasAuthenticate: chance.odds(0.3),
     notShown: {
       successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
       errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
@@ -142,7 +135,6 @@ function drawJobs(
 
 interface Circumstances extends Partial<Omit<Task, 'timeoutMs'>> {
   readonly temp: string;
-  readonly world: World;
   readonly run?: string;
 }
 
@@ -150,22 +142,22 @@ function drawStep(
   chance: Chance,
   mode: Mode,
   stage: Stage,
-  { temp, world, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
+  { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
-  const isLong = mode === 'wait-operation' && chance.odds(0.05);
-  const timeout = isLong ? '10m' : chance.pick(['1s', '3s', '10s', '30s', '30s', '30s', '1m']);
-  const pollsOnce = mode === 'wait-operation' && chance.odds(0.1);
-  const timeoutMs = pollsOnce ? 0 : durations[timeout];
-  const requestTimeout = chance.pick(['500ms', '500ms', '2s', '2s', '5s', '30s']);
-  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard, world });
+  const seconds = chance.pick(
+    mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60],
+  );
+  const timeoutMs = seconds * 1_000;
+  const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
+  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {
     mode,
     ...(parentInEnvironment ? {} : { 'api-key': stage.plane.apiKey }),
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
-    timeout: pollsOnce ? '0' : timeout,
-    'request-timeout': requestTimeout,
+    timeout: String(seconds),
+    'request-timeout': `${requestTimeoutMs}ms`,
     summary: chance.odds(0.1) ? 'false' : '',
     ...drawn.inputs,
   };
@@ -180,8 +172,7 @@ function drawStep(
     RUNNER_TEMP: runnerFault?.kind === 'result-file' ? join(temp, 'missing') : temp,
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
-  const span = Math.max(2_000, Math.min(timeoutMs, 30_000));
-  const forgery = run === ownRun ? drawForgery(new Chance(chance.below(2 ** 31)), stage) : undefined;
+  const forgery = run === ownRun && chance.odds(0.05) ? drawForgery(chance, stage) : undefined;
   // Only if main is killed before it saves a state, the runner gives the forged one to post.
   const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
@@ -193,12 +184,12 @@ function drawStep(
       inputs,
       environment,
       timeoutMs,
-      requestTimeoutMs: requestTimeouts[requestTimeout],
+      requestTimeoutMs,
       interruption: isKilledAtOnce
         ? { what: 'kill', moment: { on: 'message', nth: chance.pick([1, 2]) } }
-        : drawInterruption(chance, 0.4, span),
+        : drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
       runnerFault,
-      clockAheadMs: world.clockAheadMs,
+      clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
       post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
       expects: drawn.expects,
     },

@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FaultRule, Operation, OperationPlan } from '../../../control-plane/index.js';
+import type { Operation, OperationPlan } from '../../../control-plane/index.js';
 import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
 import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { type Drawn, drawFilter, type Filter, type Task, text } from './lists.js';
-import type { World } from './world.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'];
 /** Operations that the service starts by itself do not count without a filter that names the action. */
@@ -23,18 +22,11 @@ const filters: readonly Filter[] = [
   ],
 ];
 
-const actions = [
-  'create_branch',
-  'create_branch',
-  'start_compute',
-  'apply_config',
-  'suspend_compute',
-  'check_availability',
-];
+const actions = ['create_branch', 'create_branch', 'start_compute', 'suspend_compute', 'check_availability'];
 
 /** It often ends near the deadline. */
 function drawOperation(chance: Chance, timeoutMs: number, isGood = false): OperationPlan {
-  const span = timeoutMs === 0 ? 2_000 : timeoutMs;
+  const span = timeoutMs || 2_000;
   const lengthMs = chance.pick([
     chance.upTo(3_000),
     chance.upTo(span),
@@ -44,76 +36,70 @@ function drawOperation(chance: Chance, timeoutMs: number, isGood = false): Opera
     chance.odds(0.3) ? Number.POSITIVE_INFINITY : chance.below(span),
   ]);
   const outcome = isGood ? 'finished' : chance.pick(outcomes);
-  const passes = chance.odds(0.1) ? chance.pick(['cancelling', 'paused', 'queued']) : undefined;
+  const running = chance.pick(['running', 'running', 'running', 'running', 'cancelling', 'paused', 'queued']);
   const end = Number.isFinite(lengthMs) ? [{ afterMs: lengthMs, status: outcome }] : [];
   return {
     action: chance.pick(actions),
-    ...(passes === undefined
-      ? { lengthMs, outcome }
-      : {
-          course: [
-            { afterMs: 0, status: 'running' },
-            { afterMs: chance.upTo(Math.min(lengthMs, span)), status: passes },
-            ...end,
-          ],
-        }),
-    failuresCount: outcome === 'failed' || outcome === 'error' ? 1 : 0,
+    course: [
+      { afterMs: 0, status: 'scheduling' },
+      { afterMs: chance.upTo(Math.min(lengthMs, span)), status: running },
+      ...end,
+    ],
+    outcome,
     ...(chance.odds(0.05) ? { vanishesAfterMs: chance.upTo(span) } : {}),
     ...(chance.odds(0.1) ? { ageMs: chance.below(20_000) } : {}),
   };
 }
 
-export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp, world }: Task): Drawn {
+export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp }: Task): Drawn {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
+  const failOnEmpty = chance.odds(0.2);
   const isAll = chance.odds(0.45);
   const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1);
   const [projectId = ''] = projectIds;
+  const [filter, admits] = isAll ? drawFilter(chance, filters, countsByDefault) : countsByDefault;
   const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
-  const isQuiet = isAll && chance.odds(0.2);
   // More than are requested at once, and too old for the newest 200.
   const isCrowd = !isAll && chance.odds(0.02);
   const areGood = chance.odds(0.3);
-  const number = isQuiet ? 0 : isCrowd ? 40 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
+  const number = isCrowd ? 40 : isAll && chance.odds(0.2) ? 0 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
   const operations = chance.times(number, () =>
     stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs, areGood) }),
   );
-  if (since !== undefined && chance.odds(0.6)) operations.push(stage.start(drawEnded(chance, projectId, since)));
-  if (isCrowd) chance.times(210, () => plane.startOperation({ projectId, lengthMs: 0 }));
-  // An unusable record of another operation makes the list unusable.
-  if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
-  // The request for one of two hangs, and must not delay the failure of the other.
-  const faults: FaultRule[] = [];
-  if (!isAll && number === 1 && chance.odds(0.35)) {
-    const hanging = stage.start({ projectId, lengthMs: Number.POSITIVE_INFINITY });
-    faults.push({ path: hanging.id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } });
-    const failing = { projectId, lengthMs: chance.upTo(timeoutMs), outcome: 'failed', failuresCount: 1 };
-    operations.splice(0, 1, hanging, stage.start(failing));
+  // It ended shortly before the step.
+  if (since !== undefined && chance.odds(0.6)) {
+    const ageMs = chance.below(since * 1_200) + 10;
+    const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
+    stage.start({ projectId, ageMs, lengthMs: chance.below(10), outcome });
   }
-  const newcomers = isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0;
-  const events = chance.times(newcomers, () => {
-    const operation = drawOperation(chance, timeoutMs);
-    const plan = { ...operation, projectId: chance.pick(projectIds), ageMs: 0 };
-    return {
-      atMs: startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)),
-      what: `an operation is started: ${JSON.stringify(plan)}`,
-      run: () => {
-        if (plane.hasProject(plan.projectId)) stage.start(plan);
-      },
-    };
-  });
+  if (isCrowd) chance.times(210, () => plane.startOperation({ projectId, lengthMs: 0 }));
   // A new copy shows it late.
   if (isAll && chance.odds(0.3))
     stage.start({ projectId, ageMs: chance.from(70_000, 900_000), lengthMs: 100, outcome: 'failed' });
+  // An unusable record of another operation makes the list unusable.
+  if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
+  // The request for one of two hangs, and must not delay the failure of the other.
+  const hanging = chance.sometimes(!isAll && number === 1 ? 0.35 : 0, () =>
+    stage.start({ projectId, lengthMs: Number.POSITIVE_INFINITY }),
+  );
+  if (hanging.length > 0)
+    operations.splice(
+      0,
+      1,
+      ...hanging,
+      stage.start({ projectId, lengthMs: chance.upTo(timeoutMs), outcome: 'failed' }),
+    );
+  const newcomers = chance.times(isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0, (): OutsideEvent => {
+    const plan = { ...drawOperation(chance, timeoutMs), projectId: chance.pick(projectIds), ageMs: 0 };
+    return startLater(startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)), [plan]);
+  });
   const removal = chance.sometimes(0.05, () => ({
     atMs: startsAtMs + chance.upTo(20_000),
     what: 'the project is removed',
     run: () => plane.removeProject(projectId),
   }));
-  const [filter, admits] = isAll ? drawFilter(chance, filters, countsByDefault) : countsByDefault;
-  const failOnEmpty = chance.odds(0.2);
   const ids = isAll ? 'all' : idsOf(chance, operations);
-  const sinceMs = since === undefined ? undefined : since * 1_000;
   return {
     inputs: {
       'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
@@ -122,81 +108,81 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
       filter,
       since: since === undefined ? '' : `${since}s`,
       'fail-on': failOnEmpty ? 'empty' : '',
-      ...inputOf(chance, ids, operations, temp),
+      ...inputOf(chance, ids, temp),
     },
-    expects: { mode: 'wait-operation', ids, projectIds, failFast, filter: admits, sinceMs, failOnEmpty },
+    expects: {
+      mode: 'wait-operation',
+      ids,
+      projectIds,
+      failFast,
+      filter: admits,
+      sinceMs: since === undefined ? undefined : since * 1_000,
+      failOnEmpty,
+    },
     events: [
-      ...events,
+      ...newcomers,
       ...removal,
-      ...world.traffic.map((traffic) =>
-        drawTraffic(chance, stage, projectId, traffic, admits, drawOperation(chance, timeoutMs)),
+      ...chance.sometimes(0.25, () =>
+        startLater(chance.below(12_000), drawTraffic(chance, stage, projectId, admits, timeoutMs)),
       ),
     ],
-    faults,
+    ...(hanging.length > 0
+      ? {
+          faults: hanging.map(({ id }) => ({
+            path: id,
+            from: chance.pick([1, 2]),
+            fault: { kind: 'hang-before-headers' },
+          })),
+        }
+      : {}),
   };
 }
 
-/** Inserted at once, with times in the future: one in the middle may hide. Small pages would take too many requests. */
+type Start = Parameters<Stage['start']>[0];
+
+function startLater(atMs: number, plans: readonly Start[]): OutsideEvent {
+  const run = (stage: Stage) => {
+    for (const plan of plans) if (stage.plane.hasProject(plan.projectId)) stage.start(plan);
+  };
+  return { atMs, what: `${plans.length} operations are started: ${JSON.stringify(plans[0])}`, run };
+}
+
+/** Many that end at once or that the wait does not await, inserted at once, with times in the future: one in the middle may hide. */
 function drawTraffic(
   chance: Chance,
-  stage: Stage,
+  { plane }: Stage,
   projectId: string,
-  { perSecond, fromMs, forMs }: World['traffic'][number],
   admits: RecordFilter,
-  hidden: OperationPlan,
-): OutsideEvent {
+  timeoutMs: number,
+): Start[] {
+  const forMs = chance.pick([1_000, 4_000, 15_000]);
+  // Small pages would take too many requests.
+  const perSecond = Math.min(chance.pick([5, 100, 100]), plane.notShown.maximumPageSize);
   const action = ['suspend_compute', 'start_compute'].find((one) => !admits({ action: one, branch_id: 'br-x' }));
   const isAwaited = action === undefined || chance.odds(0.5);
   const plan = isAwaited ? { lengthMs: 0 } : { action, branchId: 'br-x', lengthMs: chance.pick([0, 500, 60_000]) };
-  const number = Math.min(perSecond, stage.plane.notShown.maximumPageSize) * (forMs / 1_000);
-  return {
-    atMs: fromMs,
-    what: `${number} operations are started: ${JSON.stringify(plan)}`,
-    run: () => {
-      if (!stage.plane.hasProject(projectId)) return;
-      stage.start({ projectId, ...hidden, ageMs: -forMs / 2 });
-      chance.times(number, (index) => stage.start({ projectId, ...plan, ageMs: -(index * forMs) / number }));
-    },
-  };
-}
-
-/** An operation that ended shortly before the step. */
-function drawEnded(chance: Chance, projectId: string, since: number): OperationPlan & { readonly projectId: string } {
-  const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
-  return {
+  const hidden = { projectId, ...drawOperation(chance, timeoutMs), ageMs: -forMs / 2 };
+  const crowd = chance.times((perSecond * forMs) / 1_000, (index) => ({
     projectId,
-    action: 'create_branch',
-    ageMs: chance.below(since * 1_200) + 10,
-    lengthMs: chance.below(10),
-    outcome,
-    failuresCount: outcome === 'failed' ? 1 : 0,
-  };
+    ...plan,
+    ageMs: (-index * 1_000) / perSecond,
+  }));
+  return [hidden, ...crowd];
 }
 
+/** Sometimes none, or one more that does not exist. */
 function idsOf(chance: Chance, operations: readonly Operation[]): string[] {
   if (chance.odds(0.03)) return [];
-  const ids = operations.map(({ id }) => id);
-  // An id that does not exist.
-  return chance.odds(0.06) ? [...ids, uuid(chance.random)] : ids;
+  return [...operations.map(({ id }) => id), ...chance.sometimes(0.06, () => uuid(chance.random))];
 }
 
-function inputOf(
-  chance: Chance,
-  ids: readonly string[] | 'all',
-  operations: readonly Operation[],
-  temp: string,
-): Record<string, string> {
-  if (ids === 'all') return { 'operation-id': 'all' };
-  if (ids.length === operations.length && chance.odds(0.03)) {
-    mkdirSync(temp, { recursive: true });
-    const path = join(temp, `answer-${uuid(chance.random)}.json`);
-    writeFileSync(
-      path,
-      JSON.stringify({ operations: ids.map((id) => ({ id })), connection_uris: ['postgres://u:p@h/d'] }),
-    );
-    return { 'response-file': path };
-  }
-  if (ids.length === 0) return { 'operation-id': '[]' };
-  const separator = chance.pick([',', ' ', '\n']);
-  return { 'operation-id': chance.odds(0.5) ? JSON.stringify(ids) : ids.join(separator) };
+function inputOf(chance: Chance, ids: readonly string[] | 'all', temp: string): Record<string, string> {
+  if (ids === 'all') return { 'operation-id': ids };
+  if (ids.length === 0 || chance.odds(0.5)) return { 'operation-id': JSON.stringify(ids) };
+  if (chance.odds(0.95)) return { 'operation-id': ids.join(chance.pick([',', ' ', '\n'])) };
+  mkdirSync(temp, { recursive: true });
+  const path = join(temp, `answer-${uuid(chance.random)}.json`);
+  const operations = ids.map((id) => ({ id }));
+  writeFileSync(path, JSON.stringify({ operations, connection_uris: ['postgres://u:p@h/d'] }));
+  return { 'response-file': path };
 }
