@@ -4,9 +4,9 @@ import { type StepHandle, type StepOptions, type StepResult, startPost, startSte
 import { Chance } from '../simulation/chance.js';
 import { drawPlan } from '../simulation/draw/plan.js';
 import { githubToken, type Interruption, type StepPlan } from '../simulation/plan.js';
-import { awaitMoment } from '../simulation/process.js';
+import { awaitMoment, timeoutOf } from '../simulation/process.js';
 import { ProcessRecord, type Run } from '../simulation/record.js';
-import { type Host, play, timeoutOf } from '../simulation/simulate.js';
+import { type Host, play } from '../simulation/simulate.js';
 import { epoch, Stage } from '../simulation/stage.js';
 import { startGitHubOf } from './github.js';
 import { type Listener, serve } from './socket-server.js';

@@ -16,17 +16,16 @@ const enoughRuns = 500_000;
 const minInCell = 20;
 const maxShown = 20;
 const progressEvery = 10_000;
+const workers = 2;
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     runs: { type: 'string', default: '20000' },
-    workers: { type: 'string', default: '2' },
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const runs = Number(values.runs);
-const workers = Number(values.workers);
 
 process.exitCode = (runs === 1 ? await showOne() : await simulateMany()) ? 0 : 1;
 

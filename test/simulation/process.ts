@@ -1,21 +1,21 @@
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange as SendRequest } from '../../src/http/exchange.js';
-import { VirtualProcess, type VirtualProcessOptions } from '../kit/virtual-process.js';
+import { postStateName } from '../../src/keys/post-state-name.js';
+import { VirtualProcess } from '../kit/virtual-process.js';
+import { mainWork, postWork } from '../kit/virtual-step.js';
+import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import type { VirtualClock } from '../virtual/clock.js';
-import type { Interruption, Moment, RunnerFault } from './plan.js';
+import { Chance } from './chance.js';
+import { type Interruption, type Moment, ownRun, type Plan, type StepPlan } from './plan.js';
 import { type MessageKind, ProcessRecord } from './record.js';
 import type { Stage } from './stage.js';
+import { postTimeout } from './truth.js';
 
 /** A process that sends more does not wait at all, and virtual time would not pass. */
 const maxRequests = 20_000;
-
-export interface ProcessPlan extends Omit<VirtualProcessOptions, 'clock' | 'exchange' | 'toolkit'> {
-  readonly part: ProcessRecord['part'];
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly interruption: Interruption | undefined;
-  readonly runnerFault: RunnerFault | undefined;
-}
+/** A process that runs so much longer than it may hangs. */
+const overtimeMs = 120_000;
 
 /** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
 export function awaitMoment(
@@ -32,10 +32,19 @@ export function awaitMoment(
   };
 }
 
-/** Runs one process of the action, interrupts it as planned, and records what it sends and says. */
-export async function runProcess(stage: Stage, clock: VirtualClock, plan: ProcessPlan): Promise<ProcessRecord> {
-  const { work, interruption, runnerFault } = plan;
-  const record = new ProcessRecord(plan.part, stage.now);
+/** Runs one process of the action, interrupts it as planned, and records what it sends and says. `state`: of post. */
+export async function runProcess(
+  { seed, jobs, runs }: Plan,
+  stage: Stage,
+  clock: VirtualClock,
+  { part, step, state }: { part: ProcessRecord['part']; step: StepPlan; state: string },
+): Promise<ProcessRecord> {
+  const isMain = part === 'main';
+  const { inputs, interruption, environment: own } = isMain ? step : step.post;
+  const environment = { ...own, [`STATE_${postStateName}`]: state };
+  const work = isMain ? mainWork(workflowRuns(runs, stage)) : postWork(environment);
+  const runnerFault = isMain || step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined;
+  const record = new ProcessRecord(part, stage.now);
   let rejected = 0;
   const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
   const count = awaitMoment(interruption, clock, interrupt);
@@ -65,10 +74,9 @@ export async function runProcess(stage: Stage, clock: VirtualClock, plan: Proces
   };
 
   const running = new VirtualProcess({
-    ...plan,
     clock,
     exchange,
-    toolkit: createToolkit(plan.inputs, message),
+    toolkit: createToolkit(inputs, message),
     work: {
       ...work,
       onSignal: (cancellation) => {
@@ -76,12 +84,21 @@ export async function runProcess(stage: Stage, clock: VirtualClock, plan: Proces
         work.onSignal(cancellation);
       },
     },
+    environment,
+    random: new Chance(seed * 16 + 2 * jobs.flat().indexOf(step) + (isMain ? 0 : 1)).random,
+    clockAheadMs: step.clockAheadMs,
+    limitMs: timeoutOf(part, step) + overtimeMs,
   });
   record.exit = await running.ended;
   record.endedAt = stage.now;
   record.crash = running.crash;
   record.resultFile = takeResultFile(record);
   return record;
+}
+
+/** Milliseconds. */
+export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeoutMs }: StepPlan): number {
+  return part === 'post' ? postTimeout : timeoutMs || 30 * requestTimeoutMs;
 }
 
 /** Each run writes thousands of files, so they are removed at once. */
@@ -112,4 +129,22 @@ function createToolkit(
     variable: write('variable'),
     summary: async (markdown) => message('summary', '', markdown),
   };
+}
+
+/** The runs of the repository as one step may see them. */
+function workflowRuns(runs: Plan['runs'], stage: Stage): FakeWorkflowRuns {
+  const github = new FakeWorkflowRuns((ms) => stage.sleep(ms));
+  const own = runs.get(ownRun);
+  // A token that may not see the runs of a repository gets a 404 for each.
+  const hiddenAfter = (own && 'run' in own ? own.hiddenAfter : undefined) ?? Number.POSITIVE_INFINITY;
+  for (const [id, known] of runs) {
+    github.set(id, (attempt) => {
+      if (github.lookups.length > hiddenAfter) return 'gone';
+      if ('silent' in known) return 'hangs';
+      if ('run' in known) return known.run;
+      if ('foundAfter' in known) return attempt <= known.foundAfter ? 'gone' : known.later;
+      return attempt <= known.times ? known.unseen : known.later;
+    });
+  }
+  return github;
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,20 +24,18 @@ export interface Options {
 
 /** Simulates many runs on several threads, and counts those that reach each cell. Findings come in order of seeds. */
 export async function runMany(options: Options): Promise<{ counts: Map<string, number>; findings: Finding[] }> {
-  const { from, runs, workers, untilFound, onProgress } = options;
+  const { from, runs, workers, untilFound, script, onProgress } = options;
   const temp = mkdtempSync(join(fastFolder, 'simulation-'));
   const shares = Array.from({ length: Math.ceil(runs / shareSize) }, (_, index): Share => {
     const done = index * shareSize;
     return { from: from + done, count: Math.min(shareSize, runs - done), untilFound, temp };
   });
-  // A caller may change it before the last worker starts.
-  const env = { ...process.env };
   const counts = new Map<string, number>();
   const findings: Finding[] = [];
   let done = 0;
   const work = async (share: Share) => {
     if (untilFound && findings.length > 0) return;
-    const result = await runShare(share, env, options);
+    const result = await runShare(share, script);
     for (const cell of result.cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
     findings.push(...result.findings);
     done += share.count;
@@ -48,18 +47,18 @@ export async function runMany(options: Options): Promise<{ counts: Map<string, n
   return { counts, findings: findings.sort((one, other) => one.seed - other.seed) };
 }
 
-async function runShare(share: Share, env: NodeJS.ProcessEnv, { script }: Options): Promise<Findings> {
-  const worker = new Worker(script ?? new URL('./worker.js', import.meta.url), { workerData: share, env });
-  const result = await new Promise<Findings>((resolve) => {
-    const fail = (why: string) => {
-      const violation = `${why} (seeds ${share.from} to ${share.from + share.count - 1})`;
-      resolve({ cells: [], findings: [{ seed: share.from, violations: [violation] }] });
+async function runShare(share: Share, script = new URL('./worker.js', import.meta.url)): Promise<Findings> {
+  const worker = new Worker(script, { workerData: share });
+  try {
+    const [findings] = await once(worker, 'message', { signal: AbortSignal.timeout(limitMs) });
+    return findings;
+  } catch (error) {
+    const last = share.from + share.count - 1;
+    return {
+      cells: [],
+      findings: [{ seed: share.from, violations: [`a run up to seed ${last} does not end: ${error}`] }],
     };
-    const timer = setTimeout(() => fail('a run does not end'), limitMs);
-    worker.once('error', (error) => fail(`a run crashed: ${error}`));
-    worker.once('message', resolve);
-    worker.once('exit', () => clearTimeout(timer));
-  });
-  await worker.terminate();
-  return result;
+  } finally {
+    await worker.terminate();
+  }
 }

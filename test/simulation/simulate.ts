@@ -1,17 +1,11 @@
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
-import { mainWork, postWork } from '../kit/virtual-step.js';
-import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import { VirtualClock } from '../virtual/clock.js';
-import { Chance } from './chance.js';
 import { drawPlan } from './draw/plan.js';
-import { ownRun, type Plan, type StepPlan } from './plan.js';
+import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
 import { type ProcessRecord, type Run, StepRecord } from './record.js';
 import { epoch, Stage } from './stage.js';
-import { postTimeout } from './truth.js';
 
-/** A process that runs so much longer than it may hangs. */
-const overtimeMs = 120_000;
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
 
@@ -30,7 +24,8 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
     temp,
     (service, tripMs) => new Stage(clock, 'https://control.test', service, tripMs, 0),
   );
-  return { plan, stage, steps: await clock.run(play(plan, virtualHost(plan, stage, clock), lateRequestsMs)) };
+  const run: Host['run'] = (part, step, state) => runProcess(plan, stage, clock, { part, step, state });
+  return { plan, stage, steps: await clock.run(play(plan, { stage, run }, lateRequestsMs)) };
 }
 
 /** Runs all jobs at the same time, and lets the outside events happen. */
@@ -65,52 +60,4 @@ async function playJob(steps: readonly StepPlan[], host: Host): Promise<StepReco
     record.post = await host.run('post', record.plan, state);
   }
   return records;
-}
-
-/** Milliseconds. */
-export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeoutMs }: StepPlan): number {
-  return part === 'post' ? postTimeout : timeoutMs || 30 * requestTimeoutMs;
-}
-
-function virtualHost(plan: Plan, stage: Stage, clock: VirtualClock): Host {
-  return {
-    stage,
-    run: (part, step, state) => {
-      const isMain = part === 'main';
-      const index = plan.jobs.flat().indexOf(step);
-      const { runnerFault, clockAheadMs } = step;
-      const { inputs, interruption, environment: own } = isMain ? step : step.post;
-      const environment = { ...own, [`STATE_${postStateName}`]: state };
-      return runProcess(stage, clock, {
-        part,
-        work: isMain ? mainWork(workflowRuns(plan, stage)) : postWork(environment),
-        inputs,
-        environment,
-        random: new Chance(plan.seed * 16 + 2 * index + (isMain ? 0 : 1)).random,
-        interruption,
-        runnerFault: isMain || runnerFault?.kind === 'summary' ? runnerFault : undefined,
-        clockAheadMs,
-        limitMs: timeoutOf(part, step) + overtimeMs,
-      });
-    },
-  };
-}
-
-/** The runs of the repository as one step may see them. */
-function workflowRuns({ runs }: Plan, stage: Stage): FakeWorkflowRuns {
-  const github = new FakeWorkflowRuns((ms) => stage.sleep(ms));
-  const own = runs.get(ownRun);
-  // A token that may not see the runs of a repository gets a 404 for each.
-  const hiddenAfter = own !== undefined && 'run' in own ? (own.run === 'gone' ? 0 : own.hiddenAfter) : undefined;
-  for (const [id, known] of runs) {
-    github.set(id, (attempt) => {
-      const isHidden = github.lookups.length > (hiddenAfter ?? Number.POSITIVE_INFINITY);
-      if (isHidden) return 'gone';
-      if ('silent' in known) return 'hangs';
-      if ('run' in known) return known.run;
-      if ('foundAfter' in known) return attempt <= known.foundAfter ? 'gone' : known.later;
-      return attempt <= known.times ? known.unseen : known.later;
-    });
-  }
-  return github;
 }

@@ -25,6 +25,8 @@ export class Stage {
   readonly plane: CreatedControlPlane['plane'];
   readonly exchanges: CreatedControlPlane['exchanges'];
   readonly faults: CreatedControlPlane['faults'];
+  /** Milliseconds by which the slowest replica is behind. */
+  readonly lags: { readonly operations: number; readonly keys: number };
   outages: readonly Outage[] = [];
   /** Events outside of the steps, for the trace. */
   readonly notes: { readonly at: number; readonly what: string }[] = [];
@@ -53,16 +55,10 @@ export class Stage {
     this.plane = plane;
     this.exchanges = exchanges;
     this.faults = faults;
+    const slowest = (which: 'operationsBehindMs' | 'keysBehindMs') =>
+      Math.max(0, ...plane.replicas.map((replica) => replica[which]));
+    this.lags = { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') };
     this.#firstKeyId = BigInt(service.firstKeyId ?? 1);
-  }
-
-  /** Milliseconds by which the slowest replica is behind. */
-  get lags(): { readonly operations: number; readonly keys: number } {
-    const { replicas } = this.plane;
-    return {
-      operations: Math.max(0, ...replicas.map(({ operationsBehindMs }) => operationsBehindMs)),
-      keys: Math.max(0, ...replicas.map(({ keysBehindMs }) => keysBehindMs)),
-    };
   }
 
   get now(): number {

@@ -11,15 +11,13 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
-  const soon = () => startsAtMs + chance.upTo(20_000);
+  const soon = () => startsAtMs + chance.upTo(25_000);
   const events = [
-    ...chance.sometimes(0.06, () =>
-      revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
-    ),
+    ...chance.sometimes(0.06, () => revocation(soon(), 'the parent key', parentKey)),
     ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
     // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
     ...chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => ({
-      atMs: startsAtMs + chance.upTo(25_000),
+      atMs: soon(),
       what: 'the newest key is revoked by another, and its id used again',
       run: (at: Stage) => at.reuseId(newestKey(at)),
     })),
@@ -37,8 +35,16 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   };
 }
 
-function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
+export function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
   return { atMs, what: `${which} is revoked by another`, run: (stage) => stage.revokeAsAnother(idOf(stage) ?? '') };
+}
+
+export function makeKey(atMs: number, name: string): OutsideEvent {
+  return { atMs, what: 'a key is made by another', run: ({ plane }) => void plane.addKey(name) };
+}
+
+function parentKey({ plane }: Stage): string | undefined {
+  return plane.keyOfSecret(plane.apiKey)?.id;
 }
 
 function newestKey({ plane }: Stage): string {
@@ -52,17 +58,18 @@ export function drawPost(
   { inputs, environment }: Pick<StepPlan, 'inputs' | 'environment'>,
 ): Omit<StepPlan['post'], 'interruption' | 'forgery'> {
   const { 'api-key': parent = '', ...rest } = inputs;
-  const same = { afterMs: 1 + chance.upTo(8_000), inputs, environment };
-  switch (chance.pick(['own', 'own', 'own', 'of another step', 'in the environment', 'missing'])) {
-    case 'of another step':
-      return { ...same, inputs: { ...rest, 'api-key': stage.plane.addKey('of another step').key } };
-    case 'in the environment':
-      return { ...same, inputs: rest, environment: { ...environment, CTL_API_KEY: parent } };
-    case 'missing':
-      return { ...same, inputs: rest };
-    default:
-      return same;
-  }
+  const another = stage.plane.addKey('of another step').key;
+  return {
+    afterMs: 1 + chance.upTo(8_000),
+    ...chance.pick([
+      { inputs, environment },
+      { inputs, environment },
+      { inputs, environment },
+      { inputs: { ...rest, 'api-key': another }, environment },
+      { inputs: rest, environment: { ...environment, CTL_API_KEY: parent } },
+      { inputs: rest, environment },
+    ]),
+  };
 }
 
 export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
@@ -75,35 +82,26 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   const events = keys.flatMap(({ id }) =>
     chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
   );
-  if (chance.odds(0.55)) {
-    events.push(
-      ...chance.sometimes(0.2, () => ({
-        atMs: 1,
-        what: 'a key is made by another',
-        run: () => void plane.addKey('ci'),
-      })),
-    );
-    const name = chance.pick(['ci', 'deploy', 'nobody']);
-    return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key', ids: undefined, name }, events };
+  if (chance.odds(0.45)) {
+    const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
+    const inputs = { 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') };
+    return { inputs, expects: { mode: 'revoke-key', ids, name: undefined }, events };
   }
-  const ids = keys.map(({ id }) => id);
-  if (chance.odds(0.1)) ids.push('424242424242');
+  const name = chance.pick(['ci', 'deploy', 'nobody']);
+  const expects = { mode: 'revoke-key', ids: undefined, name } as const;
   return {
-    inputs: { 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') },
-    expects: { mode: 'revoke-key', ids, name: undefined },
-    events,
+    inputs: { 'key-name': name },
+    expects,
+    events: [...events, ...chance.sometimes(0.2, () => makeKey(1, 'ci'))],
   };
 }
 
 /** Keys of many runs, and the state of each run, which GitHub may not show. */
 export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRun> {
   const runs = new Map<string, GitHubRun>();
-  runs.set(
-    ownRun,
-    chance.odds(0.15)
-      ? chance.pick<GitHubRun>([{ run: 'gone' }, refusal, { silent: true }])
-      : { run: { attempt: 1, isCompleted: false }, ...(chance.odds(0.25) ? { hiddenAfter: chance.from(1, 6) } : {}) },
-  );
+  const own = { run: { attempt: 1, isCompleted: false } };
+  const hidden = { ...own, hiddenAfter: chance.from(0, 6) };
+  runs.set(ownRun, chance.pick<GitHubRun>([own, own, own, own, hidden, hidden, refusal, { silent: true }]));
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
     const run = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const attempt = chance.pick([1, 1, 2]);

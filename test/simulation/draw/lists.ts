@@ -2,6 +2,7 @@ import type { FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Expectation, OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
+import { makeKey, revocation } from './keys.js';
 
 export interface Drawn {
   readonly inputs: Record<string, string>;
@@ -15,7 +16,6 @@ export interface Drawn {
 export interface Task {
   readonly timeoutMs: number;
   readonly startsAtMs: number;
-  readonly temp: string;
   readonly shard: string;
 }
 
@@ -50,13 +50,8 @@ function drawList(chance: Chance, filters: readonly Filter[], limits: readonly s
 }
 
 /** Changes in the first seconds of the step. */
-function drawEvents(
-  chance: Chance,
-  startsAtMs: number,
-  most: number,
-  draw: () => Omit<OutsideEvent, 'atMs'>,
-): OutsideEvent[] {
-  return chance.times(chance.pick([0, 0, 1, most]), () => ({ atMs: startsAtMs + chance.upTo(4_000), ...draw() }));
+function drawEvents(chance: Chance, startsAtMs: number, draw: (atMs: number) => OutsideEvent): OutsideEvent[] {
+  return chance.times(chance.pick([0, 0, 1, 3]), () => draw(startsAtMs + chance.upTo(4_000)));
 }
 
 export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
@@ -90,7 +85,8 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
       areIdsUsable,
       sinceMs: { '': undefined, '1h': 3_600_000, '90s': 90_000 }[since],
     },
-    events: drawEvents(chance, startsAtMs, 3, () => ({
+    events: drawEvents(chance, startsAtMs, (atMs) => ({
+      atMs,
       what: 'an operation is started',
       run: () => void plane.startOperation({ projectId }),
     })),
@@ -109,11 +105,11 @@ export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs,
   return {
     inputs: { ...inputs, shard, 'max-batches': maxBatches },
     expects: { mode: 'list-projects', ...expects, maxBatches: Number(maxBatches || 256), shard },
-    events: drawEvents(chance, startsAtMs, 3, () => {
-      const leaving = plane.projectIds[chance.below(plane.projectIds.length)] ?? '';
-      return chance.odds(0.5)
-        ? { what: 'a project is made', run: () => void plane.addProject() }
-        : { what: `project ${leaving} is removed`, run: () => plane.removeProject(leaving) };
+    events: drawEvents(chance, startsAtMs, (atMs) => {
+      const leaving = chance.odds(0.5) ? plane.projectIds[chance.below(plane.projectIds.length)] : undefined;
+      return leaving === undefined
+        ? { atMs, what: 'a project is made', run: () => void plane.addProject() }
+        : { atMs, what: `project ${leaving} is removed`, run: () => plane.removeProject(leaving) };
     }),
   };
 }
@@ -131,12 +127,11 @@ export function drawListKeys(chance: Chance, { plane }: Stage, { startsAtMs }: T
   return {
     inputs,
     expects: { mode: 'list-keys', ...expects },
-    events: drawEvents(chance, startsAtMs, 2, () => {
-      const keys = plane.aliveKeys();
-      const leaving = keys[chance.from(1, keys.length)]?.id ?? '';
-      return chance.odds(0.5)
-        ? { what: 'a key is made by another', run: () => void plane.addKey('late') }
-        : { what: `key ${leaving} is revoked by another`, run: (stage) => stage.revokeAsAnother(leaving) };
+    events: drawEvents(chance, startsAtMs, (atMs) => {
+      const leaving = chance.pick(plane.aliveKeys().slice(1))?.id;
+      return leaving === undefined || chance.odds(0.5)
+        ? makeKey(atMs, 'late')
+        : revocation(atMs, `key ${leaving}`, () => leaving);
     }),
   };
 }

@@ -149,7 +149,7 @@ function drawStep(
   );
   const timeoutMs = seconds * 1_000;
   const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
-  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, temp, shard });
+  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {

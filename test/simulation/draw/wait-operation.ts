@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Operation, OperationPlan } from '../../../control-plane/index.js';
 import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
@@ -51,7 +49,7 @@ function drawOperation(chance: Chance, timeoutMs: number, isGood = false): Opera
   };
 }
 
-export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, temp }: Task): Drawn {
+export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }: Task): Drawn {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const failOnEmpty = chance.odds(0.2);
@@ -100,6 +98,8 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
     run: () => plane.removeProject(projectId),
   }));
   const ids = isAll ? 'all' : idsOf(chance, operations);
+  const separator = chance.pick([',', ' ', '\n']);
+  const isJson = ids.length === 0 || chance.odds(0.5);
   return {
     inputs: {
       'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
@@ -108,7 +108,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs, 
       filter,
       since: since === undefined ? '' : `${since}s`,
       'fail-on': failOnEmpty ? 'empty' : '',
-      ...inputOf(chance, ids, temp),
+      'operation-id': ids === 'all' ? ids : isJson ? JSON.stringify(ids) : ids.join(separator),
     },
     expects: {
       mode: 'wait-operation',
@@ -174,15 +174,4 @@ function drawTraffic(
 function idsOf(chance: Chance, operations: readonly Operation[]): string[] {
   if (chance.odds(0.03)) return [];
   return [...operations.map(({ id }) => id), ...chance.sometimes(0.06, () => uuid(chance.random))];
-}
-
-function inputOf(chance: Chance, ids: readonly string[] | 'all', temp: string): Record<string, string> {
-  if (ids === 'all') return { 'operation-id': ids };
-  if (ids.length === 0 || chance.odds(0.5)) return { 'operation-id': JSON.stringify(ids) };
-  if (chance.odds(0.95)) return { 'operation-id': ids.join(chance.pick([',', ' ', '\n'])) };
-  mkdirSync(temp, { recursive: true });
-  const path = join(temp, `answer-${uuid(chance.random)}.json`);
-  const operations = ids.map((id) => ({ id }));
-  writeFileSync(path, JSON.stringify({ operations, connection_uris: ['postgres://u:p@h/d'] }));
-  return { 'response-file': path };
 }

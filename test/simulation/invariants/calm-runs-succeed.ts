@@ -9,9 +9,9 @@ import { isGitHubClear } from './sweep.js';
 const tooShortToAskAgain = 3_000;
 /** Milliseconds that a computation may take. */
 const rounding = 10;
-/** After so long, a request of a poll without a response is sent once more. */
-const resendAfter = 5_000;
 const longestPause = 5_000;
+/** A poll waits so long for a request in silence before the others go on. */
+const silenceMs = 1_000;
 
 /** Without faults that matter a step does its task, and in time. */
 export function* calmRunsSucceed(step: StepRecord, run: Run): Generator<string> {
@@ -25,36 +25,29 @@ export function* calmRunsSucceed(step: StepRecord, run: Run): Generator<string> 
   if (!post.hasIncompleteList && alarm !== undefined) yield `a false alarm: ${alarm}`;
 }
 
-function isCalm({ stage }: Run, step: StepRecord, process: ProcessRecord): boolean {
+function isCalm(run: Run, step: StepRecord, process: ProcessRecord): boolean {
+  const { stage } = run;
   const { plan, processes } = step;
   const { exit, signalledAt, runnerFailed, sent, part } = process;
   const isTimed = part === 'main' && plan.timeoutMs > 0 && plan.mode !== 'wait-operation';
   const isTooSlow = isTimed && tripsOf(stage, sent.length) + stage.slackMs > plan.timeoutMs;
   const isInterrupted = exit === 'killed' || signalledAt !== undefined || runnerFailed;
   const hasFaults = processes.some((one) =>
-    one.sent.some((request) => request.fault !== undefined && !isHarmless(step, request)),
+    one.sent.some((sent) => sent.fault !== undefined && !isHarmless(run, step, sent)),
   );
   return !isTooSlow && !isInterrupted && plan.runnerFault?.kind !== 'result-file' && !hasFaults;
 }
 
-/** A poll sends a request without a response once more, and single requests replace a list of given ids that fails. */
-function isHarmless({ plan, main }: StepRecord, sent: SentRequest): boolean {
-  const { expects } = plan;
-  if (expects.mode !== 'wait-operation' || plan.timeoutMs === 0 || sent.retryAfter !== undefined) return false;
-  const next = main.sent.find(({ n, path }) => n > sent.n && path === sent.path);
-  if (isLost(sent)) return next !== undefined && !isLost(next);
-  const isFinal = sent.isThrottled || sent.status === 401 || sent.status === 403;
-  return expects.ids !== 'all' && sent.endpoint === 'list-operations' && sent.response !== undefined && !isFinal;
+/** With `fail-fast`, a request for one of two operations that hangs does not delay the failure of the other. */
+function isHarmless({ stage }: Run, { main, plan: { expects } }: StepRecord, { path, fault }: SentRequest): boolean {
+  if (expects.mode !== 'wait-operation' || expects.ids === 'all' || expects.ids.length > 2) return false;
+  const failing = expects.ids.filter((id) => isBad(stage.operation(id)));
+  const isOfOther = failing.length > 0 && !failing.some((id) => path.includes(id));
+  return expects.failFast && main.status !== 'error' && isOfOther && /^(hang|delay|drip|cut)/.test(fault ?? '');
 }
 
-function isLost({ fault }: SentRequest): boolean {
-  return fault === 'hang-before-headers';
-}
-
-/** The time that they cost. */
-function lostMs({ main, plan }: StepRecord): number {
-  const replaced = main.sent.some((one) => one.isFaulty && !isLost(one)) ? longestPause : 0;
-  return replaced + main.sent.filter(isLost).length * (Math.min(resendAfter, plan.requestTimeoutMs) + longestPause);
+function isBad(operation: Operation | undefined): boolean {
+  return operation !== undefined && endOf(operation).phase === 'bad';
 }
 
 /** Milliseconds that so many requests travel, one after the other. */
@@ -67,8 +60,7 @@ function* mainProblems(run: Run, step: StepRecord): Generator<string> {
   const { expects } = plan;
   switch (expects.mode) {
     case 'wait-operation':
-      if (expects.ids === 'all') return yield* waitForAll(run, step, expects);
-      if (expects.ids.length > 0) return yield* waitForIds(run, step, expects.ids);
+      if (expects.ids.length > 0) return yield* waited(run, step, expects);
       return yield* expectStatus(main, expects.failOnEmpty ? 'empty' : 'finished');
     case 'revoke-key': {
       const named = run.stage.keys().filter(({ name }) => name === expects.name);
@@ -96,86 +88,49 @@ function* expectStatus({ status }: ProcessRecord, ...statuses: string[]): Genera
   if (!statuses.includes(status)) yield `without any fault the status is ${status} instead of ${statuses.join(' or ')}`;
 }
 
-function* waitForAll(run: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
-  const { stage, plan } = run;
-  const { main } = step;
-  const { projectIds, sinceMs, failFast, failOnEmpty } = expects;
-  const counted = stage.operations.filter((one) => projectIds.includes(one.projectId) && counts(expects, one));
-  const isRemoved = plan.events.some(({ what }) => what.includes('removed'));
-  if (isRemoved || counted.some((operation) => Number.isFinite(removalOf(operation)))) return;
-  if (counted.length === 0) return yield* waitForNothing(run, step, failOnEmpty);
+/** A wait sees in time that all has ended, or, with `fail-fast`, that something has failed. */
+function* waited({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
+  const { main, plan } = step;
+  const { ids, projectIds, failFast, failOnEmpty } = expects;
+  const lagMs = stage.lags.operations;
+  const isAll = ids === 'all';
+  const operations = isAll
+    ? stage.operations.filter((one) => projectIds.includes(one.projectId) && counts(expects, one))
+    : ids.flatMap((id) => stage.operation(id) ?? []);
+  const seen = operations.filter((one) => startOf(one) <= (isAll ? main.endedAt : main.startedAt));
+  const isUnusual =
+    (!isAll && seen.length < ids.length) ||
+    operations.some((one) => Number.isFinite(removalOf(one))) ||
+    !projectIds.every((id) => stage.plane.hasProject(id)) ||
+    (excuses.pollsOnce(step) && (isAll || lagMs > 0));
+  if (isUnusual) return;
 
-  const seen = counted.filter((operation) => startOf(operation) <= main.endedAt);
-  const bad = seen.filter((operation) => endOf(operation).phase === 'bad');
-  const pollMs = 2 * stage.tripMs * (pagesOf(stage, projectIds) + seen.length + 2) + stage.slackMs + lostMs(step);
-  const isSure = (operation: Operation) =>
-    startOf(operation) <= main.startedAt &&
-    (endOf(operation).at > main.startedAt + pollMs + rounding ||
-      (sinceMs !== undefined && startOf(operation) > main.startedAt - sinceMs + 1_100 + pollMs));
-  const sure = bad.filter(isSure);
-  if (bad.length > 0 && sure.length === 0) return;
-  const endsAtFailure = bad.length > 0 && failFast;
-  const ends = (endsAtFailure ? sure : seen).map((one) => endOf(one).at + stage.lags.operations);
-  const end = endsAtFailure ? Math.min(...ends) : Math.max(main.startedAt, ...ends);
-  const earliest = Math.max(
-    end,
-    endsAtFailure && stage.lags.operations === 0 ? 0 : main.startedAt + graceForUnlisted + pollMs,
-  );
-  // The other projects are read once more.
-  const latest = earliest + step.lag(earliest) + 3 * pollMs + rounding;
-  if (step.plan.timeoutMs === 0 || latest > step.deadline) return;
+  const pages = isAll || ids.length > 2 ? pagesOf(stage, projectIds) + 2 : 0;
+  const pollMs = 2 * stage.tripMs * (pages + seen.length) + stage.slackMs;
+  const bad = seen.filter(isBad);
+  // A wait for all need not count what had ended before its first read.
+  const isSure = (one: Operation) =>
+    !isAll || (startOf(one) <= main.startedAt && endOf(one).at > main.startedAt + pollMs + rounding);
+  const failures = bad.filter(isSure).map((one) => endOf(one).at);
+  if (bad.length > 0 && failures.length === 0) return;
+  const endsAtFailure = failFast && failures.length > 0;
+  const lastEnd = Math.max(0, ...seen.map((one) => endOf(one).at));
+  const isConfirmed = isAll && (!endsAtFailure || lagMs > 0);
+  const earliest = main.startedAt + (isConfirmed ? graceForUnlisted + pollMs : 0);
+  const decided = Math.max(earliest, endsAtFailure ? Math.min(...failures) : lastEnd);
+  const pauseFrom = decided + (main.sent.some(({ fault }) => fault !== undefined) ? silenceMs : 0);
+  const latest = pauseFrom + step.lag(pauseFrom) + 3 * pollMs + 2 * (rounding + lagMs);
+  const deadline = plan.timeoutMs === 0 ? main.startedAt : step.deadline;
+  // The last poll of a wait for given ids shows all that has ended before it.
+  if ((isAll ? latest : decided + pollMs + rounding + lagMs) >= deadline) return;
   const isEmpty = failOnEmpty && main.output('count') === '0';
   yield* expectStatus(main, bad.length > 0 ? 'failed' : isEmpty ? 'empty' : 'finished');
-  if (main.endedAt > latest) yield `saw the end ${Math.round(main.endedAt - end)} ms late`;
+  if (main.endedAt > latest) yield `saw the end ${Math.round(main.endedAt - decided)} ms late`;
+  if (!isAll && !failFast && main.endedAt < lastEnd - stage.slackMs) yield 'ended before the last operation';
 }
 
 function pagesOf(stage: Run['stage'], projectIds: readonly string[]): number {
   const size = Math.min(100, stage.plane.notShown.maximumPageSize);
-  const sizes = projectIds.map((id) => stage.listedOperations(id)?.length ?? 1_000);
+  const sizes = projectIds.map((id) => stage.listedOperations(id)?.length ?? 0);
   return sizes.reduce((sum, length) => sum + Math.ceil(Math.min(1_000, length) / size) + 1, 0);
-}
-
-/** Without an operation that counts, the step succeeds with a count of 0, 5 s after the first poll. */
-function* waitForNothing({ stage }: Run, step: StepRecord, failOnEmpty: boolean): Generator<string> {
-  const { main, plan } = step;
-  const limit = graceForUnlisted + 100 + tripsOf(stage, main.sent.length) + stage.slackMs + lostMs(step);
-  if (plan.timeoutMs > 0 && plan.timeoutMs < limit) return;
-  yield* expectStatus(main, failOnEmpty ? 'empty' : 'finished');
-  const ms = Math.round(main.endedAt - main.startedAt);
-  if (plan.timeoutMs > 0 && ms > limit) yield `an empty list was believed only after ${ms} ms`;
-}
-
-function* waitForIds({ stage }: Run, step: StepRecord, ids: readonly string[]): Generator<string> {
-  const { main, plan } = step;
-  const { status, startedAt, endedAt } = main;
-  const operations = ids.flatMap((id) => stage.operation(id) ?? []);
-  const isUsual = (operation: Operation) =>
-    !Number.isFinite(removalOf(operation)) &&
-    stage.plane.hasProject(operation.projectId) &&
-    startOf(operation) <= startedAt;
-  const isMisled = excuses.pollsOnce(step) && stage.lags.operations > 0;
-  if (operations.length < ids.length || !operations.every(isUsual) || isMisled) return;
-  const failFast = plan.inputs['fail-fast'] === 'true';
-  const ends = operations.map(endOf);
-  const lastEnd = Math.max(0, ...ends.map(({ at }) => at));
-  const firstFailure = Math.min(...ends.flatMap(({ at, phase }) => (phase === 'bad' ? [at] : [])));
-  const decided = failFast ? Math.min(firstFailure, lastEnd) : lastEnd;
-  const pages = ids.length > 2 ? 3 + Math.min(1_000, stage.operations.length) + 10 : 0;
-  const pollMs = 2 * stage.tripMs * (ids.length + pages) + stage.slackMs + lostMs(step);
-  const margin = pollMs + rounding + stage.lags.operations;
-  const deadline = plan.timeoutMs === 0 ? startedAt : step.deadline;
-  if (decided < deadline - margin) {
-    const expected = Number.isFinite(firstFailure) ? 'failed' : 'finished';
-    if (status !== expected) return yield* expectStatus(main, expected);
-    const from = Math.max(decided, startedAt);
-    // The last poll follows one that the deadline cuts.
-    const cut = main.sent.some(({ response }) => response === undefined) ? pollMs : 0;
-    if (endedAt > from + step.lag(from) + 2 * margin + cut) yield `saw the end ${Math.round(endedAt - from)} ms late`;
-    else if (!failFast && endedAt < lastEnd - stage.slackMs) yield 'ended before the last operation';
-    return;
-  }
-  // The last poll takes at most a second more.
-  const isLate = (at: number) => at > deadline + 1_100 + margin;
-  if (isLate(decided) && status !== 'timeout' && !(status === 'failed' && !isLate(firstFailure)))
-    yield `nothing had ended by the deadline, but the status is ${status}`;
 }

@@ -5,13 +5,6 @@ import type { Fields, Run, StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt } from '../truth.js';
 
-interface Listable {
-  readonly id: string;
-  readonly record: Fields;
-  /** The service lists operations and projects newest first. The order of keys is open. */
-  readonly createdAt: number;
-}
-
 type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 
 const outputOfIds = {
@@ -20,16 +13,20 @@ const outputOfIds = {
   'list-keys': 'key-ids',
 } as const;
 
-/** No record that existed throughout is missing or listed twice. */
+/** No record that existed throughout is missing or listed twice, in one list or in all shards of a matrix. */
 export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const { main, plan } = step;
   const { expects } = plan;
   if (!isListing(expects)) return;
-  if (step === run.steps.at(-1)) yield* wrongShards(run);
+  const steps = isShard(step) ? run.steps : [step];
+  const lists = steps.map(idsOf);
+  if (!lists.includes(undefined)) {
+    const all = lists.flatMap((ids = []) => ids);
+    if (new Set(all).size < all.length) yield 'a record is listed twice';
+    if (steps.every((one) => !one.main.hasIncompleteList)) yield* missing(run, steps, expects, all);
+  }
   const listed = idsOf(step);
   if (listed === undefined) return;
-  if (new Set(listed).size < listed.length) yield 'a record is listed twice';
-  if (!isShard(step) && !main.hasIncompleteList) yield* missing(run, step, expects, listed);
   if (expects.mode === 'list-operations' && expects.sinceMs !== undefined) {
     // `since` counts on the service's clock. The `Date` of the first page has whole seconds.
     const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
@@ -57,13 +54,19 @@ function idsOf({ main, plan }: StepRecord): string[] | undefined {
   return result[plan.mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
 }
 
-function* missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]): Generator<string> {
+function* missing(
+  run: Run,
+  steps: readonly StepRecord[],
+  expects: Listing,
+  listed: readonly string[],
+): Generator<string> {
   const { limit, mode } = expects;
-  const existing = existingThroughout(run, [step], expects);
+  const existing = existingThroughout(run, steps, expects);
   const absent = existing.filter(({ id }) => !listed.includes(id));
   if (limit === 0 || listed.length < limit)
     for (const { id } of absent) yield `${id} existed throughout and is missing`;
   else if (listed.length > limit) yield `${listed.length} records, but the limit is ${limit}`;
+  // The service lists operations and projects newest first. The order of keys is open.
   else if (mode !== 'list-keys') {
     const oldest = Math.min(...existing.filter(({ id }) => listed.includes(id)).map(({ createdAt }) => createdAt));
     for (const { id, createdAt } of absent)
@@ -72,28 +75,30 @@ function* missing(run: Run, step: StepRecord, expects: Listing, listed: readonly
 }
 
 /** The records that existed from the first start of the steps to their last end, and that the filter admits. */
-function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing): Listable[] {
+function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing) {
   const start = Math.min(...steps.map(({ main }) => main.startedAt));
   const end = Math.max(...steps.map(({ main }) => main.endedAt));
-  const records = (): Listable[] => {
-    if (expects.mode === 'list-keys')
-      return stage
-        .keys()
-        .filter((key) => isAliveAt(key, start - stage.lags.keys) && isAliveAt(key, end))
-        .map(({ id, name, createdAt }) => ({ id, record: { id, name }, createdAt }));
-    const lag = expects.mode === 'list-operations' ? stage.lags.operations : 0;
-    const since = 'sinceMs' in expects && expects.sinceMs !== undefined ? epoch + end - expects.sinceMs : 0;
-    const all =
-      expects.mode === 'list-projects'
-        ? stage.plane.projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items
-        : (stage.listedOperations(expects.projectId) ?? []);
-    return all
-      .filter(({ createdMicros }) => createdMicros < (epoch + start - lag) * 1_000 && createdMicros >= since * 1_000)
-      .map((one) => ({
-        id: 'record' in one ? one.record.id : one.id,
-        record: 'record' in one ? one.record : JSON.parse(operationJson(one, epoch + end)),
-        createdAt: one.createdMicros,
-      }));
+  const of = (id: string, record: Fields, createdAt: number) => ({ id, record, createdAt });
+  const records = () => {
+    switch (expects.mode) {
+      case 'list-keys':
+        return stage
+          .keys()
+          .filter((key) => isAliveAt(key, start - stage.lags.keys) && isAliveAt(key, end))
+          .map(({ id, name, createdAt }) => of(id, { id, name }, createdAt));
+      case 'list-projects':
+        return stage.plane.projectTimeline
+          .page(undefined, Number.POSITIVE_INFINITY)
+          .items.filter(({ createdMicros }) => createdMicros < (epoch + start) * 1_000)
+          .map(({ record, createdMicros }) => of(record.id, record, createdMicros));
+      default: {
+        const since = expects.sinceMs === undefined ? 0 : (epoch + end - expects.sinceMs) * 1_000;
+        const latest = (epoch + start - stage.lags.operations) * 1_000;
+        return (stage.listedOperations(expects.projectId) ?? [])
+          .filter(({ createdMicros }) => createdMicros < latest && createdMicros >= since)
+          .map((one) => of(one.id, JSON.parse(operationJson(one, epoch + end)), one.createdMicros));
+      }
+    }
   };
   return records().filter(({ record }) => expects.filter(record));
 }
@@ -105,17 +110,4 @@ function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonl
   if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) yield 'the batches are not the ids of the list';
   if (batches.length > maxBatches) yield `${batches.length} batches, but max-batches is ${maxBatches}`;
   if (Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1) yield 'the batches are uneven';
-}
-
-/** The shards of a matrix contain each project once. */
-function* wrongShards(run: Run): Generator<string> {
-  const shards = run.steps.flatMap((step) => (isShard(step) ? [idsOf(step)] : []));
-  const expects = run.steps[0]?.plan.expects;
-  const isPartial = run.steps.some(({ main }) => main.hasIncompleteList);
-  if (shards.length === 0 || shards.includes(undefined) || isPartial || expects === undefined || !isListing(expects))
-    return;
-  const all = shards.flat();
-  if (new Set(all).size < all.length) yield 'a project is in two shards';
-  for (const { id } of existingThroughout(run, run.steps, expects))
-    if (!all.includes(id)) yield `project ${id} is in no shard`;
 }

@@ -2,7 +2,7 @@ import { excuses } from '../excuses.js';
 import type { Run, StepRecord } from '../record.js';
 import { nameOfReused } from '../stage.js';
 import { creationOf, isAliveAt } from '../truth.js';
-import { isOver, isReallyOver, isSweepable } from './sweep.js';
+import { isGitHubClear, isOver, isSweepable } from './sweep.js';
 
 /**
  * A step has at most one key alive while it runs, not counting keys that the service creates late. No step touches a key that
@@ -69,10 +69,9 @@ function whyForeign(run: Run, step: StepRecord, id: string): string | undefined 
 function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: string): boolean {
   const key = run.stage.keys().find((one) => one.id === id);
   if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isSweepable(key)) return false;
-  if (isReallyOver(run, key)) return true;
-  // If GitHub does not show the run, or not in time, the age of the key counts, and a warning says so.
-  const isUnseen = isOver(run, key) === 'unknown' || main.hasWarning;
-  return isUnseen && main.endedAt - creationOf(key) > expects.olderThanMs;
+  // If GitHub does not show the attempt, or not in time, the age of the key counts, and a warning says so.
+  const isUnseen = isOver(run, key) === 'unknown' || !isGitHubClear(run) || main.hasWarning;
+  return isOver(run, key) === 'yes' || (isUnseen && main.endedAt - creationOf(key) > expects.olderThanMs);
 }
 
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */

@@ -32,28 +32,15 @@ function* repeatedCreates({ main, post }: StepRecord): Generator<string> {
 
 function* tooMany(run: Run, step: StepRecord, process: ProcessRecord): Generator<string> {
   const { part, sent, startedAt, endedAt } = process;
-  const max = maxRequests(run, step, process) + resends(run, process);
+  // Over sockets, a request on a used connection that is cut is sent once more on a new one.
+  const cut = run.stage.slackMs === 0 ? 0 : sent.filter(({ fault }) => fault === 'cut-before-headers').length;
+  const max = maxRequests(run, step, process) + cut;
   if (sent.length > max) yield `${part} sent ${sent.length} requests, expected at most ${max}`;
-  const throttled = countOf(sent, 'isThrottled');
-  const locked = sent.filter(({ status }) => status === 423).length;
+  const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
   // Post has only 20 s: it searches about once a second, and tries each key each time.
   const interval = part === 'post' ? 1_000 : 10_000;
   const each = 12 + (endedAt - startedAt) / interval;
-  const ids = givenIds(step);
-  // A 423 for one of many given ids delays no other, so each can get as many as one alone.
-  const isLockedSingly = ids > maxConcurrent && locked <= each * ids;
-  if ((isLockedSingly ? throttled - locked : throttled) > each * concurrencyOf(step))
-    yield `${part} was throttled ${throttled} times`;
-}
-
-function countOf(sent: readonly SentRequest[], which: 'isThrottled' | 'isFaulty'): number {
-  return sent.filter((one) => one[which]).length;
-}
-
-/** Over sockets, a request on a used connection that is cut is sent once more on a new one, except a create. */
-function resends({ stage }: Run, { sent }: ProcessRecord): number {
-  if (stage.slackMs === 0) return 0;
-  return sent.filter(({ fault, method }) => fault === 'cut-before-headers' && method !== 'POST').length;
+  if (throttled > each * concurrencyOf(step)) yield `${part} was throttled ${throttled} times`;
 }
 
 function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: number): Generator<string> {
@@ -67,9 +54,11 @@ function givenIds({ plan: { expects } }: StepRecord): number {
   return expects.mode === 'wait-operation' && expects.ids !== 'all' ? expects.ids.length : 0;
 }
 
-function concurrencyOf({ plan: { mode }, keys }: StepRecord): number {
-  if (mode === 'wait-operation') return maxConcurrent;
-  return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, keys.length);
+/** A 423 for one of many given ids delays no other, so each can get as many as one alone. */
+function concurrencyOf(step: StepRecord): number {
+  const { mode } = step.plan;
+  if (mode === 'wait-operation') return Math.max(maxConcurrent, givenIds(step));
+  return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, step.keys.length);
 }
 
 /** Of the time waited, the records and the pages. */
@@ -78,9 +67,10 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   const { expects, inputs, timeoutMs } = step.plan;
   const { sent, part, startedAt, endedAt } = process;
   if (part === 'post') return 40 * (2 + 2 * step.keys.length);
-  const failed = countOf(sent, 'isFaulty');
-  const throttled = countOf(sent, 'isThrottled');
+  const failed = sent.filter(({ isFaulty }) => isFaulty).length;
+  const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
   const pageSize = Math.min(100, plane.notShown.maximumPageSize);
+  const deleted = new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
   switch (expects.mode) {
     case 'wait-operation': {
       const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
@@ -102,10 +92,10 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     case 'list-keys':
       return attempts + throttled;
     case 'create-key':
-      return attempts * (1 + attempts + 2 * attempts * step.keys.length) + throttled;
+      return attempts * (1 + attempts + 2 * attempts * deleted) + throttled;
     default:
       // After a list that was throttled, the next revocation requests it again.
-      return attempts + 2 * attempts * new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size + 2 * throttled;
+      return attempts + 2 * attempts * deleted + 2 * throttled;
   }
 }
 
@@ -113,25 +103,23 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
 const maxLead = 2_400;
 
 function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): Generator<string> {
-  const { deadline } = step;
-  const { mode, expects } = step.plan;
-  const projects = expects.mode === 'wait-operation' ? expects.projectIds.length : 0;
-  const finalPollFrom = deadline - (Math.max(givenIds(step), projects) > maxConcurrent ? maxLead : 0);
   if (excuses.pollsOnce(step)) return;
+  const { mode } = step.plan;
+  const isWait = mode === 'wait-operation';
+  // The requests of the final poll do not wait for each other, nor for a poll that failed.
+  const lead = givenIds(step) > maxConcurrent ? maxLead : 0;
+  const finalPollFrom = isWait ? step.deadline - lead : Number.POSITIVE_INFINITY;
   for (const [index, first] of sent.entries()) {
-    const { retryAfter, endedAt, status, isThrottled } = first;
+    const { at, retryAfter, endedAt, status, isThrottled } = first;
     const isRetried = isThrottled || status === 408 || status === 425 || status >= 500;
-    if (retryAfter === undefined || endedAt === undefined || !isRetried) continue;
-    const isPollFailure = mode === 'wait-operation' && !isThrottled;
-    const asked = isPollFailure ? Math.min(retryAfter, maxPollPause) : retryAfter;
-    const until = endedAt + asked - 1 - Math.min(slackMs, 5);
-    const later = sent.slice(index + 1).filter(({ at }) => at >= endedAt && at > first.at && at < until);
+    if (retryAfter === undefined || endedAt === undefined || !isRetried || at >= finalPollFrom) continue;
+    const end = (asked: number) => endedAt + asked - 1 - Math.min(slackMs, 5);
+    const isPollFailure = isWait && !isThrottled;
+    const until = isPollFailure ? Math.min(end(Math.min(retryAfter, maxPollPause)), finalPollFrom) : end(retryAfter);
+    const later = sent.slice(index + 1).filter((next) => next.at >= endedAt && next.at > at && next.at < until);
     const early = later.find((next) => isDelayedBy(mode, first, next, slackMs));
-    // The requests of the final poll are sent once and do not wait for each other, even if they do not fit side by side.
-    const isFinalPoll = mode === 'wait-operation' && first.at >= deadline;
-    if (early === undefined || isFinalPoll || (isPollFailure && early.at >= finalPollFrom)) continue;
-    const ms = Math.round(until + 1 - early.at);
-    yield `${part}: request ${early.n} came ${ms} ms before the end of the Retry-After of request ${first.n}`;
+    if (early !== undefined)
+      yield `${part}: request ${early.n} came at ${early.at}, but the Retry-After of request ${first.n} ends at ${until}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Run, SentRequest, StepRecord } from '../record.js';
-import { endOf, maxAmbiguousCreates, removalOf } from '../truth.js';
+import { maxAmbiguousCreates } from '../truth.js';
 
 const maxAttempts = 5;
 
@@ -10,7 +10,6 @@ export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string>
   yield* notFoundEarly(step, run);
   yield* silent(step, run);
   yield* keptOpen(step, run);
-  yield* delayed(step, run);
 }
 
 /**
@@ -106,32 +105,5 @@ function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run): Genera
         return before < n && other === path && response === undefined && follows;
       });
     if (isLong && !isSecond()) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
-  }
-}
-
-/** A request waits so long in silence before the others go on. */
-const silenceMs = 1_000;
-
-/** A request for one operation that hangs does not delay the failure of another. */
-function* delayed(step: StepRecord, { stage }: Run): Generator<string> {
-  const { main, plan } = step;
-  const { expects, runnerFault } = plan;
-  if (expects.mode !== 'wait-operation' || expects.ids === 'all' || expects.ids.length > 2 || !expects.failFast) return;
-  if (runnerFault || main.exit === 'killed' || main.signalledAt !== undefined || main.status === 'error') return;
-  for (const id of expects.ids) {
-    const operation = stage.operations.find((one) => one.id === id);
-    // A hang, a delay or a cut of the others does not matter. A 429 delays all requests.
-    const isClear = main.sent.every(
-      ({ path, fault }) => fault === undefined || (!path.includes(id) && /^(hang|delay|drip|cut)/.test(fault)),
-    );
-    if (operation === undefined || !isClear) continue;
-    const isRemoved = !stage.plane.hasProject(operation.projectId) || Number.isFinite(removalOf(operation));
-    const { at, phase } = endOf(operation);
-    if (isRemoved || phase !== 'bad' || at > step.deadline) continue;
-    const from = Math.max(at, main.startedAt);
-    // The pause may begin after that silence, and grows with the time waited.
-    const pauseFrom = from + silenceMs + stage.lags.operations;
-    const latest = pauseFrom + step.lag(pauseFrom) + 8 * stage.tripMs + 10 + stage.slackMs;
-    if (main.endedAt > latest) yield `saw a failure ${Math.round(main.endedAt - from)} ms late`;
   }
 }

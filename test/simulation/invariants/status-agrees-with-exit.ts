@@ -1,7 +1,7 @@
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 
 const good = ['finished', 'ok', 'revoked', 'gone'];
-const known = [...good, 'failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
+const bad = ['failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
 const advice =
   /\b(Look|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Re-run|re-run|Revoke it|Set|are found|report|lists them|set a timeout|sweep-keys)\b|\?/;
 const noWordForUsers = /defect|undefined|\[object|ended without a result/;
@@ -28,8 +28,7 @@ function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   const ms = endedAt - startedAt;
   const duration = Number(main.output('duration-ms'));
   const isEarly = endedAt < step.deadline - slackMs && !step.isToldToWaitTooLong;
-  if (!known.includes(status)) yield `the status is ${status}`;
-  if (exit === 0 && !good.includes(status)) yield `a successful step has the status ${status}`;
+  if (!(exit === 0 ? good : bad).includes(status)) yield `the status is ${status}, and the exit code ${exit}`;
   if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;
   if (exit === 0 && main.resultFile === undefined && plan.mode !== 'create-key') yield 'success without a result file';
   if (errors.length !== (exit === 1 && status !== 'cancelled' ? 1 : 0))

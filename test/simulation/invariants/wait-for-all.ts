@@ -2,7 +2,17 @@ import type { Operation } from '../../../control-plane/index.js';
 import { excuses } from '../excuses.js';
 import type { Of } from '../plan.js';
 import type { Run, SentRequest, StepRecord } from '../record.js';
-import { counts, endOf, graceForUnlisted, type Phase, phaseAt, phaseOf, readsOf, startOf } from '../truth.js';
+import {
+  counts,
+  endOf,
+  graceForUnlisted,
+  type Phase,
+  phaseAt,
+  phaseOf,
+  type Read,
+  readsOf,
+  startOf,
+} from '../truth.js';
 
 /** Dates of the service have whole seconds, and the step measures from its start. */
 const tolerance = 1_100;
@@ -19,17 +29,19 @@ export function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wai
   const admitted = stage.operations.filter((one) => projectIds.includes(one.projectId) && counts(expects, one));
   const isBad = (operation: Operation) => phaseAt(operation, main.endedAt) === 'bad';
   const surelyCount = admitted.filter((one) => view.shown.has(one.id) && view.surelyCounts(one));
-  if (main.exit === 0) {
-    // Each replica shows in the last read what was created so long before it, or before the wait began.
-    const shownBefore = new Map(
-      projectIds.map((id) => {
-        const lastReadAt = readsOf(main, id).at(-1)?.at ?? 0;
-        return [id, Math.max(main.startedAt, lastReadAt - stage.lags.operations)];
-      }),
-    );
-    for (const operation of admitted)
-      yield* missed(step, operation, view, startOf(operation) < (shownBefore.get(operation.projectId) ?? 0));
-    for (const projectId of projectIds) yield* believedTooEarly(step, projectId, stage.slackMs);
+  const isGreen = main.exit === 0;
+  const idle = main.ids('idle-project-ids');
+  for (const projectId of isGreen ? projectIds : idle) {
+    const ofProject = admitted.filter((one) => one.projectId === projectId);
+    for (const operation of ofProject) yield* missed(step, operation, view, stage.lags.operations);
+    const reads = readsOf(main, projectId);
+    if (reads.length === 0) yield `project ${projectId} is idle without a read`;
+    else if (isGreen && !excuses.pollsOnce(step) && !isConfirmed(reads, stage.slackMs))
+      yield `success, but the list of project ${projectId} was not confirmed`;
+  }
+  if (isGreen) {
+    if (main.output('idle-project-ids') !== undefined && idle.length < projectIds.length)
+      yield 'success, but not all projects are idle';
     if (main.sent.some(({ isPartial }) => isPartial)) yield 'success, but a list was not whole';
     const isEmpty = main.output('count') === '0';
     if (failOnEmpty && isEmpty) yield 'success, but nothing was found';
@@ -43,7 +55,6 @@ export function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wai
     yield 'empty, but an operation counts, or the step may succeed without any';
   if (main.status === 'failed' && !admitted.some((one) => isBad(one) && view.mayCount(one)))
     yield 'failed, but no operation that counts has failed';
-  yield* wronglyIdle(step, projectIds, admitted, view);
 }
 
 /** What the responses showed, and what counts by that. */
@@ -95,62 +106,27 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
   };
 }
 
-function* missed(step: StepRecord, operation: Operation, view: View, isListed: boolean): Generator<string> {
+/** A project is idle, and so a wait succeeds, only if nothing that counts failed in it, or was unfinished in the end. */
+function* missed(step: StepRecord, operation: Operation, view: View, lagMs: number): Generator<string> {
   const { main } = step;
-  const { id } = operation;
-  const phase = phaseAt(operation, main.endedAt);
+  const { id, projectId } = operation;
+  // A request for one operation can show its end after the last read.
+  const answers = main.sent.filter((one) => one.projectId === projectId).map(({ endedAt = 0 }) => endedAt);
+  const phase = phaseAt(operation, main.exit === 0 ? main.endedAt : Math.max(...answers));
   if (phase === 'good') return;
-  const wasSeen = view.unfinished.has(id);
+  const reads = readsOf(main, projectId);
+  // Each replica shows in the last read what was created so long before it, or before the wait began.
+  const isListed = startOf(operation) < Math.max(main.startedAt, (reads.at(-1)?.at ?? 0) - lagMs);
   const isExcused = excuses.pollsOnce(step) || excuses.isBehindFirstRead(operation, view.first, step);
-  const isOwed = isListed && !isExcused && !excuses.wasRemoved(operation);
-  if (phase === 'pending' && (wasSeen || isOwed)) yield `success, but operation ${id} goes on`;
+  const isOwed = isListed && isConfirmed(reads) && !isExcused && !excuses.wasRemoved(operation);
+  if (phase === 'pending' && (view.unfinished.has(id) || isOwed))
+    yield `operation ${id} goes on, but its project is idle`;
   const mustCount = view.surelyCounts(operation) && (view.shown.has(id) || isOwed);
-  if (phase === 'bad' && mustCount) yield `success, but operation ${id} has failed`;
+  if (phase === 'bad' && mustCount) yield `operation ${id} has failed, but its project is idle`;
 }
 
 /** The read that confirms begins 5 s after the end of the first. */
-function* believedTooEarly(step: StepRecord, projectId: string, slackMs: number): Generator<string> {
-  const reads = readsOf(step.main, projectId);
+function isConfirmed(reads: readonly Read[], slackMs = 0): boolean {
   const [first, last] = [reads[0], reads.at(-1)];
-  if (first === undefined || last === undefined)
-    return yield `success, but the list of project ${projectId} was never read`;
-  const ms = last.at - first.endedAt;
-  if (!excuses.pollsOnce(step) && reads.length === 1)
-    yield `success, but the list of project ${projectId} was read once`;
-  else if (!excuses.pollsOnce(step) && ms < graceForUnlisted - 1 - slackMs)
-    yield `success, but the list of project ${projectId} was confirmed ${Math.round(ms)} ms after its first read`;
-}
-
-/** A project is listed as idle only if nothing that counts failed in it, or was unfinished when it was last read. */
-function* wronglyIdle(
-  step: StepRecord,
-  projectIds: readonly string[],
-  admitted: readonly Operation[],
-  view: View,
-): Generator<string> {
-  const { main } = step;
-  if (main.output('idle-project-ids') === undefined) return;
-  const idle = main.ids('idle-project-ids');
-  if (main.exit === 0 && idle.length < projectIds.length) yield 'success, but not all projects are idle';
-  for (const projectId of idle) {
-    const reads = readsOf(main, projectId);
-    const [first, last] = [reads[0], reads.at(-1)];
-    if (first === undefined || last === undefined) {
-      yield `project ${projectId} is idle without a read`;
-      continue;
-    }
-    // A request for one operation can show its end after the last read.
-    const answers = main.sent.filter((one) => one.projectId === projectId).map(({ endedAt = 0 }) => endedAt);
-    const isConfirmed = last.at - first.endedAt >= graceForUnlisted && !excuses.pollsOnce(step);
-    for (const operation of admitted) {
-      if (operation.projectId !== projectId || excuses.wasRemoved(operation)) continue;
-      const isOwed = isConfirmed && startOf(operation) < main.startedAt;
-      const isExcused = excuses.isBehindFirstRead(operation, view.first, step);
-      const isPending = isOwed && phaseAt(operation, Math.max(...answers)) === 'pending';
-      const isBad =
-        phaseAt(operation, last.at) === 'bad' && view.surelyCounts(operation) && view.shown.has(operation.id);
-      if (!isExcused && (isPending || isBad))
-        yield `project ${projectId} is idle, but operation ${operation.id} counts`;
-    }
-  }
+  return first !== undefined && last !== undefined && last.at - first.endedAt >= graceForUnlisted - 1 - slackMs;
 }
