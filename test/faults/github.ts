@@ -19,22 +19,19 @@ const transient: readonly Fault[] = [
 /** GitHub as the plan wants it, with a fault of a drawn kind for each run that it does not show. */
 export async function startGitHubOf(runs: ReadonlyMap<string, GitHubRun>, chance: Chance): Promise<RunningGitHub> {
   const github = await startGitHub({ token: githubToken, repository: 'acme/shop', repositoryId: '5' });
-  const own = runs.get(ownRun);
-  if (own !== undefined && 'run' in own && (own.run === 'gone' || own.hiddenAfter !== undefined))
-    github.faults.add({ fault: notFound, from: own.run === 'gone' ? 1 : (own.hiddenAfter ?? 0) + 1 });
-  for (const [id, known] of runs) {
-    const fail = (fault: Fault, count: number) => github.faults.add({ path: `/runs/${id}`, fault, count });
-    const state = 'silent' in known ? 'gone' : 'run' in known ? known.run : known.later;
+  const { hiddenAfter } = runs.get(ownRun) ?? {};
+  if (hiddenAfter !== undefined) github.faults.add({ fault: notFound, from: hiddenAfter + 1 });
+  for (const [id, { state, first, times }] of runs) {
     if (state !== 'gone')
       github.addRun({ id, attempt: state.attempt ?? 1, status: state.isCompleted ? 'completed' : 'in_progress' });
-    if ('silent' in known) fail({ kind: 'hang-before-headers' }, Number.POSITIVE_INFINITY);
-    if ('foundAfter' in known) fail(notFound, known.foundAfter);
-    if ('unseen' in known) fail(faultFor(known.unseen, chance), known.times);
+    if (first !== undefined) github.faults.add({ path: `/runs/${id}`, fault: faultFor(first, chance), count: times });
   }
   return github;
 }
 
-function faultFor({ status, transient: isTransient }: LookupFailure, chance: Chance): Fault {
-  if (status === 429) return chance.pick<Fault>([{ kind: 'rate-limit' }, { kind: 'secondary-rate-limit' }]);
-  return chance.pick(isTransient ? transient : permanent);
+function faultFor(first: 'gone' | 'hangs' | LookupFailure, chance: Chance): Fault {
+  if (first === 'gone') return notFound;
+  if (first === 'hangs') return { kind: 'hang-before-headers' };
+  if (first.status === 429) return chance.pick<Fault>([{ kind: 'rate-limit' }, { kind: 'secondary-rate-limit' }]);
+  return chance.pick(first.transient ? transient : permanent);
 }

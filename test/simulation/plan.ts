@@ -41,14 +41,6 @@ export interface Outage {
   readonly status: number;
 }
 
-export interface PostPlan {
-  readonly afterMs: number;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly interruption: Interruption | undefined;
-  readonly forgery: Forgery | undefined;
-}
-
 /** A state that another step of the job sets for post through `GITHUB_ENV`. */
 export interface Forgery {
   readonly text: string;
@@ -70,7 +62,10 @@ export interface StepPlan {
   readonly runnerFault: RunnerFault | undefined;
   /** Milliseconds that the runner's clock is ahead of the service's. */
   readonly clockAheadMs: number;
-  readonly post: PostPlan;
+  readonly post: Pick<StepPlan, 'inputs' | 'environment' | 'interruption'> & {
+    readonly afterMs: number;
+    readonly forgery: Forgery | undefined;
+  };
   readonly expects: Expectation;
 }
 
@@ -118,15 +113,15 @@ export interface OutsideEvent {
   readonly run: (stage: Stage) => void;
 }
 
-/**
- * How GitHub responds about a run: its state, or why the lookup fails; `silent`: never. `foundAfter`: so many responses are a
- * 404 by mistake. `hiddenAfter`, of the run of the steps: so many responses later the token cannot see any run.
- */
-export type GitHubRun =
-  | { readonly run: RunState | 'gone'; readonly hiddenAfter?: number }
-  | { readonly foundAfter: number; readonly later: RunState }
-  | { readonly unseen: LookupFailure; readonly times: number; readonly later: RunState | 'gone' }
-  | { readonly silent: true };
+/** A workflow run, and how GitHub responds about it. */
+export interface GitHubRun {
+  readonly state: RunState | 'gone';
+  /** The first `times` responses, in place of the state. */
+  readonly first?: 'gone' | 'hangs' | LookupFailure;
+  readonly times: number;
+  /** Of the run of the steps: so many responses later the token cannot see any run. */
+  readonly hiddenAfter?: number;
+}
 
 export interface Plan {
   readonly seed: number;

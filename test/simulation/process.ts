@@ -134,17 +134,9 @@ function createToolkit(
 /** The runs of the repository as one step may see them. */
 function workflowRuns(runs: Plan['runs'], stage: Stage): FakeWorkflowRuns {
   const github = new FakeWorkflowRuns((ms) => stage.sleep(ms));
-  const own = runs.get(ownRun);
   // A token that may not see the runs of a repository gets a 404 for each.
-  const hiddenAfter = (own && 'run' in own ? own.hiddenAfter : undefined) ?? Number.POSITIVE_INFINITY;
-  for (const [id, known] of runs) {
-    github.set(id, (attempt) => {
-      if (github.lookups.length > hiddenAfter) return 'gone';
-      if ('silent' in known) return 'hangs';
-      if ('run' in known) return known.run;
-      if ('foundAfter' in known) return attempt <= known.foundAfter ? 'gone' : known.later;
-      return attempt <= known.times ? known.unseen : known.later;
-    });
-  }
+  const { hiddenAfter = Number.POSITIVE_INFINITY } = runs.get(ownRun) ?? {};
+  for (const [id, { state, first = state, times }] of runs)
+    github.set(id, (attempt) => (github.lookups.length > hiddenAfter ? 'gone' : attempt <= times ? first : state));
   return github;
 }

@@ -17,6 +17,12 @@ export class SentRequest {
   /** Empty if the service closed the connection before it read the body. */
   readonly body: string;
   readonly endpoint: Endpoint | 'other';
+  /** The path without the cursor. */
+  readonly list: string;
+  readonly hasCursor: boolean;
+  readonly projectId: string | undefined;
+  /** Of the key, if this is a DELETE. */
+  readonly deletedId: string | undefined;
   /** The service's own record of it, if it arrived. */
   arrived: Exchange | undefined;
   fault: Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined;
@@ -39,6 +45,10 @@ export class SentRequest {
     this.authorization = headers['authorization'] ?? '';
     this.body = body;
     this.endpoint = endpointOf(method, this.path);
+    this.list = url.pathname;
+    this.hasCursor = url.searchParams.has('cursor');
+    this.projectId = /\/projects\/([^/?]+)/.exec(this.path)?.[1];
+    this.deletedId = method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(this.path)?.[1] : undefined;
   }
 
   /** 0 without a response. */
@@ -65,25 +75,12 @@ export class SentRequest {
     return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
   }
 
-  /** Without the cursor. */
-  get list(): string {
-    return this.path.replace(/\?.*/, '');
-  }
-
-  get projectId(): string | undefined {
-    return /\/projects\/([^/?]+)/.exec(this.path)?.[1];
-  }
-
   /** Not whole, and the response says so. */
   get isPartial(): boolean {
     if (this.fault !== 'partial-list' || this.records === undefined) return false;
     const { next_cursor, unavailable_project_ids: unavailable } = this.json as Fields;
     const isAnnounced = this.response?.headers['link'] !== undefined || next_cursor !== undefined;
     return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
-  }
-
-  get hasCursor(): boolean {
-    return this.path.includes('cursor=');
   }
 
   /** A key that is missing from an incomplete list may exist. */
@@ -129,11 +126,6 @@ export class SentRequest {
   /** When its `Retry-After` ends. */
   get retryAt(): number {
     return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
-  }
-
-  /** Of the key, if this is a DELETE. */
-  get deletedId(): string | undefined {
-    return this.method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(this.path)?.[1] : undefined;
   }
 }
 
@@ -257,11 +249,6 @@ export class StepRecord {
 
   get deadline(): number {
     return this.plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.main.startedAt + this.plan.timeoutMs;
-  }
-
-  /** A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once. */
-  get isToldToWaitTooLong(): boolean {
-    return this.main.sent.some((one) => one.isThrottled && one.retryAt > this.deadline);
   }
 
   /** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */

@@ -18,11 +18,7 @@ export interface Finding {
   readonly violations: readonly string[];
 }
 
-export interface Findings {
-  /** Those of each run. */
-  readonly cells: readonly string[];
-  readonly findings: readonly Finding[];
-}
+export type Findings = Awaited<ReturnType<typeof work>>;
 
 // Stack traces of tens of thousands of errors that nobody sees cost time.
 Error.stackTraceLimit = 0;
@@ -31,7 +27,7 @@ let unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled rejection: ${reason}`));
 parentPort?.postMessage(await work(workerData as Share));
 
-async function work({ from, count, untilFound, temp }: Share): Promise<Findings> {
+async function work({ from, count, untilFound, temp }: Share): Promise<{ cells: string[]; findings: Finding[] }> {
   const cells: string[] = [];
   const findings: Finding[] = [];
   for (let seed = from; seed < from + count; seed++) {

@@ -1,4 +1,4 @@
-import type { LookupFailure, RunState } from '../../../src/modes/sweep-keys/run-state.js';
+import type { LookupFailure } from '../../../src/modes/sweep-keys/run-state.js';
 import type { Chance } from '../chance.js';
 import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';
@@ -99,9 +99,9 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
 /** Keys of many runs, and the state of each run, which GitHub may not show. */
 export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRun> {
   const runs = new Map<string, GitHubRun>();
-  const own = { run: { attempt: 1, isCompleted: false } };
-  const hidden = { ...own, hiddenAfter: chance.from(0, 6) };
-  runs.set(ownRun, chance.pick<GitHubRun>([own, own, own, own, hidden, hidden, refusal, { silent: true }]));
+  const hidden = { times: 0, hiddenAfter: chance.from(0, 6) };
+  const own = chance.pick<Lookups>([clear, clear, clear, clear, hidden, hidden, refused, silent]);
+  runs.set(ownRun, { state: { attempt: 1, isCompleted: false }, ...own });
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
     const run = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const attempt = chance.pick([1, 1, 2]);
@@ -126,15 +126,18 @@ export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task): 
   };
 }
 
-function unseen(status: number, times: number, later: RunState | 'gone', more: Partial<LookupFailure> = {}): GitHubRun {
-  const message = `GitHub responded with status ${status}`;
-  return { unseen: { message, status, transient: true, ...more }, times, later };
+type Lookups = Omit<GitHubRun, 'state'>;
+
+const clear: Lookups = { times: 0 };
+const silent: Lookups = { first: 'hangs', times: Number.POSITIVE_INFINITY };
+const refused: Lookups = { first: failure(403), times: Number.POSITIVE_INFINITY };
+
+function failure(status: number): LookupFailure {
+  return { message: `GitHub responded with status ${status}`, status, transient: status !== 403 };
 }
 
-const refusal = unseen(403, Number.POSITIVE_INFINITY, 'gone', { transient: false });
-
 function drawGitHubRun(chance: Chance): GitHubRun {
-  const run = chance.pick<RunState | 'gone'>([
+  const state = chance.pick<GitHubRun['state']>([
     { attempt: 1, isCompleted: true },
     { attempt: 1, isCompleted: true },
     { attempt: 1, isCompleted: false },
@@ -142,15 +145,13 @@ function drawGitHubRun(chance: Chance): GitHubRun {
     { attempt: 3, isCompleted: true },
     'gone',
   ]);
-  return chance.pick<GitHubRun>([
-    { run },
-    { run },
-    { run },
-    { run },
-    unseen(502, chance.pick([1, 2, 99]), run),
-    unseen(429, chance.pick([1, 99]), run, { retryAfterMs: chance.below(9_000) }),
-    run === 'gone' ? { run } : { foundAfter: 1, later: run },
-    chance.odds(0.3) ? { silent: true } : { run },
-    chance.odds(0.3) ? refusal : { run },
+  const unclear = chance.pick<Lookups>([
+    { first: failure(502), times: chance.pick([1, 2, 99]) },
+    { first: { ...failure(429), retryAfterMs: chance.below(9_000) }, times: chance.pick([1, 99]) },
+    { first: 'gone', times: 1 },
+    { first: 'gone', times: 1 },
+    silent,
+    refused,
   ]);
+  return { state, ...(chance.odds(0.6) ? clear : unclear) };
 }

@@ -8,7 +8,7 @@ export interface Drawn {
   readonly inputs: Record<string, string>;
   readonly expects: Expectation;
   readonly events: OutsideEvent[];
-  /** In place of all others. */
+  /** If it has some, there are no others. */
   readonly faults?: readonly FaultRule[];
 }
 

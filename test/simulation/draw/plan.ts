@@ -47,8 +47,9 @@ export function drawPlan(
   const steps = jobs.flat();
   const isCreating = steps.some(({ step }) => step.mode === 'create-key');
   const { endpoints } = kinds[isCreating ? 'create-key' : mode];
-  const usual = isCreating && chance.odds(0.5) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
-  const faults = steps[0]?.faults ?? usual;
+  const usual = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
+  const own = steps.flatMap(({ faults = [] }) => faults);
+  const faults = own.length > 0 ? own : usual;
   for (const fault of faults) stage.faults.add(fault);
   stage.outages = drawOutages(chance);
   const plan: Plan = {
@@ -125,7 +126,7 @@ function drawJobs(
   }
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
-    if (run === otherRun) runs.set(run, { run: { attempt: 1, isCompleted: chance.odds(0.6) } });
+    if (run === otherRun) runs.set(run, { state: { attempt: 1, isCompleted: chance.odds(0.6) }, times: 0 });
     const creates = chance.times(chance.pick([0, 1, 1, 2]), () => draw('create-key', { run }));
     const sweeps = chance.times(chance.pick([1, 1, 2]), () => [draw(mode, { startsAtMs: 1 + chance.upTo(25_000) })]);
     return [[draw(mode)], ...sweeps, ...(creates.length === 0 ? [] : [creates])];

@@ -62,9 +62,12 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
   const isCrowd = !isAll && chance.odds(0.02);
   const areGood = chance.odds(0.3);
   const number = isCrowd ? 40 : isAll && chance.odds(0.2) ? 0 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
-  const operations = chance.times(number, () =>
-    stage.start({ projectId: chance.pick(projectIds), ...drawOperation(chance, timeoutMs, areGood) }),
-  );
+  // The request for one of two hangs, and must not delay the failure of the other.
+  const isHanging = !isAll && !isCrowd && chance.odds(0.08);
+  const pair = [{ lengthMs: Number.POSITIVE_INFINITY }, { lengthMs: chance.upTo(timeoutMs), outcome: 'failed' }];
+  const plans = isHanging ? pair : chance.times(number, () => drawOperation(chance, timeoutMs, areGood));
+  const operations = plans.map((plan) => stage.start({ projectId: chance.pick(projectIds), ...plan }));
+  const hanging = isHanging ? operations.slice(0, 1) : [];
   // It ended shortly before the step.
   if (since !== undefined && chance.odds(0.6)) {
     const ageMs = chance.below(since * 1_200) + 10;
@@ -77,17 +80,6 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
     stage.start({ projectId, ageMs: chance.from(70_000, 900_000), lengthMs: 100, outcome: 'failed' });
   // An unusable record of another operation makes the list unusable.
   if (!isAll && chance.odds(0.05)) plane.startOperation({ projectId, lengthMs: 0, fields: { status: null } });
-  // The request for one of two hangs, and must not delay the failure of the other.
-  const hanging = chance.sometimes(!isAll && number === 1 ? 0.35 : 0, () =>
-    stage.start({ projectId, lengthMs: Number.POSITIVE_INFINITY }),
-  );
-  if (hanging.length > 0)
-    operations.splice(
-      0,
-      1,
-      ...hanging,
-      stage.start({ projectId, lengthMs: chance.upTo(timeoutMs), outcome: 'failed' }),
-    );
   const newcomers = chance.times(isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0, (): OutsideEvent => {
     const plan = { ...drawOperation(chance, timeoutMs), projectId: chance.pick(projectIds), ageMs: 0 };
     return startLater(startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)), [plan]);
@@ -97,9 +89,9 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
     what: 'the project is removed',
     run: () => plane.removeProject(projectId),
   }));
-  const ids = isAll ? 'all' : idsOf(chance, operations);
-  const separator = chance.pick([',', ' ', '\n']);
-  const isJson = ids.length === 0 || chance.odds(0.5);
+  const ids = idsOf(chance, operations);
+  const json = JSON.stringify(ids);
+  const asText = ids.length === 0 ? json : chance.pick([json, json, ids.join(), ids.join(' '), ids.join('\n')]);
   return {
     inputs: {
       'project-id': projectIds.length === 1 && chance.odds(0.8) ? projectId : JSON.stringify(projectIds),
@@ -108,11 +100,11 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       filter,
       since: since === undefined ? '' : `${since}s`,
       'fail-on': failOnEmpty ? 'empty' : '',
-      'operation-id': ids === 'all' ? ids : isJson ? JSON.stringify(ids) : ids.join(separator),
+      'operation-id': isAll ? 'all' : asText,
     },
     expects: {
       mode: 'wait-operation',
-      ids,
+      ids: isAll ? 'all' : ids,
       projectIds,
       failFast,
       filter: admits,
@@ -122,19 +114,13 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
     events: [
       ...newcomers,
       ...removal,
-      ...chance.sometimes(0.25, () =>
-        startLater(chance.below(12_000), drawTraffic(chance, stage, projectId, admits, timeoutMs)),
-      ),
+      ...chance.sometimes(0.25, () => startLater(chance.below(12_000), drawTraffic(chance, stage, projectId, admits))),
     ],
-    ...(hanging.length > 0
-      ? {
-          faults: hanging.map(({ id }) => ({
-            path: id,
-            from: chance.pick([1, 2]),
-            fault: { kind: 'hang-before-headers' },
-          })),
-        }
-      : {}),
+    faults: hanging.map(({ id }) => ({
+      path: id,
+      from: chance.pick([1, 2]),
+      fault: { kind: 'hang-before-headers' },
+    })),
   };
 }
 
@@ -147,21 +133,15 @@ function startLater(atMs: number, plans: readonly Start[]): OutsideEvent {
   return { atMs, what: `${plans.length} operations are started: ${JSON.stringify(plans[0])}`, run };
 }
 
-/** Many that end at once or that the wait does not await, inserted at once, with times in the future: one in the middle may hide. */
-function drawTraffic(
-  chance: Chance,
-  { plane }: Stage,
-  projectId: string,
-  admits: RecordFilter,
-  timeoutMs: number,
-): Start[] {
+/** Inserted at once, with times in the future: one in the middle may hide. */
+function drawTraffic(chance: Chance, { plane }: Stage, projectId: string, admits: RecordFilter): Start[] {
   const forMs = chance.pick([1_000, 4_000, 15_000]);
   // Small pages would take too many requests.
   const perSecond = Math.min(chance.pick([5, 100, 100]), plane.notShown.maximumPageSize);
   const action = ['suspend_compute', 'start_compute'].find((one) => !admits({ action: one, branch_id: 'br-x' }));
   const isAwaited = action === undefined || chance.odds(0.5);
   const plan = isAwaited ? { lengthMs: 0 } : { action, branchId: 'br-x', lengthMs: chance.pick([0, 500, 60_000]) };
-  const hidden = { projectId, ...drawOperation(chance, timeoutMs), ageMs: -forMs / 2 };
+  const hidden = { projectId, ...drawOperation(chance, forMs), ageMs: -forMs / 2 };
   const crowd = chance.times((perSecond * forMs) / 1_000, (index) => ({
     projectId,
     ...plan,

@@ -27,7 +27,9 @@ function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   const errors = main.texts('error');
   const ms = endedAt - startedAt;
   const duration = Number(main.output('duration-ms'));
-  const isEarly = endedAt < step.deadline - slackMs && !step.isToldToWaitTooLong;
+  // A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once.
+  const isToldToWait = main.sent.some((one) => one.isThrottled && one.retryAt > step.deadline);
+  const isEarly = endedAt < step.deadline - slackMs && !isToldToWait;
   if (!(exit === 0 ? good : bad).includes(status)) yield `the status is ${status}, and the exit code ${exit}`;
   if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;
   if (exit === 0 && main.resultFile === undefined && plan.mode !== 'create-key') yield 'success without a result file';

@@ -15,18 +15,15 @@ export function isSweepable({ name }: ApiKey): boolean {
 
 /** Whether GitHub shows the state of all runs. */
 export function isGitHubClear({ plan: { runs } }: Run): boolean {
-  const own = runs.get(ownRun);
-  const isOwnShown = own !== undefined && 'run' in own && own.hiddenAfter === undefined;
-  return isOwnShown && [...runs.values()].every((known) => 'run' in known);
+  return runs.has(ownRun) && [...runs.values()].every((one) => one.times === 0 && one.hiddenAfter === undefined);
 }
 
 /** Whether the attempt of a key is over in truth. `unknown`: GitHub knows only of earlier ones. */
 export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
   const origin = readKeyName(key.name);
-  const known = origin === undefined ? undefined : run.plan.runs.get(origin.run);
-  if (origin === undefined || known === undefined || 'silent' in known) return 'no';
-  const state = 'run' in known ? known.run : known.later;
-  if (state === 'gone') return origin.run !== ownRun && isOld(run, key) ? 'yes' : 'no';
+  const state = run.plan.runs.get(origin?.run ?? '')?.state;
+  if (origin === undefined || state === undefined) return 'no';
+  if (state === 'gone') return isOld(run, key) ? 'yes' : 'no';
   const { attempt = 0, isCompleted } = state;
   if (attempt < origin.attempt) return 'unknown';
   return attempt > origin.attempt || isCompleted ? 'yes' : 'no';
