@@ -82,6 +82,8 @@ function faultOf(sent: SentRequest): string {
 
 /** A rejection or a redirect ends the step at once, so it can neither succeed nor be interrupted. */
 function canEnd(mode: string, fault: string, ending: string): boolean {
+  // Lists of keys announce what they leave out by their pages alone.
+  if (fault === 'partial' && !/^(wait-operation|list-operations|list-projects)$/.test(mode)) return false;
   if (fault !== 'rejection' && fault !== 'redirect') return true;
   // The other credential may still succeed, and that takes time.
   if (mode === 'post') return fault === 'redirect' || ending !== 'killed';

@@ -128,7 +128,8 @@ export function drawListKeys(chance: Chance, { plane }: Stage, { startsAtMs }: T
     inputs,
     expects: { mode: 'list-keys', ...expects },
     events: drawEvents(chance, startsAtMs, (atMs) => {
-      const leaving = chance.pick(plane.aliveKeys().slice(1))?.id;
+      const others = plane.aliveKeys().slice(1);
+      const leaving = others[chance.below(others.length)]?.id;
       return leaving === undefined || chance.odds(0.5)
         ? makeKey(atMs, 'late')
         : revocation(atMs, `key ${leaving}`, () => leaving);
