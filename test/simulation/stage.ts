@@ -28,8 +28,6 @@ export class Stage {
   /** Milliseconds by which the slowest replica is behind. */
   readonly lags: { readonly operations: number; readonly keys: number };
   outages: readonly Outage[] = [];
-  /** Events outside of the steps, for the trace. */
-  readonly notes: { readonly at: number; readonly what: string }[] = [];
   /** Also those whose project was removed, but not those of the invented past. */
   readonly #operations = new Map<string, Operation>();
   readonly revokedByOthers = new Set<string>();

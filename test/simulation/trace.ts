@@ -11,7 +11,7 @@ export function showRun(run: Run): boolean {
 
 /** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {
-  const lines: [at: number, text: string][] = stage.notes.map(({ at, what }) => [at, `others   ${what}`]);
+  const lines: [at: number, text: string][] = plan.events.map(({ atMs, what }) => [atMs, `others   ${what}`]);
   for (const [index, step] of steps.entries()) {
     for (const process of step.processes) {
       const name = `${process.part} ${index + 1}`.padEnd(8);

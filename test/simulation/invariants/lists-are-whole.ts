@@ -7,12 +7,6 @@ import { isAliveAt } from '../truth.js';
 
 type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 
-const outputOfIds = {
-  'list-operations': 'operation-ids',
-  'list-projects': 'project-ids',
-  'list-keys': 'key-ids',
-} as const;
-
 /** No record that existed throughout is missing or listed twice, in one list or in all shards of a matrix. */
 export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const { main, plan } = step;
@@ -34,7 +28,7 @@ export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
       if (createdMicros < start && listed.includes(id)) yield `${id} is older than since`;
   }
   // fromJSON rounds large numbers, so each id is a string.
-  const name = outputOfIds[expects.mode];
+  const name = `${expects.mode.slice('list-'.length, -1)}-ids`;
   if (JSON.stringify(main.ids(name)) !== JSON.stringify(listed)) yield `${name} is not the ids of the list as strings`;
   if (expects.mode === 'list-projects') yield* wrongBatches(step, expects.maxBatches, listed);
 }

@@ -123,12 +123,10 @@ function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: num
   }
 }
 
-const concurrentModes = ['revoke-key', 'sweep-keys', 'create-key', 'wait-operation'];
-
 /** A 429 delays all requests. A 423, or the failure of one of several concurrent requests, delays only its repetition. */
 function isDelayedBy(mode: string, first: SentRequest, next: SentRequest, slackMs: number): boolean {
   // A concurrent request may leave before the client has read the response.
-  const isConcurrent = concurrentModes.includes(mode) && next.at <= (first.endedAt ?? 0) + slackMs / 20;
+  const isConcurrent = !mode.startsWith('list-') && next.at <= (first.endedAt ?? 0) + slackMs / 20;
   if (first.method === next.method && first.list === next.list) return !isConcurrent || slackMs === 0;
   return !isConcurrent && first.status !== 423 && (first.status === 429 || mode !== 'wait-operation');
 }

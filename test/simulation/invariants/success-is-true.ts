@@ -14,7 +14,7 @@ export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
   switch (expects.mode) {
     case 'wait-operation':
       if (expects.ids === 'all') return yield* waitedForAll(run, step, expects);
-      return yield* waitedForIds(run, step, expects.ids, expects.failOnEmpty);
+      return yield* waitedFor(run, step, expects.ids, expects.failOnEmpty);
     case 'create-key':
       return yield* created(run, step, expects);
     case 'revoke-key':
@@ -29,13 +29,12 @@ export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-function* waitedForIds(
+function* waitedFor(
   { stage }: Run,
-  step: StepRecord,
+  { main }: StepRecord,
   ids: readonly string[],
   failOnEmpty: boolean,
 ): Generator<string> {
-  const { main } = step;
   const operations = ids.map((id) => stage.operation(id));
   const phases = operations.map((one) => (one === undefined ? 'pending' : phaseAt(one, main.endedAt)));
   if (main.exit === 0) {
