@@ -3,22 +3,12 @@ import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
 import type { OutsideEvent, RecordFilter } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { type Drawn, drawFilter, type Filter, type Task, text } from './lists.js';
+import { admitting, type Drawn, drawFilter, type Task } from './lists.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'];
+const filters = ['action=create_branch', 'action!=start_*', 'branch_id=br-b*\naction=*_*'];
 /** Operations that the service starts by itself do not count without a filter that names the action. */
-const countsByDefault: Filter = [
-  '',
-  (record) => !['suspend_compute', 'check_availability'].includes(text(record, 'action')),
-];
-const filters: readonly Filter[] = [
-  ['action=create_branch', (record) => text(record, 'action') === 'create_branch'],
-  ['action!=start_*', (record) => !text(record, 'action').startsWith('start_')],
-  [
-    'branch_id=br-b*\naction=*_*',
-    (record) => text(record, 'branch_id').startsWith('br-b') && text(record, 'action').includes('_'),
-  ],
-];
+const countsByDefault = admitting('action!=suspend_compute\naction!=check_availability');
 
 const actions = ['create_branch', 'create_branch', 'start_compute', 'suspend_compute', 'check_availability'];
 
@@ -56,14 +46,15 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
   const isAll = chance.odds(0.45);
   const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1);
   const [projectId = ''] = projectIds;
-  const [filter, admits] = isAll ? drawFilter(chance, filters, countsByDefault) : countsByDefault;
+  const filter = isAll ? drawFilter(chance, filters) : '';
+  const admits = filter === '' ? countsByDefault : admitting(filter);
   const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
   // More than are requested at once, and too old for the newest 200.
   const isCrowd = !isAll && chance.odds(0.02);
   const areGood = chance.odds(0.3);
   const number = isCrowd ? 40 : isAll && chance.odds(0.2) ? 0 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
   // The request for one of two hangs, and must not delay the failure of the other.
-  const isHanging = !isAll && !isCrowd && chance.odds(0.08);
+  const isHanging = !isAll && !isCrowd && chance.odds(0.15);
   const pair = [{ lengthMs: Number.POSITIVE_INFINITY }, { lengthMs: chance.upTo(timeoutMs), outcome: 'failed' }];
   const plans = isHanging ? pair : chance.times(number, () => drawOperation(chance, timeoutMs, areGood));
   const operations = plans.map((plan) => stage.start({ projectId: chance.pick(projectIds), ...plan }));

@@ -11,7 +11,7 @@ export function* warningsAreTrue(step: StepRecord, { stage }: Run): Generator<st
 /** A limit that was set gets a warning if the pages contain more records than it admits, or perhaps if they contain as many. */
 function* limitWarnings({ main, plan: { expects } }: StepRecord): Generator<string> {
   if (!('isLimitSet' in expects) || main.output('count') === undefined) return;
-  const [warning] = main.texts('warning').filter((text) => text.includes('truncated the list'));
+  const warning = main.texts('warning').find((text) => text.includes('truncated the list'));
   const hasWarning = warning !== undefined;
   if (!expects.isLimitSet || expects.limit === 0) {
     if (hasWarning) yield 'a limit that is not set cut the list';
