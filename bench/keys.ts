@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { startGitHub } from '../control-plane/github/index.js';
 import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
-import { runAndAttempt, serializePostState } from '../src/keys/post-state.js';
+import { sealContext, serializePostState } from '../src/keys/post-state.js';
 import { startStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
 import type { Figure } from './figure.js';
@@ -65,6 +65,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
       ambiguousCreates: 0,
       foundKeyIds: [],
+      unconfirmedKeyIds: [],
       minted: { id, secret: key },
       since: 0,
       revoke: true,
@@ -72,7 +73,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
       summary: false,
     },
     apiKey,
-    runAndAttempt({}),
+    sealContext({}),
   );
 }
 

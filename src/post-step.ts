@@ -3,7 +3,7 @@ import { apiKeys } from './action/inputs/inputs.js';
 import { publishLogAndSummary } from './action/publish.js';
 import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
-import { isSealed, type PostState, parsePostState, runAndAttempt } from './keys/post-state.js';
+import { isSealed, type PostState, parsePostState, sealContext } from './keys/post-state.js';
 import { postStateName } from './keys/post-state-name.js';
 import { cleanUp } from './post/clean-up.js';
 import { cleanUpReport, crashReport, doubts } from './post/report.js';
@@ -54,8 +54,8 @@ export class PostStep implements Work {
 
 /** The seal proves which API key the main step used. Another key may belong to another step, so it is not even masked. */
 function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
-  const run = runAndAttempt(environment);
-  const key = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, run));
+  const context = sealContext(environment);
+  const key = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, context));
   if (key !== undefined) secrets.add(key);
   return key;
 }

@@ -3,7 +3,7 @@ import { BadInputs } from './action/inputs/input-reader.js';
 import { maskParentKey, readInputs } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
-import { runAndAttempt, serializePostState, splitSeal } from './keys/post-state.js';
+import { sealContext, serializePostState, splitSeal } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
@@ -25,7 +25,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
       if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
       const { onFailure, ...key } = state;
       const saved = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure, summary, ...key };
-      const text = serializePostState(saved, apiKey, runAndAttempt(environment));
+      const text = serializePostState(saved, apiKey, sealContext(environment));
       // With step debug logging, the runner prints states. A short key could be guessed from the seal.
       toolkit.mask(splitSeal(text).seal);
       toolkit.state(postStateName, text);

@@ -20,9 +20,11 @@ export function proxyProblem(url: URL): string | undefined {
   return `${name} is not a valid URL. Write it as http://host:port or http://user:password@host:port. Percent-encode user and password (write % as %25)`;
 }
 
+export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
+
 /** All proxy passwords that are long enough to mask, both as written and percent-decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
-  return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
+  return proxyVariables.flatMap((name) => {
     // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');

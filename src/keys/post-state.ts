@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isKeyId, isKeySecret } from '../api/keys.js';
 import { UserError } from '../http/errors.js';
+import { proxyVariables } from '../http/proxy.js';
 import { isObject, isText, type Json, parseJsonOrUndefined } from '../text/json.js';
 import { parseKeyName } from './key-name.js';
 import type { nothingToRevoke } from './post-state-name.js';
@@ -16,6 +17,8 @@ export interface PostState {
   readonly ambiguousCreates: number;
   /** Ids of the keys that main found and revoked after such requests. */
   readonly foundKeyIds: readonly string[];
+  /** Those of them whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
+  readonly unconfirmedKeyIds: readonly string[];
   /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
   /** Time at which main saved the state, in milliseconds since 1970. If there is a minted key, main had just received it. */
@@ -29,28 +32,33 @@ export interface PostState {
 export const onFailureValues = ['warn', 'fail'] as const;
 export type OnFailure = (typeof onFailureValues)[number];
 
-/** Seals the state with the parent key. Post sends the parent key only if the seal is valid. `run`: run id and attempt. */
-export function serializePostState(state: PostState, parentKey: string, run: string): string {
+/** Seals the state with the parent key. Post sends the parent key only if the seal is valid. */
+export function serializePostState(state: PostState, parentKey: string, context: string): string {
   const text = JSON.stringify(state);
-  return `${seal(text, parentKey, run)}${text}`;
+  return `${seal(text, parentKey, context)}${text}`;
 }
 
-/** True if the state was sealed with `key`, in the same attempt of the same run, and was not changed afterwards. */
-export function isSealed(saved: string, key: string, run: string): boolean {
+/** True if the state was sealed with `key`, in the same context, and was not changed afterwards. */
+export function isSealed(saved: string, key: string, context: string): boolean {
   const found = splitSeal(saved);
-  const [given, expected] = [Buffer.from(found.seal), Buffer.from(seal(found.text, key, run))];
+  const [given, expected] = [Buffer.from(found.seal), Buffer.from(seal(found.text, key, context))];
   // `timingSafeEqual` throws if the lengths differ.
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The runner sets both variables, and no step can change them for other steps. */
-export function runAndAttempt(environment: Readonly<Record<string, string | undefined>>): string {
-  return `${environment['GITHUB_RUN_ID'] ?? ''}/${environment['GITHUB_RUN_ATTEMPT'] ?? ''}`;
+/** Another step can set these for post: with a proxy and an authority of its own, it would read the parent key on its way. */
+const routeVariables = [...proxyVariables, 'NODE_EXTRA_CA_CERTS'];
+
+/** What the seal covers beside the state. No step can change the run id and the attempt for other steps. */
+export function sealContext(environment: Readonly<Record<string, string | undefined>>): string {
+  const run = `${environment['GITHUB_RUN_ID'] ?? ''}/${environment['GITHUB_RUN_ATTEMPT'] ?? ''}`;
+  const route = routeVariables.flatMap((name) => (environment[name] ? [`${name}=${environment[name]}`] : []));
+  return [run, ...route].join('\n');
 }
 
-function seal(text: string, key: string, run: string): string {
+function seal(text: string, key: string, context: string): string {
   return createHmac('sha256', key)
-    .update(JSON.stringify([run, text]))
+    .update(JSON.stringify([context, text]))
     .digest('hex');
 }
 
@@ -67,12 +75,14 @@ const maxEpochMs = 8.64e15;
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const json = parseJsonOrUndefined(splitSeal(saved).text);
   const state = isObject(json) ? json : {};
-  const { baseUrl, name, ambiguousCreates, foundKeyIds, minted, since, revoke, onFailure, summary } = state;
+  const { baseUrl, name, ambiguousCreates, foundKeyIds, unconfirmedKeyIds, minted, since, revoke, onFailure, summary } =
+    state;
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
     name: isText(name) && parseKeyName(name) !== undefined,
     ambiguousCreates: typeof ambiguousCreates === 'number' && ambiguousCreates >= 0,
-    foundKeyIds: Array.isArray(foundKeyIds) && foundKeyIds.every((found) => isText(found) && isKeyId(found)),
+    foundKeyIds: areKeyIds(foundKeyIds),
+    unconfirmedKeyIds: areKeyIds(unconfirmedKeyIds),
     minted: minted === undefined || isMintedKey(minted),
     since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
     revoke: typeof revoke === 'boolean',
@@ -88,6 +98,10 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   throw new UserError(
     `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`,
   );
+}
+
+function areKeyIds(ids: Json | undefined): boolean {
+  return Array.isArray(ids) && ids.every((id) => isText(id) && isKeyId(id));
 }
 
 /** Checks both fields, because the id goes into a URL path, and the secret into a header. */

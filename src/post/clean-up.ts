@@ -20,13 +20,14 @@ export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
 /** In three phases: the minted key searches for stray keys, it is revoked, and the parent key continues the search. */
 export async function cleanUp(
-  { name, ambiguousCreates, revoke, since }: Pick<PostState, 'name' | 'ambiguousCreates' | 'revoke' | 'since'>,
+  { name, ambiguousCreates, unconfirmedKeyIds, revoke, since }: PostState,
   { minted, parent }: Clients,
   { deadline, log, random }: { readonly deadline: Deadline; readonly log: Log; readonly random: () => number },
 ) {
   const wasAmbiguous = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log, wasAmbiguous);
+  for (const id of unconfirmedKeyIds) register.add(id, true).isListed = true;
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
   const key =

@@ -16,7 +16,7 @@ export interface CreatedKey {
   /** Since when the service does not find the key, on the step's clock. */
   missingSince?: number | undefined;
   isGone: boolean;
-  /** True once a list contains a key with this id and the expected name. */
+  /** True once a list of main or post contained a key with this id and the expected name. */
   isListed: boolean;
   /** A 423 for a DELETE delays only this key. */
   readonly lock: Cooldown;

@@ -362,6 +362,10 @@ describe('after an ambiguous create,', () => {
     inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), onList(status(200, { body: '[]' }))],
     beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
   };
+  const foundAlive: JobPlan = {
+    inMain: [onCreate(lost), onDelete(status(503), always)],
+    inPost: [onList(status(200, { body: '[]' }), always)],
+  };
   const renamed: JobPlan['beforePost'] = (stage) => Object.assign(mintedOf(stage), { name: 'renamed' });
   test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
     ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
@@ -373,6 +377,7 @@ describe('after an ambiguous create,', () => {
     ['only the list confirms a DELETE', { ...killed, inPost: [onDelete(silent204, always)] }, 1, 1],
     ['somebody else revoked the minted key', { inMain: [ambiguous('never')], beforePost: revokeMinted }, 1, 1],
     ['a replica lags until the minted key should be gone', { inMain: [ambiguous('never')], ...lagging }, 1, 1],
+    ['no list of post shows the key that main found', foundAlive, 1, 1],
     ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
     ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
   ])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {

@@ -126,6 +126,20 @@ describe('a copied or changed state:', () => {
   });
 });
 
+test.for(['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])(
+  'post does not use the parent key if another step has set %s',
+  async (name, context) => {
+    const { saved, service, runMode, runPost } = await setForgery(context);
+    service.faults.add(onDelete(status(403)));
+    const other = await runMode('list-projects');
+    const sent = service.requests.length;
+    const post = await runPost({ ...other, state: { key: saved } }, { env: { [name]: 'http://thief.test' } });
+    expect(post.annotations).toMatchObject([{ kind: 'error' }]);
+    const senders = service.requests.slice(sent).map(({ headers }) => headers['authorization']);
+    expect(senders).not.toContain(`Bearer ${service.apiKey}`);
+  },
+);
+
 test('post does not send the parent key if any byte of the state is changed', async (context) => {
   const stage = await setForgery(context);
   const { saved, object, service } = stage;
@@ -160,6 +174,7 @@ describe('a state that main cannot have saved:', () => {
     wrong('name', undefined, 'console'),
     wrong('ambiguousCreates', undefined, '1', -1),
     wrong('foundKeyIds', undefined, '7', ['x'], [7]),
+    wrong('unconfirmedKeyIds', undefined, '7', ['x'], [7]),
     wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
     wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
     wrong('since', undefined, '0', 1e300, -1e300),

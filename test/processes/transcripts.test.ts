@@ -84,7 +84,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <parent key>
     state    key = nothing-to-revoke
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":1,"foundKeyIds":[],"revoke":true}
+    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":1,"foundKeyIds":[],"unconfirmedKeyIds":[],"revoke":true}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
     mask     <minted key>
@@ -93,7 +93,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <minted key in base64url>
     mask     <minted key in base64url, with Bearer>
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":0,"foundKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":0,"foundKeyIds":[],"unconfirmedKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
     output   duration-ms = <ms>
     output   key = <minted key>
     output   key-id = 2

@@ -16,7 +16,9 @@ export interface CreateKeySettings {
   readonly exportTo: string | undefined;
 }
 
-export type CreateKeyResult = Pick<PostState, 'name' | 'ambiguousCreates' | 'foundKeyIds'> &
+type Known = Pick<PostState, 'name' | 'ambiguousCreates' | 'foundKeyIds' | 'unconfirmedKeyIds'>;
+
+export type CreateKeyResult = Known &
   ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
@@ -33,8 +35,14 @@ export async function createKey(
   let ambiguousCreates = 0;
   /** Ids of the keys of ambiguous creates that this step found. A replica that lags can show a key again. */
   const found = new Set<string>();
+  const unconfirmed = new Set<string>();
 
-  const known = () => ({ name, ambiguousCreates, foundKeyIds: [...found] });
+  const known = (): Known => ({
+    name,
+    ambiguousCreates,
+    foundKeyIds: [...found],
+    unconfirmedKeyIds: [...unconfirmed],
+  });
   const intent = { minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
   const saveIntent = () => savePostState({ ...known(), ...intent, ambiguousCreates: ambiguousCreates + 1 });
@@ -47,11 +55,12 @@ export async function createKey(
       // A request without a response can still take effect, even after a later create succeeded.
       ambiguousCreates++;
       if (!(error instanceof RequestError)) throw error;
-      await revokeStrayKeys(name, error, collaborators, policy, (ids) => {
-        for (const id of ids) found.add(id);
+      const onFound = (ids: readonly string[]) => {
+        for (const id of ids) for (const set of [found, unconfirmed]) set.add(id);
         // If this process is killed before it has revoked them, post knows which requests have led to a key.
         savePostState({ ...known(), ...intent });
-      });
+      };
+      await revokeStrayKeys(name, error, collaborators, policy, onFound, (id) => unconfirmed.delete(id));
       saveIntent();
       const transient = error.transient && ambiguousCreates < maxAmbiguousCreates;
       // `revokeStrayKeys` has already waited for the `Retry-After`.
@@ -76,6 +85,7 @@ async function revokeStrayKeys(
   { api, deadline, log }: Collaborators,
   policy: RequestPolicy,
   onFound: (ids: readonly string[]) => void,
+  onConfirmed: (id: string) => void,
 ): Promise<void> {
   log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
   try {
@@ -83,7 +93,9 @@ async function revokeStrayKeys(
     await deadline.sleep(createError.retryAfterMs ?? 0);
     const { keys, missing } = await listKeysNamed(name, api, policy);
     if (keys.length > 0) onFound(keys.map(({ id }) => id));
-    for (const result of await revokeEach(keys, api, policy, log)) if ('failure' in result) throw result.failure;
+    const results = await revokeEach(keys, api, policy, log);
+    for (const result of results) if ('isConfirmed' in result && result.isConfirmed) onConfirmed(result.id);
+    for (const result of results) if ('failure' in result) throw result.failure;
     if (missing !== undefined) throw incompleteKeyList(missing);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
@@ -95,10 +107,10 @@ async function revokeStrayKeys(
 
 /** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
 export function stateAfterOutputs(
-  { name, minted, ambiguousCreates, foundKeyIds }: CreateKeyResult,
+  { minted, ...known }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  if (ambiguousCreates === 0) return nothingToRevoke;
-  return { name, ambiguousCreates, foundKeyIds, minted, revoke: false, onFailure };
+  if (known.ambiguousCreates === 0) return nothingToRevoke;
+  return { ...known, minted, revoke: false, onFailure };
 }

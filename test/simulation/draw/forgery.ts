@@ -26,6 +26,7 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery {
       name: keyName('shop', madeBy, chance.random),
       ambiguousCreates: minted === undefined || chance.odds(0.3) ? 1 : 0,
       foundKeyIds: [],
+      unconfirmedKeyIds: [],
       minted,
       since: epoch,
       revoke: true,
