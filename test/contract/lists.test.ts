@@ -236,7 +236,7 @@ test('`list-operations` logs its progress through a long list', async (context) 
   expect(result.log.match(/^Read .*$/gm)).toEqual(['Read 200 records so far.', 'Read 350 records so far.']);
 });
 
-test('`list-operations` ends in time although the page after as many matches as limit hangs', async (context) => {
+test('`list-operations` ends in time although the page after the last wanted operation hangs', async (context) => {
   const stage = await setStage(context, { operations: 150, faults: [{ nth: 2, fault: hang }] });
   const inputs = { 'project-id': stage.projectId, limit: '100', timeout: '2s' };
   const result = await stage.runMode('list-operations', inputs);
@@ -392,7 +392,7 @@ describe('`list-operations`', () => {
     },
   );
 
-  test('with a filter reads pages until limit records match', async (context) => {
+  test('reads pages until `limit` operations match the filter', async (context) => {
     const stage = await setStage(context, { operations: 0 });
     const older = stage.operation({ ...failedAtOnce, ageMs: 600 * minute }).id;
     past(stage, 230);

@@ -189,7 +189,7 @@ describe('a state that main cannot have saved:', () => {
     for (const change of changes) {
       const post = await stage.post(typeof change === 'function' ? change(stage) : forged(stage.saved, change));
       expect(textDefects(post)).toEqual([]);
-      // `on-revoke-failure` is one of the things that post cannot know then.
+      // Without a valid state, post does not know `on-revoke-failure`, so it only warns.
       expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
       expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
       expect(post.annotations[0]?.message).toContain(`is invalid (${invalid}`);

@@ -65,7 +65,7 @@ async function lifeOfAKey(): Promise<string> {
   return name;
 }
 
-/** As on a schedule, after two runs were shut down with their runner, and while a third goes on. */
+/** Sweeps as a schedule would. Two runs were shut down with their runner, and a third still runs. */
 async function sweep(name: string): Promise<void> {
   const token = 'token-of-the-demo';
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId: 123456789 });

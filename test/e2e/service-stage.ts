@@ -10,7 +10,7 @@ export type ServiceStage = Awaited<ReturnType<typeof setServiceStage>>;
 
 const scripts = '/scripts/';
 
-/** A control plane, and scripts for workflows that tell it that they run. */
+/** A control plane. Its scripts run in workflows, and each tells the control plane when it runs. */
 export async function setServiceStage(context: TestContext, options: ServedControlPlaneOptions = {}) {
   const service = await startControlPlane(options);
   context.onTestFinished(() => service.close());

@@ -39,7 +39,7 @@ export function textDefects(result: StepResult): string[] {
   return [...found, ...summaryDefects(summary)];
 }
 
-// Our own summary consists of these.
+// The tags and words that our summaries contain.
 const tag = /<\/?(?:p|br|code|table|tr|th|td)>/g;
 const ownWords = /^(?:[\p{L}\d\s.,:;()?'+-]|✅|❌|⏳|🧹|📌|🚫|⚠️|&nbsp;)*$/u;
 /** GitHub makes a picture, an issue or a commit of these. */

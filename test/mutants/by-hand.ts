@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A defect in meaning, as a tired colleague would slip: `replace` becomes `by`. */
+/** A mistake that a tired colleague could make: it replaces the text `replace` with the text `by`. */
 export interface Mutant {
   readonly name: string;
   /** The promise that it breaks, or what it does, in words. */

@@ -17,7 +17,7 @@ async function setScene(context: TestContext) {
   const stage = await setStage(context);
   const { service: thief } = await setStage(context, { apiKey: 'the-key-of-the-thief' });
   thief.faults.add({ fault: { kind: 'status', status: 403 } });
-  /** Reads the states that earlier steps saved, changes them, and sets the result for the post of others. */
+  /** Reads the states that earlier steps saved, changes them, and sets the result for the post steps of other actions. */
   const forge = (change: string): WorkStep => ({
     id: 'forge',
     env: { THIEF: thief.baseUrl },

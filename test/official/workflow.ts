@@ -64,7 +64,7 @@ export function jobOf(workflow: string, jobId: string): Pick<JobPlan, 'env' | 'o
   return { env: textsOf(job.env), outputs: textsOf(job.outputs), steps: stepsOf(job.steps) };
 }
 
-/** The jobs that can run in a worker, without a service that starts them one by one, or calls their workflow. */
+/** The jobs that a worker can run alone: no service has to start them one by one, and no workflow calls them. */
 export function jobsAlone(workflow: string): string[] {
   const { on, jobs } = read(workflow);
   if (JSON.stringify(on)?.includes('workflow_call')) return [];

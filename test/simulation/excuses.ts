@@ -5,20 +5,20 @@ import { creationOf, isAbsence, removalOf, startOf } from './truth.js';
 
 /**
  * All that the contract excuses, although the truth is another. Nothing else is: a list that shows something late is no excuse.
- * Each line has the sentence of the contract in short.
+ * Each begins with the section of the contract, and has its sentence in short.
  */
 export const excuses = {
-  /** 4: `timeout: 0` believes the first read. */
+  /** Section 4: `timeout: 0` believes the first read. */
   pollsOnce: ({ plan }: StepRecord) => plan.timeoutMs === 0,
 
-  /** 4: The first read takes the newest 1,000 operations; if the list goes on, log and summary say that only these were read. */
+  /** Section 4: The first read takes the newest 1,000 operations; if the list goes on, log and summary say that only these were read. */
   isBehindFirstRead: (operation: Operation, firstRead: ReadonlyMap<string, unknown>, { main }: StepRecord) =>
     firstRead.size >= 1_000 && startOf(operation) < main.startedAt - 60_000,
 
-  /** 4: A 404 is final 30 s after an operation was seen, because it may be gone with its project. */
+  /** Section 4: A 404 is final 30 s after an operation was seen, because it may be gone with its project. */
   wasRemoved: (operation: Operation) => Number.isFinite(removalOf(operation)),
 
-  /** 1: With `since` paging stops at an operation that is older, whatever follows. */
+  /** Section 1: With `since` paging stops at an operation that is older, whatever follows. */
   reachesSince: ({ plan: { expects }, main }: StepRecord) => {
     const sinceMs = expects.mode === 'list-operations' ? expects.sinceMs : undefined;
     if (sinceMs === undefined) return false;
@@ -27,7 +27,7 @@ export const excuses = {
     return records.some((record) => Date.parse(String(record['created_at'])) < oldest);
   },
 
-  /** 5: A DELETE that is repeated after a lost response or a 5xx, and gets 404. In post, of a young key, for 10 s. */
+  /** Section 5: A DELETE that is repeated after a lost response or a 5xx, and gets 404. In post, of a young key, for 10 s. */
   isThoughtGone: (process: ProcessRecord, key: ApiKey) => {
     const deletes = process.deletesOf(key.id);
     const lost = deletes.findIndex(({ response, status, isPage, mayHaveTakenEffect }) =>
@@ -37,21 +37,21 @@ export const excuses = {
     return lost >= 0 && absent.length > 0 && isSettled(process, key);
   },
 
-  /** 5: The minted key itself gets 401, and post has no parent key to look into the list. Of a young key, for 10 s. */
+  /** Section 5: The minted key itself gets 401, and post has no parent key to look into the list. Of a young key, for 10 s. */
   rejectsItself: (post: ProcessRecord, key: ApiKey) =>
     post.sent.some(({ authorization, status }) => authorization === `Bearer ${key.key}` && status === 401) &&
     isSettled(post, key),
 
-  /** 5: Only post looks again after 10 s. For other steps a list without a key, however young that is, shows that it is gone. */
+  /** Section 5: Only post looks again after 10 s. For other steps a list without a key, however young that is, shows that it is gone. */
   isUnlisted: ({ startedAt }: ProcessRecord, key: ApiKey, lagMs: number) =>
     creationOf(key) > Math.max(0, startedAt - lagMs),
 
-  /** 5: The 10 s of a young key begin when the lists no longer show it. Post may then have no time left for them. */
+  /** Section 5: The 10 s of a young key begin when the lists no longer show it. Post may then have no time left for them. */
   isShownLate: ({ sent, startedAt, endedAt: end }: ProcessRecord, key: ApiKey, marginMs: number) =>
     end - startedAt >= 20_000 - 1 &&
     sent.some((one) => one.keyList === 'whole' && !isAbsence(one, key) && end - (one.endedAt ?? 0) < 10_000 + marginMs),
 
-  /** 3: The runner kills a post that is cancelled too late; a sweep finds what it left. */
+  /** Section 3: The runner kills a post that is cancelled too late; a sweep finds what it left. */
   wasKilled: ({ exit }: ProcessRecord) => exit === 'killed' || exit === 'hung',
 };
 

@@ -17,7 +17,7 @@ export interface Options {
   readonly runs: number;
   readonly workers: number;
   readonly untilFound: boolean;
-  /** The worker of a mutant's build. Default: that of this build. */
+  /** The worker script of a mutant. By default, the worker of this build. */
   readonly script?: URL;
   readonly onProgress?: (runs: number, findings: readonly Finding[]) => void;
 }

@@ -20,7 +20,8 @@ interface Read extends ListPlace {
 /**
  * Follows the reads of one list in a wait for `all`: which operations are part of the wait, and whether the project is idle.
  * The first read is complete when it has enough records. Each later one is complete when it overlaps with the read before it,
- * so that no operation can hide between the two.
+ * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
+ * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expire()` at 20 s asks for one more.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */

@@ -14,6 +14,12 @@ interface PollPolicy extends Pick<RequestPolicy, 'deadline' | 'queue'> {
   readonly kind: PollKind;
 }
 
+/**
+ * Sends what is due for one project:
+ * - of given ids, up to 2 pending ones singly; for more, the list, and then singly what it does not show
+ * - for `all`, the list if an operation is pending, or a read could prove that none is; then singly what it does not show
+ * - in place of a list that hangs, or must not be read before its `Retry-After` ends, single requests
+ */
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
   /** Undefined in a wait for given ids. */

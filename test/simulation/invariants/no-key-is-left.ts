@@ -71,7 +71,7 @@ function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
 function isReachableAtEnd({ plan, stage }: Run, post: ProcessRecord, listedFrom: number): boolean {
   const end = post.startedAt + postTimeout;
   const calmFrom = end - lastPart - stage.slackMs - 4 * stage.tripMs;
-  // The effect of an endless fault on requests that post did not send is unknown.
+  // An endless fault could also hit requests that post did not send.
   const hasEndless = plan.faults.some(({ nth, count }) => nth === undefined && count === undefined);
   const isOut = plan.outages.some(({ from, to }) => from < end && to > calmFrom);
   const isTroubled = post.sent.some(

@@ -99,7 +99,7 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   }
 }
 
-/** The final poll of more requests than fit side by side may begin so long before the deadline. */
+/** If not all requests fit side by side, the final poll may begin this long before the deadline. */
 const maxLead = 2_400;
 
 function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): Generator<string> {

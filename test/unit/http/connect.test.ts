@@ -42,7 +42,7 @@ test.for<[what: string, hosts: Hosts, used: string, at: number, triedAt: number[
   expect(open()).toEqual([used]);
 });
 
-test('IPv6 and IPv4 addresses are tried in turn', async () => {
+test('connection attempts alternate between IPv6 and IPv4', async () => {
   const { connected, tried } = network({ '192.0.2.2': { accepts: 0 } });
   const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'];
   await connected(addresses);

@@ -56,7 +56,7 @@ test('on Windows, where names ignore case, the message spells the variable as th
   }
 });
 
-test('elsewhere, a variable in mixed case is not used, and not named', (context) => {
+test('on systems other than Windows, a variable in mixed case is neither used nor named', (context) => {
   needs(context, 'case');
   vi.stubEnv('Https_Proxy', 'proxy.test');
   expect(proxyProblem(url)).toBe(undefined);

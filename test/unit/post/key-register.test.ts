@@ -20,7 +20,7 @@ test('a key that was marked as gone is pending again if a list still shows it', 
   expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
 });
 
-test('a key that a list shows counts as new, whatever the clocks say, so its absence is no proof yet', () => {
+test('a key found in a list counts as new, so it is not gone when it is first missing', () => {
   const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
   const record = { created_at: '2020-01-01T00:00:00Z' };
   register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined }, 0);
