@@ -27,7 +27,7 @@ export async function cleanUp(
   const wasAmbiguous = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log, wasAmbiguous);
-  for (const id of unconfirmedKeyIds) register.add(id, true).isListed = true;
+  for (const id of unconfirmedKeyIds) register.add(id, true);
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
   const key =

@@ -16,8 +16,8 @@ export interface CreatedKey {
   /** Since when the service does not find the key, on the step's clock. */
   missingSince?: number | undefined;
   isGone: boolean;
-  /** True once a list of main or post contained a key with this id and the expected name. */
-  isListed: boolean;
+  /** True once a list has shown that no other key has this id by now. */
+  isOurs: boolean;
   /** A 423 for a DELETE delays only this key. */
   readonly lock: Cooldown;
 }
@@ -47,6 +47,11 @@ export class KeyRegister {
     return [...this.#keys.values()].filter(({ isGone }) => !isGone);
   }
 
+  /** The keys that a search revokes. */
+  get revocable(): readonly CreatedKey[] {
+    return this.pending.filter(({ id, isOurs }) => isOurs && id !== this.skipped);
+  }
+
   get gone(): readonly CreatedKey[] {
     return [...this.#keys.values()].filter(({ isGone }) => isGone);
   }
@@ -54,7 +59,7 @@ export class KeyRegister {
   add(id: string, isYoung: boolean): CreatedKey {
     const revocation = new Revocation({ id, name: this.name });
     const lock = new Cooldown(this.clock);
-    const key = { id, revocation, isYoung, isGone: false, isListed: false, lock };
+    const key = { id, revocation, isYoung, isGone: false, isOurs: false, lock };
     this.#keys.set(id, key);
     return key;
   }
@@ -102,8 +107,7 @@ export class KeyRegister {
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
     // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-    const pending = known === undefined || known.isGone ? this.add(id, true) : known;
-    pending.isListed = true;
+    if (known === undefined || known.isGone) this.add(id, true);
   }
 }
 
@@ -113,5 +117,6 @@ function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof includesK
   if (listed === true) key.missingSince = undefined;
   // Another key now has this id, so the key that had the id before is gone.
   else if (list.keys.has(key.id)) key.revocation.isConfirmed = true;
+  key.isOurs = !key.revocation.isConfirmed;
   return listed;
 }

@@ -24,8 +24,7 @@ export function searchStrays(
       // The service rejects this API key, so a retry cannot help.
       if (failure.isPermanent) return { failure, isFinal: true };
     }
-    const strays = register.pending.filter(({ isListed }) => isListed);
-    const failures = await mapConcurrently(strays, revoke);
+    const failures = await mapConcurrently(register.revocable, revoke);
     return { failure: failures.find((one) => one !== undefined) ?? failure };
   }
 

@@ -387,6 +387,17 @@ describe('after an ambiguous create,', () => {
     for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
   });
 
+  test('post leaves an id that main found alone, if another key has it by then', async (context) => {
+    const beforePost: JobPlan['beforePost'] = ({ made }) => Object.assign(made()[0] ?? {}, { name: 'of another tool' });
+    const job = await runJob(context, {
+      ...foundAlive,
+      inPost: [onList(status(500), { nth: 1 })],
+      beforePost,
+    });
+    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
+    expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
+  });
+
   const neverDone = onCreate({ ...hang, done: 'never' });
   const oneStray = { beforePost: addStray };
   const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
