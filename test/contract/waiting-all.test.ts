@@ -662,6 +662,17 @@ describe('several projects:', () => {
     expect(result.outputs).toMatchObject({ status: 'timeout', 'idle-project-ids': '[]' });
   });
 
+  test('with fail-on: empty, too, a project that was idle for long is read again before the wait ends', async (context) => {
+    const before = ({ service }: Stage) => {
+      const path = service.projectIds[1] ?? '';
+      service.faults.add({ path, nth: 1, fault: hang });
+      service.faults.add({ path, nth: 2, fault: { kind: 'delay', ms: 9 * second } });
+    };
+    const plans = [{ startsAfterMs: 10 * second, lengthMs: 20 * second }];
+    const { result } = await waitFor(context, plans, { ...all, 'fail-on': 'empty' }, { projects: 2, before });
+    expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
+  });
+
   test('twelve projects that never answer do not hide that another one failed', async (context) => {
     const before = ({ service }: Stage) => {
       for (const path of service.projectIds.slice(0, 12)) service.faults.add({ path, fault: hang });

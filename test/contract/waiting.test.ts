@@ -447,6 +447,7 @@ describe('several operations:', () => {
     ['is an HTML page with status 403', {}, { fault: { ...html, status: 403 } }],
     ['fails in the final poll alone', { timeout: '30s', 'poll-interval': '1h' }, { from: 2, fault: status(500) }],
     ['hangs in the final poll alone', { timeout: '30s', 'poll-interval': '1h' }, { from: 2, fault: hang }],
+    ['gets a 429 until the final poll', { timeout: '30s' }, { fault: status(429) }],
   ])('the step sees that five operations have ended although their list %s', async ([, inputs, ...rules], context) => {
     const faults = rules.map((rule) => ({ ...rule, endpoint: 'list-operations' as const }));
     const { result, took } = await waitFor(context, many(5, { lengthMs: 10 * second }), inputs, { faults });
