@@ -5,7 +5,7 @@ import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../time/clock.js';
-import { hostAndPort, toTransportError, tunnelError } from './transport-errors.js';
+import { hostAndPort, toTransportError, tunnelError } from './errors.js';
 
 export interface NameLookup {
   /** Returns the addresses of a host in the order in which to try them. */

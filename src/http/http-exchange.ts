@@ -1,13 +1,12 @@
-import type { Agent } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
 import { agentFor, type ConnectOptions, lookupInProcess } from './connect.js';
-import { TransportError } from './errors.js';
+import { hostAndPort, TransportError, toTransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
-import { readBody } from './read-body.js';
-import { hostAndPort, toTransportError } from './transport-errors.js';
 
 /** On Windows, a closed connection may have either of the last two. */
 const closedConnectionCodes = ['ECONNRESET', 'EPIPE', 'ECANCELED', 'ECONNABORTED'];
@@ -70,4 +69,35 @@ async function send(request: HttpRequest, options: ConnectOptions): Promise<Http
     headers: message.headers as Record<string, string | undefined>,
     body: await readBody(message, request.maxBytes),
   };
+}
+
+/** Number of chunks to decode together. V8's garbage collector copies short strings repeatedly, but not long ones. */
+const chunksAtOnce = 64;
+
+/** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
+export async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
+  // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  let pending: Buffer[] = [];
+  let length = 0;
+  const closed = (cause?: unknown) =>
+    new TransportError(`The connection closed after ${length} bytes of the body`, { cause });
+  try {
+    for await (const chunk of message) {
+      length += chunk.length;
+      if (length > maxBytes) break;
+      pending.push(chunk);
+      if (pending.length < chunksAtOnce) continue;
+      text += decoder.write(Buffer.concat(pending));
+      pending = [];
+    }
+  } catch (cause) {
+    throw closed(cause);
+  }
+  const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+  if (length > maxBytes) throw new TransportError(problem, { transient: false });
+  if (!message.complete) throw closed();
+  // Some servers begin the body with a byte order mark, which JSON.parse rejects.
+  return (text + decoder.end(Buffer.concat(pending))).replace(/^\uFEFF/, '');
 }

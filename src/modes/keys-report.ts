@@ -1,7 +1,7 @@
 import { adviceAfter, failureReport } from '../action/failure-report.js';
 import type { Output, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
-import { displayTime } from '../api/record-fields.js';
+import { displayTime } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import type { RevocationResult } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';

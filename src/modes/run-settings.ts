@@ -1,6 +1,5 @@
-import type { InputReader } from '../action/inputs/input-reader.js';
+import { type InputReader, notARunner } from '../action/inputs/input-reader.js';
 import { patternParser } from '../action/inputs/input-values.js';
-import { notARunner } from '../action/inputs/inputs.js';
 import { repositoryFingerprint, type WorkflowRun } from '../keys/key-name.js';
 
 export function readRun(reader: InputReader): WorkflowRun | undefined {

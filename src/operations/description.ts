@@ -1,5 +1,4 @@
-import { displayText, displayTime, fieldText, fieldTime } from '../api/record-fields.js';
-import type { Operation } from '../api/records.js';
+import { displayText, displayTime, fieldText, fieldTime, type Operation } from '../api/records.js';
 import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';

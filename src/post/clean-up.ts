@@ -1,13 +1,14 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
-import { UserError } from '../http/errors.js';
+import { RequestError, UserError } from '../http/errors.js';
+import { mapConcurrently } from '../http/map-concurrently.js';
+import { exceededRetryAfter } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';
+import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
-import { KeyRegister } from './key-register.js';
-import { revokeMinted } from './revoke-minted.js';
-import { type PhaseFailure, Rounds } from './rounds.js';
+import { type CreatedKey, KeyRegister } from './key-register.js';
+import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation, youngAge } from './schedule.js';
-import { searchStrays } from './search-strays.js';
 
 interface Clients {
   /** Undefined if the state has no minted key. */
@@ -67,4 +68,104 @@ export async function cleanUp(
     /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */
     failure: unconfirmed.length > 0 || isStrayLeft ? failure : undefined,
   };
+}
+
+/** Searches for keys from ambiguous creates, and revokes them. */
+function searchStrays(
+  register: KeyRegister,
+  rounds: Rounds,
+  api: ControlApi,
+  phase: Deadline,
+  lastRoundBeforeEnd: number,
+): Promise<PhaseFailure> {
+  const policy = rounds.listPolicy(phase);
+
+  async function round(): Promise<Round> {
+    const failure = await captureFailure(readList());
+    if (failure !== undefined) {
+      register.isComplete = false;
+      if (endsRound(failure)) return { failure };
+      // The service rejects this API key, so a retry cannot help.
+      if (failure.isPermanent) return { failure, isFinal: true };
+    }
+    const failures = await mapConcurrently(register.revocable, revoke);
+    return { failure: failures.find((one) => one !== undefined) ?? failure };
+  }
+
+  async function readList(): Promise<void> {
+    const began = phase.clock.now();
+    const list = await api.keys(policy);
+    register.update(list, began);
+    if (list.missing !== undefined) throw incompleteKeyList(list.missing);
+  }
+
+  async function revoke(key: CreatedKey): Promise<Round['failure']> {
+    if (key.lock.cause !== undefined) return key.lock.cause;
+    const began = phase.clock.now();
+    const revoking = key.revocation.attempt(api, phase, register.listCheck(key, api, policy));
+    const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
+    if (failure === undefined) return undefined;
+    // A 423 delays only one key, so the search continues for the other keys.
+    const delaysOne = failure.status === 423 && exceededRetryAfter(failure, rounds.deadline) === undefined;
+    (delaysOne ? key.lock : rounds.cooldown).note(failure);
+    return failure;
+  }
+
+  return rounds.repeat(round, phase, lastRoundBeforeEnd);
+}
+
+/** A slow service needs at least this long for a request. In milliseconds. */
+const minRequestTimeout = 1_000;
+
+/** The minted key revokes itself. If the service rejects that, the parent key revokes it. */
+function revokeMinted(
+  key: CreatedKey,
+  register: KeyRegister,
+  { minted, parent }: { readonly minted: ControlApi; readonly parent: ControlApi | undefined },
+  phase: Deadline,
+  rounds: Rounds,
+): Promise<PhaseFailure> {
+  const { revocation } = key;
+  const policy = rounds.listPolicy(phase);
+
+  /** Each round begins with the minted key again: a replica that did not know the key may know it now. */
+  async function round(): Promise<Round> {
+    const began = phase.clock.now();
+    const own = await revokeByItself();
+    const isRejected = own !== undefined && (own.isPermanent || own.isServiceStatus(404));
+    const result = isRejected ? await afterRejection(own) : { failure: own };
+    const failure = result.failure ?? register.noteGone(key, began);
+    if (failure !== undefined) rounds.cooldown.note(failure);
+    return { ...result, failure };
+  }
+
+  function revokeByItself(): Promise<RequestError | undefined> {
+    // A request gets half of the remaining time. If the request hangs, there is time for a second one.
+    const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
+    return captureFailure(revocation.attempt(shortened, phase, register.listCheck(key, minted, policy)));
+  }
+
+  async function afterRejection(rejection: RequestError): Promise<Round> {
+    if (parent !== undefined) {
+      const failure = await revokeByParent(parent, rejection);
+      // If both keys get 401, the service may be at fault, so a retry can help.
+      return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
+    }
+    // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
+    if (rejection.isServiceStatus(401)) return { failure: undefined };
+    return { failure: rejection, isFinal: rejection.isPermanent && !register.mayHaveStrays };
+  }
+
+  async function revokeByParent(api: ControlApi, rejection: RequestError): Promise<RequestError | undefined> {
+    const isListed = register.listCheck(key, api, policy);
+    // By now the id may belong to another key, which must not be revoked. So the list is read first.
+    const listed = await isListed(revocation.key).catch(expectRequestError);
+    if (listed === false) return undefined;
+    // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
+    // is valid. Then it is revoked by its id, although the id may have been used again: a key that stays valid is worse.
+    if (listed instanceof RequestError && (rejection.isServiceStatus(401) || endsRound(listed))) return listed;
+    return captureFailure(revocation.attempt(api, phase, isListed));
+  }
+
+  return rounds.repeat(round, phase, Number.POSITIVE_INFINITY);
 }

@@ -1,6 +1,6 @@
 import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
-import { BadValue, type Parse, quote } from './input-values.js';
+import { BadValue, durationParser, type Parse, quote } from './input-values.js';
 
 /** The inputs of action.yml. A test compares this table with action.yml. */
 export const defaults = {
@@ -158,3 +158,17 @@ export class InputReader {
     }
   }
 }
+
+/** Reads `since` or `older-than`. A bare number means seconds here, too, but a user probably means hours or days. */
+export function readAge(reader: InputReader, name: 'since' | 'older-than', fallback = ''): number | undefined {
+  const text = reader.text(name) || fallback;
+  if (text === '') return undefined;
+  if (/^\d+$/.test(text))
+    reader.warn(
+      name,
+      `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
+    );
+  return reader.parse(name, durationParser({ maxDays: 366 }), text);
+}
+
+export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -55,17 +55,3 @@ export function readInputs<Name extends string, Run>(
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
   return { ...inputs, hasProjectId: reader.uses('project-id'), warnings };
 }
-
-/** Reads `since` or `older-than`. A bare number means seconds here, too, but a user probably means hours or days. */
-export function readAge(reader: InputReader, name: 'since' | 'older-than', fallback = ''): number | undefined {
-  const text = reader.text(name) || fallback;
-  if (text === '') return undefined;
-  if (/^\d+$/.test(text))
-    reader.warn(
-      name,
-      `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
-    );
-  return reader.parse(name, durationParser({ maxDays: 366 }), text);
-}
-
-export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -1,6 +1,6 @@
 import type { MintedKey } from '../../api/keys.js';
 import { RequestError } from '../../http/errors.js';
-import { checkRetryAfter, type RequestPolicy, withRetries } from '../../http/retry.js';
+import { checkRetryAfter, withRetries } from '../../http/retry.js';
 import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import type { KeyState, OnFailure, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
@@ -29,7 +29,7 @@ export async function createKey(
   collaborators: Collaborators,
   { savePostState }: Pick<Services, 'savePostState'>,
 ): Promise<CreateKeyResult> {
-  const { api, deadline, random } = collaborators;
+  const { api, deadline, log, random } = collaborators;
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let ambiguousCreates = 0;
@@ -55,16 +55,34 @@ export async function createKey(
       // A request without a response can still take effect, even after a later create succeeded.
       ambiguousCreates++;
       if (!(error instanceof RequestError)) throw error;
-      const onFound = (ids: readonly string[]) => {
-        for (const id of ids) for (const set of [found, unconfirmed]) set.add(id);
-        // If this process is killed before it has revoked them, post knows which requests have led to a key.
-        savePostState({ ...known(), ...intent });
-      };
-      await revokeStrayKeys(name, error, collaborators, policy, onFound, (id) => unconfirmed.delete(id));
+      await revokeStrayKeys(error);
       saveIntent();
       const transient = error.transient && ambiguousCreates < maxAmbiguousCreates;
       // `revokeStrayKeys` has already waited for the `Retry-After`.
       throw new RequestError(error.message, { ...error, transient, retryAfterMs: undefined }, { cause: error });
+    }
+  }
+
+  /** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. */
+  async function revokeStrayKeys(createError: RequestError): Promise<void> {
+    log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
+    try {
+      checkRetryAfter(createError, deadline);
+      await deadline.sleep(createError.retryAfterMs ?? 0);
+      const { keys, missing } = await listKeysNamed(name, api, policy);
+      for (const { id } of keys) for (const set of [found, unconfirmed]) set.add(id);
+      // If this process is killed before it has revoked them, post knows which requests have led to a key.
+      if (keys.length > 0) savePostState({ ...known(), ...intent });
+      const results = await revokeEach(keys, api, policy, log);
+      for (const result of results) if ('isConfirmed' in result && result.isConfirmed) unconfirmed.delete(result.id);
+      for (const result of results) if ('failure' in result) throw result.failure;
+      if (missing !== undefined) throw incompleteKeyList(missing);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      const { status, isPage } = error;
+      const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
+      // A retry could create a second key. Post searches for the first key.
+      throw new RequestError(message, { status, isPage, transient: false }, { cause: error });
     }
   }
 
@@ -76,33 +94,6 @@ export async function createKey(
   const isRejected = outcome.minted === undefined && ambiguousCreates === 0;
   savePostState(isRejected ? nothingToRevoke : { ...known(), ...intent, minted: outcome.minted });
   return { ...known(), ...outcome };
-}
-
-/** Revokes keys of ambiguous creates. No step has their secrets, but they are valid. */
-async function revokeStrayKeys(
-  name: string,
-  createError: RequestError,
-  { api, deadline, log }: Collaborators,
-  policy: RequestPolicy,
-  onFound: (ids: readonly string[]) => void,
-  onConfirmed: (id: string) => void,
-): Promise<void> {
-  log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
-  try {
-    checkRetryAfter(createError, deadline);
-    await deadline.sleep(createError.retryAfterMs ?? 0);
-    const { keys, missing } = await listKeysNamed(name, api, policy);
-    if (keys.length > 0) onFound(keys.map(({ id }) => id));
-    const results = await revokeEach(keys, api, policy, log);
-    for (const result of results) if ('isConfirmed' in result && result.isConfirmed) onConfirmed(result.id);
-    for (const result of results) if ('failure' in result) throw result.failure;
-    if (missing !== undefined) throw incompleteKeyList(missing);
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
-    // A retry could create a second key. Post searches for the first key.
-    throw new RequestError(message, { status: error.status, isPage: error.isPage, transient: false }, { cause: error });
-  }
 }
 
 /** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */

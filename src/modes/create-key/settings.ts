@@ -1,6 +1,5 @@
-import type { InputReader } from '../../action/inputs/input-reader.js';
+import { type InputReader, notARunner } from '../../action/inputs/input-reader.js';
 import { BadValue, oneOfParser, type Parse, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
-import { notARunner } from '../../action/inputs/inputs.js';
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import { readRun } from '../run-settings.js';

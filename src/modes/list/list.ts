@@ -1,7 +1,6 @@
 import type { Key } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
-import { fieldTime } from '../../api/record-fields.js';
-import type { ApiRecord, Operation } from '../../api/records.js';
+import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
 import { RequestError, UserError } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';

@@ -1,7 +1,6 @@
 import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
-import type { InputReader } from '../../action/inputs/input-reader.js';
+import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
-import { readAge } from '../../action/inputs/inputs.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
 import { parseFilter } from './filter.js';

@@ -1,6 +1,5 @@
-import type { InputReader } from '../../action/inputs/input-reader.js';
+import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { notARunner, readAge } from '../../action/inputs/inputs.js';
 import { readRun } from '../run-settings.js';
 import type { SweepKeysSettings } from './sweep-keys.js';
 

@@ -1,4 +1,4 @@
-import { fieldTime } from '../../api/record-fields.js';
+import { fieldTime } from '../../api/records.js';
 import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';

@@ -1,5 +1,4 @@
-import { fieldText, fieldTime } from '../../api/record-fields.js';
-import type { Operation } from '../../api/records.js';
+import { fieldText, fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 import type { Filter } from '../list/filter.js';
 import { overlap, recentFailureAge } from './limits.js';

@@ -1,7 +1,6 @@
 import { parseIdList, parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
-import type { InputReader } from '../../action/inputs/input-reader.js';
+import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
-import { readAge } from '../../action/inputs/inputs.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, parseFilter } from '../list/filter.js';

@@ -1,5 +1,4 @@
-import { fieldTime } from '../../api/record-fields.js';
-import type { Operation } from '../../api/records.js';
+import { fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 
 export interface TrackedOperation {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { displayTime, fieldTime } from '../../../src/api/record-fields.js';
+import { displayTime, fieldTime } from '../../../src/api/records.js';
 
 test.each([
   ['2024-01-01T12:00:00', 'is 12:00 UTC', 12],
