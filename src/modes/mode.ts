@@ -7,7 +7,7 @@ import type { KeyState } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import type { WorkflowRuns } from './sweep-keys/run-state.js';
+import type { WorkflowRuns } from './sweep-keys/workflow-runs.js';
 
 export interface Collaborators {
   readonly api: ControlApi;

@@ -1,5 +1,5 @@
 import { type Fault, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
-import type { LookupFailure } from '../../src/modes/sweep-keys/run-state.js';
+import type { LookupFailure } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { Chance } from '../simulation/chance.js';
 import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
 

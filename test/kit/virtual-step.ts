@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { appendFileSync } from 'node:fs';
 import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
-import type { WorkflowRuns } from '../../src/modes/sweep-keys/run-state.js';
+import type { WorkflowRuns } from '../../src/modes/sweep-keys/workflow-runs.js';
 import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';

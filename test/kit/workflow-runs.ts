@@ -1,4 +1,4 @@
-import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/run-state.js';
+import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/workflow-runs.js';
 import { CancelledError } from '../../src/time/deadline.js';
 
 /** A run as GitHub shows it, no such run, no response at all, or why the lookup failed. */

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../control-plane/index.js';
-import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/run-state.js';
+import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { Stage } from './stage.js';
 
 /** In the order of the action's own list. */

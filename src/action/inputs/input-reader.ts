@@ -49,6 +49,8 @@ export class BadInputs extends Error {
   }
 }
 
+export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], null> };
+
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
   readonly warnings: string[] = [];
@@ -76,13 +78,13 @@ export class InputReader {
     return text || (name === tokenInput ? '' : defaults[name]);
   }
 
-  /** Returns undefined for an invalid value. `complete()` later throws an error that names the input. */
-  parse<T>(name: InputName, parse: Parse<T>, text = this.text(name), show?: (text: string) => string): T | undefined {
-    return this.#rejected.has(name) ? undefined : this.#parse(name, parse, text, show);
+  /** Returns null for an invalid value. `complete()` later throws an error that names the input. */
+  parse<T>(name: InputName, parse: Parse<T>, text = this.text(name), show?: (text: string) => string): T | null {
+    return this.#rejected.has(name) ? null : this.#parse(name, parse, text, show);
   }
 
   /** Like `parse`, but an empty value is valid and gives undefined. */
-  optional<T>(name: InputName, parse: Parse<T>): T | undefined {
+  optional<T>(name: InputName, parse: Parse<T>): T | null | undefined {
     return this.text(name) === '' ? undefined : this.parse(name, parse);
   }
 
@@ -93,11 +95,11 @@ export class InputReader {
   }
 
   /** Like `parse`, but for an environment variable that the runner sets. */
-  variable<T>(name: string, parse: Parse<T>, fallback = ''): T | undefined {
+  variable<T>(name: string, parse: Parse<T>, fallback = ''): T | null {
     return this.#parse(name, parse, this.environment[name] || fallback);
   }
 
-  #parse<T>(name: string, parse: Parse<T>, text: string, show = (shown: string) => shown): T | undefined {
+  #parse<T>(name: string, parse: Parse<T>, text: string, show = (shown: string) => shown): T | null {
     try {
       return parse(text);
     } catch (error) {
@@ -105,7 +107,7 @@ export class InputReader {
       const isHidden = error.hidesValue || text === '';
       const value = isHidden ? '' : `${quote(this.secrets.redact(show(text)))} `;
       this.#problem(name, `${value}${error.message}`);
-      return undefined;
+      return null;
     }
   }
 
@@ -134,11 +136,11 @@ export class InputReader {
   }
 
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
-  complete<T>(values: { [Name in keyof T]: T[Name] | undefined }): T {
+  complete<Values>(values: Values): Valid<Values> {
     // Without a valid mode, nobody knows which inputs have no effect.
     if (!this.#rejected.has('mode')) this.#rejectUnused();
     const problems = this.#problems.map(sentence);
-    if (problems.length === 0) return values as T;
+    if (problems.length === 0) return values as Valid<Values>;
     const what =
       problems.length === 1
         ? `Bad input: ${problems[0]}`
@@ -160,15 +162,15 @@ export class InputReader {
 }
 
 /** Reads `since` or `older-than`. A bare number means seconds here, too, but a user probably means hours or days. */
-export function readAge(reader: InputReader, name: 'since' | 'older-than', fallback = ''): number | undefined {
-  const text = reader.text(name) || fallback;
+export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
+  const text = reader.text(name);
   if (text === '') return undefined;
   if (/^\d+$/.test(text))
     reader.warn(
       name,
       `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
     );
-  return reader.parse(name, durationParser({ maxDays: 366 }), text);
+  return reader.parse(name, durationParser({ maxDays: 366 }));
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -31,7 +31,7 @@ export function readInputs<Name extends string, Run>(
 ) {
   const reader = new InputReader(input, environment, secrets);
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
-  const chosen = mode === undefined ? undefined : modes[mode];
+  const chosen = mode === null ? undefined : modes[mode];
   const apiKey = reader.text('api-key') || environment['CTL_API_KEY']?.trim() || '';
   const baseUrl = reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '';
   const inputs = reader.complete({
@@ -42,7 +42,7 @@ export function readInputs<Name extends string, Run>(
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.
-    runMode: chosen?.read(reader),
+    runMode: chosen === undefined ? null : chosen.read(reader),
   });
   const { warnings } = reader;
   for (const name of ['timeout', 'request-timeout'] as const) {

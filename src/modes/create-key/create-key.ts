@@ -1,20 +1,12 @@
 import type { MintedKey } from '../../api/keys.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, withRetries } from '../../http/retry.js';
-import { makeKeyName, type WorkflowRun } from '../../keys/key-name.js';
-import type { KeyState, OnFailure, PostState } from '../../keys/post-state.js';
+import { makeKeyName } from '../../keys/key-name.js';
+import type { KeyState, PostState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
-
-export interface CreateKeySettings {
-  readonly label: string;
-  readonly run: WorkflowRun;
-  readonly revokeInPost: boolean;
-  readonly onRevokeFailure: OnFailure;
-  /** Name of an environment variable that also receives the key. */
-  readonly exportTo: string | undefined;
-}
+import type { CreateKeySettings } from './settings.js';
 
 type Known = Pick<PostState, 'name' | 'ambiguousCreates' | 'foundKeyIds' | 'unconfirmedKeyIds'>;
 

@@ -1,7 +1,8 @@
 import { failureReport } from '../../action/failure-report.js';
 import { textHtml } from '../../action/markdown.js';
 import type { Report } from '../mode.js';
-import type { CreateKeyResult, CreateKeySettings } from './create-key.js';
+import type { CreateKeyResult } from './create-key.js';
+import type { CreateKeySettings } from './settings.js';
 
 export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (result, settings, { timeout }) => {
   const { revokeInPost, exportTo } = settings;

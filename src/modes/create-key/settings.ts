@@ -3,14 +3,15 @@ import { BadValue, oneOfParser, type Parse, parseBoolean, patternParser } from '
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import { readRun } from '../run-settings.js';
-import type { CreateKeySettings } from './create-key.js';
 
-export function readCreateKeySettings(reader: InputReader): CreateKeySettings {
+export type CreateKeySettings = ReturnType<typeof readCreateKeySettings>;
+
+export function readCreateKeySettings(reader: InputReader) {
   const run = readRun(reader);
   // Without files for state, outputs and variables, the toolkit prints them as log commands, which would reveal the key.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
   for (const name of needed) reader.variable(name, patternParser(/./s, `is empty; ${notARunner}`));
-  return reader.complete<CreateKeySettings>({
+  return reader.complete({
     run,
     label: reader.parse('key-label', parseKeyLabel, reader.text('key-label') || defaultLabel(reader)),
     revokeInPost: reader.parse('revoke-in-post', parseBoolean),

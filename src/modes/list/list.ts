@@ -7,33 +7,8 @@ import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
-import type { Filter } from './filter.js';
-import { type Shard, shardNumber } from './shards.js';
-
-interface ListSettings {
-  readonly filter: Filter;
-  readonly limit: number;
-  /** False for the default limit, which cuts a list without a warning. */
-  readonly isLimitSet: boolean;
-  readonly failOn: 'empty' | 'match' | undefined;
-}
-
-export interface ListKeysSettings extends ListSettings {
-  /** The minimum age of a listed key, in milliseconds. */
-  readonly olderThan: number | undefined;
-}
-
-export interface ListOperationsSettings extends ListSettings {
-  readonly projectId: string;
-  /** The maximum age of a listed operation, in milliseconds. */
-  readonly since: number | undefined;
-}
-
-export interface ListProjectsSettings extends ListSettings {
-  readonly shard: Shard | undefined;
-  readonly maxBatches: number;
-  readonly orgId: string | undefined;
-}
+import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings, ListSettings } from './settings.js';
+import { shardNumber } from './shards.js';
 
 export type Noun = 'key' | 'operation' | 'project';
 

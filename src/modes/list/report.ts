@@ -10,7 +10,8 @@ import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { keyRow } from '../keys-report.js';
 import type { Report } from '../mode.js';
-import type { ListProjectsSettings, ListResult, Noun } from './list.js';
+import type { ListResult, Noun } from './list.js';
+import type { ListProjectsSettings } from './settings.js';
 import { splitIntoBatches } from './shards.js';
 
 export const listKeysReport: Report<ListResult<Key>> = (result) => {

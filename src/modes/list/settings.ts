@@ -1,21 +1,25 @@
 import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
-import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
+import { type InputReader, readAge, type Valid } from '../../action/inputs/input-reader.js';
 import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
 import { parseFilter } from './filter.js';
-import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings } from './list.js';
 import type { Shard } from './shards.js';
 
-export function readListKeysSettings(reader: InputReader): ListKeysSettings {
-  return reader.complete<ListKeysSettings>({
+export type ListSettings = Valid<ReturnType<typeof readCommonInputs>>;
+export type ListKeysSettings = ReturnType<typeof readListKeysSettings>;
+export type ListOperationsSettings = ReturnType<typeof readListOperationsSettings>;
+export type ListProjectsSettings = ReturnType<typeof readListProjectsSettings>;
+
+export function readListKeysSettings(reader: InputReader) {
+  return reader.complete({
     ...readCommonInputs(reader, keyFields),
     olderThan: readAge(reader, 'older-than'),
   });
 }
 
-export function readListProjectsSettings(reader: InputReader): ListProjectsSettings {
-  return reader.complete<ListProjectsSettings>({
+export function readListProjectsSettings(reader: InputReader) {
+  return reader.complete({
     ...readCommonInputs(reader, projectFields),
     maxBatches: reader.parse('max-batches', parseMaxBatches),
     shard: reader.optional('shard', parseShard),
@@ -23,8 +27,8 @@ export function readListProjectsSettings(reader: InputReader): ListProjectsSetti
   });
 }
 
-export function readListOperationsSettings(reader: InputReader): ListOperationsSettings {
-  return reader.complete<ListOperationsSettings>({
+export function readListOperationsSettings(reader: InputReader) {
+  return reader.complete({
     projectId: reader.parse('project-id', parseProjectId),
     // With `since`, the age ends the list, so no default limit is needed.
     ...readCommonInputs(reader, operationFields, reader.text('since') === '' ? '100' : '0'),
@@ -39,6 +43,7 @@ function readCommonInputs(reader: InputReader, fields: readonly string[], defaul
   return {
     filter,
     limit: reader.parse('limit', parseLimit, limitText || defaultLimit),
+    // The default limit cuts a list without a warning.
     isLimitSet: limitText !== '',
     failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
   };

@@ -2,10 +2,11 @@ import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { printJson } from '../../text/json.js';
 import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../keys-report.js';
 import type { Report } from '../mode.js';
-import type { SweepDecision, SweepKeysSettings, SweepResult } from './sweep-keys.js';
+import type { SweepKeysSettings } from './settings.js';
+import type { SweepDecision, SweepResult } from './sweep-keys.js';
 
 export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, { dryRun }, { timeout }) => {
-  const { decisions, revocations, failures, others } = result;
+  const { decisions, revocations, failures, others, missing } = result;
   const failure = revocationFailure(revocations, timeout);
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   const byOutcome = groupByOutcome(revocations);
@@ -13,13 +14,14 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
   const failed = new Set(byOutcome.failed);
   const kept = decisions.filter(({ isOver, key }) => !isOver || failed.has(key.id)).map(({ key }) => key.id);
   const status = failure?.status ?? 'ok';
+  const incomplete = `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
   return {
     status,
     succeeded: failure === undefined,
     headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept${others.ofOtherRepositories > 0 ? `, ${others.ofOtherRepositories} of other repositories` : ''}`,
     error: failure?.error,
     warnings: [
-      ...(result.missing === undefined ? [] : [incompleteWarning(result.missing)]),
+      ...(missing === undefined ? [] : [incomplete]),
       ...(failures.length === 0 ? [] : [lookupWarning(failures)]),
     ],
     outputs: revocationOutputs(revoked, kept),
@@ -46,10 +48,6 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     details: `${decisionTable(decisions, byOutcome, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };
-
-function incompleteWarning(missing: string): string {
-  return `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
-}
 
 function lookupWarning(failures: SweepResult['failures']): string {
   const reasons = new Set(failures.map(({ message }) => message));

@@ -6,7 +6,7 @@ import type { WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
-import type { RunState, WorkflowRuns } from './run-state.js';
+import type { RunState, WorkflowRuns } from './workflow-runs.js';
 
 /** octokit is in a separate bundle, because it is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {

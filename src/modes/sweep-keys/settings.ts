@@ -1,14 +1,18 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
 import { readRun } from '../run-settings.js';
-import type { SweepKeysSettings } from './sweep-keys.js';
 
-export function readSweepKeysSettings(reader: InputReader): SweepKeysSettings {
+/** A workflow run may last 35 days. In milliseconds. */
+const longestRun = 35 * 86_400_000;
+
+export type SweepKeysSettings = ReturnType<typeof readSweepKeysSettings>;
+
+export function readSweepKeysSettings(reader: InputReader) {
   // octokit reads this variable.
   reader.variable('GITHUB_API_URL', parseGitHubApiUrl, 'https://api.github.com');
-  return reader.complete<SweepKeysSettings>({
+  return reader.complete({
     run: readRun(reader),
-    olderThan: readAge(reader, 'older-than', '35d'),
+    olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
     githubToken: reader.text('github-token'),

@@ -1,20 +1,11 @@
 import { fieldTime } from '../../api/records.js';
-import { type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
+import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import { RunLookups } from './run-lookups.js';
-import type { RunState } from './run-state.js';
-
-export interface SweepKeysSettings {
-  /** The workflow run of this step. */
-  readonly run: WorkflowRun;
-  /** If the run of a key cannot be looked up, the key is revoked only if its age exceeds this. In milliseconds. */
-  readonly olderThan: number;
-  readonly dryRun: boolean;
-  readonly repository: string;
-  readonly githubToken: string;
-}
+import type { SweepKeysSettings } from './settings.js';
+import type { RunState } from './workflow-runs.js';
 
 export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
 export type SweepDecision = SweepResult['decisions'][number];

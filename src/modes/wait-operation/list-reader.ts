@@ -29,37 +29,33 @@ export class ListReader {
 
   /** Calls `update` for each listed operation that is part of the wait. Removes every listed id from `unseen`. */
   async read(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
-    this.#activeAt = this.#now;
-    try {
-      await this.#readPages(unseen, policy, update);
-    } finally {
-      this.#activeAt = undefined;
-    }
-  }
-
-  async #readPages(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
     const { api, failures } = this.context;
     const id = this.projectId;
     const idleness = this.idleness;
     let pages = 0;
     let records = 0;
     let goesOn: boolean;
-    do {
-      const place = idleness?.startRead();
-      goesOn = place?.cursor !== undefined;
-      for await (const page of api.operations(id, policy, place)) {
-        failures.recordSuccess(id, id);
-        this.#activeAt = this.#now;
-        for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
-        const isComplete = idleness?.takePage(page, update) ?? true;
-        pages++;
-        records += page.records.length;
-        const hasAll = unseen.size <= maxSingle || pages >= maxPages;
-        // The first read ends only when it is complete, because with `since` it may take more.
-        if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
-      }
-      // A read that went on from the poll before has not shown the top of the list.
-    } while (goesOn && unseen.size > maxSingle);
+    this.#activeAt = this.#now;
+    try {
+      do {
+        const place = idleness?.startRead();
+        goesOn = place?.cursor !== undefined;
+        for await (const page of api.operations(id, policy, place)) {
+          failures.recordSuccess(id, id);
+          this.#activeAt = this.#now;
+          for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
+          const isComplete = idleness?.takePage(page, update) ?? true;
+          pages++;
+          records += page.records.length;
+          const hasAll = unseen.size <= maxSingle || pages >= maxPages;
+          // The first read ends only when it is complete, because with `since` it may take more.
+          if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
+        }
+        // A read that went on from the poll before has not shown the top of the list.
+      } while (goesOn && unseen.size > maxSingle);
+    } finally {
+      this.#activeAt = undefined;
+    }
   }
 
   get #now(): number {

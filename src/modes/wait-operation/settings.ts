@@ -40,7 +40,7 @@ export function readWaitSettings(reader: InputReader): WaitSettings {
   const pollsOnce = parseDuration(reader.text('timeout')) === 0;
   if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
-  return reader.complete<WaitSettings>({
+  return reader.complete({
     projectIds,
     target: readTarget(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
@@ -67,18 +67,18 @@ function parsePollInterval(text: string): number | 'auto' {
   return text === 'auto' ? text : parsePause(text);
 }
 
-function readTarget(reader: InputReader, project: string | undefined): Target | undefined {
+function readTarget(reader: InputReader, project: string | undefined): Target | null {
   reader.rejectBoth('operation-id', 'response-file');
   const ids = readIds(reader, project);
   // These are parsed even if they have no effect, because one error must name all invalid inputs.
   const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
   const since = readAge(reader, 'since');
-  if (ids === 'all') return filter && { all: filter, since };
+  if (ids === 'all') return filter === null || since === null ? null : { all: filter, since };
   reader.ignore(['filter', 'since'], 'with operation-id: all');
   return ids && { ids };
 }
 
-function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | undefined {
+function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | null {
   if (reader.text('response-file') === '') return reader.parse('operation-id', parseOperationIds);
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
   return reader.parse('response-file', (path) => readOperationIds(path, workspace, project));

@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../../../src/modes/sweep-keys/run-state.js';
+import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.js';
 import type { Chance } from '../chance.js';
 import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';

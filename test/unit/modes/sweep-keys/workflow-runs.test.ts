@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { type Fault, startGitHub } from '../../../../control-plane/github/index.js';
-import type { RunState } from '../../../../src/modes/sweep-keys/run-state.js';
+import type { RunState } from '../../../../src/modes/sweep-keys/workflow-runs.js';
 
 const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
 const repository = { token, repository: 'acme/shop', repositoryId: '123456789' };
