@@ -1,5 +1,4 @@
-import { isBaseUrl } from './action/inputs/input-values.js';
-import { apiKeys } from './action/inputs/inputs.js';
+import { apiKeys, isBaseUrl } from './action/inputs/inputs.js';
 import { publishLogAndSummary } from './action/publish.js';
 import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';

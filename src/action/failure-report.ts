@@ -10,10 +10,7 @@ import type { StepReport } from './step-report.js';
 export function errorReport(error: unknown): StepReport {
   const report = (headline: string, text: string) => ({ status: 'error', succeeded: false, headline, error: text });
   const message = errorMessage(error);
-  if (error instanceof BadInputs) {
-    const outputs = Object.entries(error.outputs).map(([name, value]) => ({ name, value }));
-    return { ...report('Bad input', message), outputs };
-  }
+  if (error instanceof BadInputs) return { ...report('Bad input', message), outputs: error.outputs };
   if (error instanceof ResultFileError)
     return report(
       'Could not write the result file',

@@ -1,12 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import {
-  BadValue,
-  durationParser,
-  oneOfParser,
-  parseBaseUrl,
-  urlWithoutSecrets,
-} from '../../src/action/inputs/input-values.js';
+import { BadValue, durationParser, oneOfParser } from '../../src/action/inputs/input-values.js';
+import { parseBaseUrl, urlWithoutSecrets } from '../../src/action/inputs/inputs.js';
 import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
 import { findMissing } from '../../src/api/missing.js';

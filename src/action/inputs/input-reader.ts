@@ -42,8 +42,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class BadInputs extends Error {
   constructor(
     message: string,
-    /** Outputs of the step, by name. */
-    readonly outputs: Readonly<Record<string, string>>,
+    readonly outputs: InputReader['outputsIfInvalid'],
   ) {
     super(message);
   }
@@ -54,8 +53,8 @@ export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Na
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
   readonly warnings: string[] = [];
-  /** Outputs that a step has even if its inputs are invalid, by name. */
-  readonly outputsIfInvalid: Record<string, string> = {};
+  /** Outputs that a step has even if its inputs are invalid. */
+  readonly outputsIfInvalid: { readonly name: string; readonly value: string }[] = [];
   readonly #problems: string[] = [];
   readonly #used = new Set<string>();
   /** Inputs that already have a problem. Their values are neither parsed nor printed. */

@@ -1,4 +1,3 @@
-import { minSecretLength } from '../../text/encodings.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { didYouMean } from '../../text/similar-words.js';
 import { parseDuration, unitNames } from '../../time/duration.js';
@@ -78,54 +77,4 @@ export const rejectLeftover: Parse<string> = (text) => {
   throw new BadValue(
     'looks like the output of a failed jq command or template; check the step that should provide the value',
   );
-};
-
-export const parseBaseUrl: Parse<URL> = (text) => {
-  if (text === '')
-    throw new BadValue(
-      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
-    );
-  if (!URL.canParse(text) || /\s/.test(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
-  const url = new URL(text);
-  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has an unsupported scheme; expected https');
-  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
-    throw new BadValue(
-      'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
-    );
-  if (url.username !== '' || url.password !== '')
-    throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
-  if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
-  return url;
-};
-
-export function isBaseUrl(text: string): boolean {
-  try {
-    parseBaseUrl(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Hides query and fragment, and all that comes before an `@`. `quote` hides the other forms of a password. */
-export function urlWithoutSecrets(text: string): string {
-  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
-}
-
-export const parseApiKey: Parse<string> = (text) => {
-  if (text === '')
-    throw new BadValue(
-      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it',
-    );
-  if (text.length < minSecretLength)
-    throw new BadValue(
-      `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
-      true,
-    );
-  if (!/^[\x21-\x7e]+$/.test(text))
-    throw new BadValue(
-      'contains a space, a line break or another character that is not allowed in a key; expected only the API key. Check the value of the secret',
-      true,
-    );
-  return text;
 };

@@ -2,14 +2,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import {
-  durationParser,
-  oneOfParser,
-  parseApiKey,
-  parseBaseUrl,
-  parseBoolean,
-  urlWithoutSecrets,
-} from './input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean } from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -55,3 +48,53 @@ export function readInputs<Name extends string, Run>(
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
   return { ...inputs, hasProjectId: reader.uses('project-id'), warnings };
 }
+
+export const parseBaseUrl: Parse<URL> = (text) => {
+  if (text === '')
+    throw new BadValue(
+      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
+    );
+  if (!URL.canParse(text) || /\s/.test(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
+  const url = new URL(text);
+  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has an unsupported scheme; expected https');
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
+    throw new BadValue(
+      'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
+    );
+  if (url.username !== '' || url.password !== '')
+    throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
+  if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
+  return url;
+};
+
+export function isBaseUrl(text: string): boolean {
+  try {
+    parseBaseUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Hides query and fragment, and all that comes before an `@`. `quote` hides the other forms of a password. */
+export function urlWithoutSecrets(text: string): string {
+  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
+}
+
+const parseApiKey: Parse<string> = (text) => {
+  if (text === '')
+    throw new BadValue(
+      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it',
+    );
+  if (text.length < minSecretLength)
+    throw new BadValue(
+      `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
+      true,
+    );
+  if (!/^[\x21-\x7e]+$/.test(text))
+    throw new BadValue(
+      'contains a space, a line break or another character that is not allowed in a key; expected only the API key. Check the value of the secret',
+      true,
+    );
+  return text;
+};
