@@ -41,7 +41,6 @@ export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],
   cells: (one: T) => readonly string[],
-  describeRest: (rest: readonly T[]) => string = (rest) => `And ${rest.length} more.`,
 ): string {
   if (all.length === 0) return '';
   const rows: (readonly string[])[] = [];
@@ -51,6 +50,6 @@ export function truncatedTable<T>(
     if (bytes > maxBytes) break;
     rows.push(row);
   }
-  const rest = all.slice(rows.length);
-  return tableHtml(headings, rows) + (rest.length > 0 ? `<p>${describeRest(rest)}</p>\n` : '');
+  const rest = all.length - rows.length;
+  return tableHtml(headings, rows) + (rest > 0 ? `<p>And ${rest} more.</p>\n` : '');
 }

@@ -2,7 +2,6 @@ import pLimit from 'p-limit';
 
 const maxConcurrency = 6;
 
-/** Runs the work in parallel, but limits the number of parallel requests. */
 export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
   return pLimit(maxConcurrency).map(items, work);
 }

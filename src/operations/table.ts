@@ -24,13 +24,9 @@ const rareColumns: readonly Column[] = [
   ['The service says', ({ reason }) => codeHtml(reason)],
 ];
 
-export function operationTable<T>(
-  all: readonly T[],
-  toRow: (one: T) => OperationRow,
-  describeRest?: (rest: readonly T[]) => string,
-): string {
+export function operationTable<T>(all: readonly T[], toRow: (one: T) => OperationRow): string {
   const rows = all.slice(0, maxRows).map(toRow);
   const shown = [...columns, ...rareColumns.filter(([, cell]) => rows.some((row) => cell(row) !== ''))];
   const headings = shown.map(([heading]) => heading);
-  return truncatedTable(headings, all, (one) => shown.map(([, cell]) => cell(toRow(one))), describeRest);
+  return truncatedTable(headings, all, (one) => shown.map(([, cell]) => cell(toRow(one))));
 }

@@ -70,7 +70,6 @@ export async function cleanUp(
   };
 }
 
-/** Searches for keys from ambiguous creates, and revokes them. */
 function searchStrays(
   register: KeyRegister,
   rounds: Rounds,

@@ -1,4 +1,3 @@
-/** Adds a full stop, unless the text ends with `.`, `?` or `!`. */
 export function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }

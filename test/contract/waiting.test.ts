@@ -569,7 +569,7 @@ describe('progress:', () => {
     const [one, two, three] = ids;
     const named = inputs === all ? 'the list of operations' : `[${one}], [${two}], [${three}], and 2 more`;
     expect(result.log).toContain(`Still waiting for ${named}; 30s left.`);
-    expect(errorOf(result)).toMatch(/API never responded\. Check base-url, and the network and proxy/);
+    expect(errorOf(result)).toMatch(/API never responded for project \S+\. Check base-url, and the network and proxy/);
     expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
     expect(result.log).not.toContain('request-timeout');
     expect(took).toBeLessThan(92 * second);

@@ -100,11 +100,10 @@ function nothingToWaitFor({ failedBefore, ignored }: WaitResult, context: WaitCo
   );
 }
 
-function timeoutReasons(result: WaitResult, { projectIds, timeout }: WaitContext): string[] {
+function timeoutReasons(result: WaitResult, { timeout }: WaitContext): string[] {
   const { operations, cause, unresponsiveProjects, elapsed } = result;
   const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
   if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
-  if (unresponsiveProjects.length === projectIds.length) return ['The control API never responded', advice];
   if (unresponsiveProjects.length > 0)
     return [`The control API never responded for ${describeProjects(unresponsiveProjects)}`, advice];
   const unseen = operations.filter(({ operation }) => operation === undefined).length;

@@ -97,7 +97,6 @@ export class Pace {
     return this.#heldUntil;
   }
 
-  /** Waits until the pace allows another request. */
   async hold(): Promise<void> {
     // During the sleep, another 429 may extend the pause.
     while (this.heldFor > 0) await this.deadline.sleepUntil(this.#heldUntil);

@@ -23,7 +23,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   // If nothing counted, the text above names the projects.
   const isNamed = rows.length === 0 && 'all' in settings.target && ['finished', 'empty'].includes(result.verdict);
   const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
-  const table = operationTable(rows, (row) => row, describeRest);
+  const table = operationTable(rows, (row) => row);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     status: result.verdict,
@@ -65,25 +65,16 @@ function cutHtml({ cutProjects }: WaitResult, projects: number): string {
   return ` Only the newest ${max} operations${projects === 1 ? '' : ` of ${some}`} were read, because the list goes on.`;
 }
 
-/** The order of the rows: operations that need attention come first. */
-const phaseNames: Record<Phase, string> = { failed: 'failed', pending: 'unfinished', succeeded: 'succeeded' };
-
-function describeRest(rows: readonly OperationRow[]): string {
-  const parts = Object.entries(phaseNames).flatMap(([phase, name]) => {
-    const { length } = rows.filter((row) => row.phase === phase);
-    return length === 0 ? [] : [`${length} ${name}`];
-  });
-  return `Not shown: ${parts.join(', ')}.`;
-}
+/** Operations that need attention come first. */
+const rowOrder: readonly Phase[] = ['failed', 'pending', 'succeeded'];
 
 function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: boolean): OperationRow[] {
-  const order = Object.keys(phaseNames);
   return operations
     .map(({ id, projectId, operation }) => {
       const shown = operation ?? { id, status: 'no status yet', record: { action: '' } };
       return { ...operationTexts(shown, nowMs), project: hasProjects ? sanitizeId(projectId) : undefined };
     })
-    .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
+    .sort((one, other) => rowOrder.indexOf(one.phase) - rowOrder.indexOf(other.phase));
 }
 
 /** The id of the operation that decided the result, or of the newest operation. */
