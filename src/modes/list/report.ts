@@ -2,11 +2,11 @@ import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { maxRecordsBytes } from '../../action/publish.js';
 import type { Output } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
-import { type ApiRecord, displayText, displayTime, fieldText, type Operation } from '../../api/records.js';
+import { type ApiRecord, displayText, displayTime, type Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
-import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
+import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { keyRow } from '../keys-report.js';
 import type { Report } from '../mode.js';
@@ -42,7 +42,7 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
   });
   return {
     ...commonReport('project', result, { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
-    details: tallyLine(records, 'region', 'region_id') + tallyLine(records, 'version', 'pg_version') + table,
+    details: table,
   };
 };
 
@@ -89,22 +89,6 @@ function nameFirst(noun: Noun, records: readonly ApiRecord[]): string {
     return `${sanitizeId(record.id)}${name && ` (${name})`}`;
   });
   return named.length === 0 ? '' : `: ${joinFirst(named, messageBounds)}`;
-}
-
-const maxValues = 10;
-
-/** For example `By region: eu 3, us 1.` */
-function tallyLine(projects: readonly ApiRecord[], name: string, field: string): string {
-  if (projects.length === 0) return '';
-  const counts = new Map<string, number>();
-  for (const project of projects) {
-    const value = fieldText(project, field) ?? '';
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  const shares = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([value, number]) => `${codeHtml(sanitizeLine(value, 40)) || 'none'} ${number}`);
-  return `<p>By ${name}: ${joinFirst(shares, { max: maxValues })}.</p>\n`;
 }
 
 const recordsAtOnce = 1_000;
