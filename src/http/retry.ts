@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from '../time/clock.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
@@ -153,4 +154,11 @@ function parseHttpDate(text: string): number | undefined {
   if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;
   const epochMs = Date.parse(isAsctime ? `${text} GMT` : text);
   return Number.isNaN(epochMs) ? undefined : epochMs;
+}
+
+/** Maximum number of parallel requests. The polls of a wait have a limit of their own. */
+const maxConcurrency = 6;
+
+export function mapConcurrently<T, R>(items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
+  return pLimit(maxConcurrency).map(items, work);
 }

@@ -2,8 +2,7 @@ import type { ControlApi } from '../api/control-api.js';
 import type { KeyList } from '../api/keys.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
-import { mapConcurrently } from '../http/map-concurrently.js';
-import { Cooldown, type RequestPolicy, withRetries } from '../http/retry.js';
+import { Cooldown, mapConcurrently, type RequestPolicy, withRetries } from '../http/retry.js';
 import type { Deadline } from '../time/deadline.js';
 
 /** `already-gone`: somebody else revoked the key. */

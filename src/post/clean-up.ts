@@ -1,8 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
-import { mapConcurrently } from '../http/map-concurrently.js';
-import { exceededRetryAfter } from '../http/retry.js';
+import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';
 import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';

@@ -2,16 +2,13 @@ import type { MintedKey } from '../../api/keys.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, withRetries } from '../../http/retry.js';
 import { makeKeyName } from '../../keys/key-name.js';
-import type { KeyState, PostState } from '../../keys/post-state.js';
+import type { KeyState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import type { CreateKeySettings } from './settings.js';
 
-type Known = Pick<PostState, 'name' | 'ambiguousCreates' | 'foundKeyIds' | 'unconfirmedKeyIds'>;
-
-export type CreateKeyResult = Known &
-  ({ readonly minted: MintedKey } | { readonly minted: undefined; readonly failure: unknown });
+export type CreateKeyResult = Awaited<ReturnType<typeof createKey>>;
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
 const maxAmbiguousCreates = 5;
@@ -20,7 +17,7 @@ export async function createKey(
   { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
   collaborators: Collaborators,
   { savePostState }: Pick<Services, 'savePostState'>,
-): Promise<CreateKeyResult> {
+) {
   const { api, deadline, log, random } = collaborators;
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
@@ -29,7 +26,7 @@ export async function createKey(
   const found = new Set<string>();
   const unconfirmed = new Set<string>();
 
-  const known = (): Known => ({
+  const known = () => ({
     name,
     ambiguousCreates,
     foundKeyIds: [...found],

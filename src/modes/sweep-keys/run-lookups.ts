@@ -1,7 +1,6 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { mapConcurrently } from '../../http/map-concurrently.js';
 import { proxyProblem } from '../../http/proxy.js';
-import { type RequestPolicy, withRetries } from '../../http/retry.js';
+import { mapConcurrently, type RequestPolicy, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';

@@ -3,7 +3,7 @@ import type { Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { graceForUnlisted, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
-import type { PollContext } from './poll-context.js';
+import type { PollContext } from './poll-failures.js';
 import type { AllOperations } from './settings.js';
 import { creationTime } from './tracked-operations.js';
 

@@ -2,7 +2,7 @@ import type { Operation } from '../../api/records.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import type { Idleness } from './idleness.js';
 import { maxPages, maxRecords, maxSingle } from './limits.js';
-import type { PollContext } from './poll-context.js';
+import type { PollContext } from './poll-failures.js';
 
 /** After this many milliseconds without a page, the operations of a slow list are requested singly. */
 const hangsAfter = 1_000;

@@ -10,7 +10,7 @@ import type { ReportFacts } from '../mode.js';
 import { graceForUnlisted, recentFailureAge } from './limits.js';
 import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
-import type { WaitResult } from './wait-result.js';
+import type { WaitResult } from './wait-operation.js';
 
 type WaitContext = WaitSettings & ReportFacts;
 

@@ -1,3 +1,4 @@
+import type { ControlApi } from '../../api/control-api.js';
 import { UnreadableList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
@@ -34,6 +35,24 @@ export interface PollTarget {
   readonly operationId?: string;
   /** True if an earlier request found this operation or project. */
   readonly wasSeen: boolean;
+}
+
+/** All projects of one wait share these values and callbacks. */
+export interface PollContext {
+  readonly api: ControlApi;
+  readonly deadline: Deadline;
+  /** True with `timeout: 0`. */
+  readonly pollsOnce: boolean;
+  /** The start of the wait on the step's clock. */
+  readonly began: number;
+  /** Maximum number of operations in the first read of each list, unless `since` asks for more. */
+  readonly maxFirstRead: number;
+  readonly progress: ProgressLog;
+  readonly failures: PollFailures;
+  /** Runs after each response and each failure. */
+  readonly onChange: () => void;
+  /** Ends the wait for all projects. */
+  readonly onFatalError: (error: Error) => void;
 }
 
 /** Decides which failed requests are retried, and which failures end the wait. */

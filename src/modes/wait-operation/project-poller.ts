@@ -5,8 +5,7 @@ import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { Idleness } from './idleness.js';
 import { maxPolledSingly, maxSingle } from './limits.js';
 import { ListReader } from './list-reader.js';
-import type { PollContext } from './poll-context.js';
-import type { PollKind, PollTarget } from './poll-failures.js';
+import type { PollContext, PollKind, PollTarget } from './poll-failures.js';
 import type { Target } from './settings.js';
 import { TrackedOperations } from './tracked-operations.js';
 

@@ -11,7 +11,7 @@ import { maxFirstRead } from './limits.js';
 import { waitMessages } from './messages.js';
 import type { WaitSettings } from './settings.js';
 import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
-import type { WaitResult } from './wait-result.js';
+import type { WaitResult } from './wait-operation.js';
 
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { projectIds } = settings;

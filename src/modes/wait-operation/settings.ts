@@ -15,17 +15,7 @@ export interface AllOperations {
   readonly since?: number | undefined;
 }
 
-export interface WaitSettings {
-  /** Exactly one project if `target` names operations by their ids. */
-  readonly projectIds: readonly string[];
-  readonly target: Target;
-  readonly failOnEmpty: boolean;
-  /** In milliseconds. With `auto`, the interval grows with the length of the wait. */
-  readonly pollInterval: number | 'auto';
-  readonly failFast: boolean;
-  /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
-  readonly pollsOnce: boolean;
-}
+export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
@@ -33,7 +23,7 @@ export const changingFields = { status: reason, failures_count: reason, updated_
 /** The fields that `filter` may name in a wait for `all`. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
-export function readWaitSettings(reader: InputReader): WaitSettings {
+export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
   // A train of jobs reads this output after each failure.
   if (isAll) reader.outputsIfInvalid.push({ name: 'idle-project-ids', value: '[]' });
@@ -41,11 +31,13 @@ export function readWaitSettings(reader: InputReader): WaitSettings {
   if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
   return reader.complete({
+    /** Exactly one project if `target` names operations by their ids. */
     projectIds,
     target: readTarget(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
     pollInterval: reader.parse('poll-interval', parsePollInterval),
     failFast: reader.parse('fail-fast', parseBoolean),
+    /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
     pollsOnce,
   });
 }

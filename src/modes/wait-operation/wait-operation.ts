@@ -9,7 +9,7 @@ import { ProgressLog } from './progress-log.js';
 import { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
-import { createWaitResult, settledEnd, type WaitEnd, type WaitResult } from './wait-result.js';
+import { settledEnd, summarize, type WaitEnd } from './wait-result.js';
 
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
@@ -17,8 +17,10 @@ const finalPollTimeout = 1_000;
 const leadPerGroup = 300;
 const maxLead = 2_400;
 
+export type WaitResult = Awaited<ReturnType<typeof waitOperation>>;
+
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
-export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
+export async function waitOperation(settings: WaitSettings, collaborators: Collaborators) {
   const waiter = new Waiter(settings, collaborators);
   const { clock, cancellation } = collaborators.deadline;
   cancellation.onCancel(() => waiter.stop());
@@ -105,15 +107,18 @@ class Waiter {
     this.#progress.stop();
   }
 
-  result(end: WaitEnd): WaitResult {
+  result(end: WaitEnd) {
     const isError = end instanceof Error;
     if (isError && !(end instanceof RequestError)) throw end;
     const verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
-    return createWaitResult(verdict, this.#projects, {
+    return {
+      ...summarize(verdict, this.#projects),
+      /** Ids of the projects without a usable response. */
       unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
+      /** The error that ended the wait. After a timeout: the last failure before the deadline. */
       cause: isError ? end : verdict === 'timeout' ? this.#failures.lastFailure : undefined,
       elapsed: this.#deadline.clock.now() - this.#began,
-    });
+    };
   }
 
   async #pollUntilDeadline(): Promise<void> {

@@ -1,19 +1,7 @@
-import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 
 type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
-
-export type WaitResult = ReturnType<typeof createWaitResult>;
-
-interface Ending {
-  /** Ids of the projects without a usable response. */
-  readonly unresponsiveProjects: readonly string[];
-  /** The error that ended the wait. After a timeout: the last failure before the deadline. */
-  readonly cause: RequestError | undefined;
-  /** In milliseconds. */
-  readonly elapsed: number;
-}
 
 /** An error ends the wait with the verdict `error` or, after a long `Retry-After`, `timeout`. */
 export type WaitEnd = Exclude<Verdict, 'error'> | Error;
@@ -31,7 +19,7 @@ export function settledEnd(
   return failOnEmpty && projects.every(({ tracked }) => tracked.all.length === 0) ? 'empty' : 'finished';
 }
 
-export function createWaitResult(verdict: Verdict, projects: readonly ProjectPoller[], ending: Ending) {
+export function summarize(verdict: Verdict, projects: readonly ProjectPoller[]) {
   const lists = projects.flatMap(({ idleness }) => idleness ?? []);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
@@ -48,6 +36,5 @@ export function createWaitResult(verdict: Verdict, projects: readonly ProjectPol
     cutProjects: projects.filter(({ idleness }) => idleness?.isCut).map(({ id }) => id),
     /** The projects that later steps may go on with. */
     idleProjects: projects.filter((project) => project.isIdle(verdict === 'timeout')).map(({ id }) => id),
-    ...ending,
   };
 }
