@@ -75,7 +75,7 @@ async function send(request: HttpRequest, options: ConnectOptions): Promise<Http
 const chunksAtOnce = 64;
 
 /** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
-export async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
+async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
   // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
   const decoder = new StringDecoder('utf8');
   let text = '';

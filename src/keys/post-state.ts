@@ -25,12 +25,11 @@ export interface PostState {
   readonly since: number;
   /** False if the minted key is kept on purpose. */
   readonly revoke: boolean;
-  readonly onFailure: OnFailure;
+  readonly onFailure: (typeof onFailureValues)[number];
   readonly summary: boolean;
 }
 
 export const onFailureValues = ['warn', 'fail'] as const;
-export type OnFailure = (typeof onFailureValues)[number];
 
 /** Seals the state with the parent key. Post sends the parent key only if the seal is valid. */
 export function serializePostState(state: PostState, parentKey: string, context: string): string {

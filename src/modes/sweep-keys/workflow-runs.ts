@@ -10,7 +10,7 @@ import type { OnCancel } from '../../time/deadline.js';
 export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
 
 export type LookupFailure = RequestErrorOptions & { readonly message: string };
-export type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
+type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
 export interface WorkflowRuns {
   find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
