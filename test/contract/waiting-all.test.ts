@@ -385,6 +385,17 @@ describe('replicas whose clocks differ:', () => {
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
   });
 
+  test('a later read goes back a minute before the wait, whatever the clock of the runner says', async (context) => {
+    const near: [number, string, number] = [2, 'finished', -1];
+    const respond = (path: string, n: number) => {
+      if (n === 1) return pageAt(0, 0, [near, old]);
+      return path.includes('cursor') ? pageAt(5, 0, [[1, 'running', -2], old]) : pageAt(5, 0, [near], 'c');
+    };
+    const inputs = { ...all, timeout: '20s' };
+    const { result } = await waitFor(context, [], inputs, { respond, clockAheadMs: 60 * minute });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
+  });
+
   test('an operation that failed during the wait counts, although only the first page came from a right clock', async (context) => {
     const respond = (_: string, n: number) =>
       n < 3 ? pageAt(0, n === 1 ? 0 : 90, [old], n === 1 ? 'c' : '') : pageAt(5, 90, [[1, 'failed', 1], old]);
