@@ -462,6 +462,13 @@ describe('several operations:', () => {
     expect(paths()).toHaveLength(1);
   });
 
+  test('before the final poll, a 429 for the list is followed by no single requests', async (context) => {
+    const faults = [{ path: '?limit', fault: status(429) }];
+    const { paths, times } = await waitFor(context, many(3, forever), { timeout: '30s' }, { faults });
+    const singles = times().filter((_, n) => !paths()[n]?.includes('?limit'));
+    expect([singles.length, Math.min(...singles)]).toEqual([3, 30 * second]);
+  });
+
   test('an operation that ended while a slow list was read is not waited for again', async (context) => {
     const faults = [{ path: '?limit', nth: 1, fault: { kind: 'delay', ms: 4 * second } }] as const;
     const plans = [ended, { lengthMs: 10 * second }, { lengthMs: 10 * second }];
