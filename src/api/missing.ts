@@ -29,9 +29,10 @@ const cursorHeaders = words(
 );
 /** The same in the body or in one of these fields of it, in lower case and without `_`. */
 const cursorFields = words(
-  'cursor next nextcursor nextpage nextpagetoken nexttoken nexturl nextlink hasmore hasnext hasnextpage truncated istruncated',
+  'cursor next nextcursor nextpage nextpagetoken nexttoken nextoffset nextmarker continuationtoken nexturl nextlink more hasmore hasnext hasnextpage truncated istruncated',
 );
-const cursorPlaces = words('pagination paging page meta links _links');
+const cursorPlaces = words('pagination paging page pageinfo meta links');
+const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
 
 /** Names the place that announces another page. No documented request would return that page. */
 function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
@@ -39,11 +40,12 @@ function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
     cursorHeaders.find((name) => hasContent(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
   if (header !== undefined) return `header ${header}`;
   if (!isObject(body)) return undefined;
-  const places = [body, ...cursorPlaces.map((name) => body[name])].filter(isObject);
-  const field = places
-    .flatMap((place) => Object.entries(place))
-    .find(([name, value]) => cursorFields.includes(name.toLowerCase().replaceAll('_', '')) && hasContent(value));
-  return field && `field ${field[0]}`;
+  const inside = Object.entries(body).flatMap(([name, value]) => (cursorPlaces.includes(plain(name)) ? value : []));
+  const fields = [body, ...inside].filter(isObject).flatMap((place) => Object.entries(place));
+  // A link may be an object, such as `{ "href": null }`.
+  const isSet = (value: Json) => (isObject(value) ? Object.values(value).some(hasContent) : hasContent(value));
+  const [name] = fields.find(([name, value]) => cursorFields.includes(plain(name)) && isSet(value)) ?? [];
+  return name && `field ${name}`;
 }
 
 /** A `Link` header (RFC 8288): `<target>; name="value"; name=value, <target>; …`. `rel` may hold several words. */

@@ -96,7 +96,7 @@ export async function listKeysNamed(name: string, api: ControlApi, policy: Reque
   return { keys: [...keys.values()].filter((key) => key.name === name), missing };
 }
 
-/** `isConfirmed`: true if a response said so. Otherwise, the key was absent, which a replica that lags can show, too. */
+/** `isConfirmed`: false if the key was only absent, which a replica that lags can show, too. */
 export type RevocationResult = { readonly id: string } & (
   | { readonly outcome: RevocationOutcome; readonly isConfirmed: boolean }
   | { readonly outcome: 'failed'; readonly failure: unknown }
@@ -119,7 +119,7 @@ export function revokeEach(
       // A key with a name was in the list.
       const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
-      return { id, outcome, isConfirmed: revocation.isConfirmed };
+      return { id, outcome, isConfirmed: revocation.isConfirmed || isReused(revocation.key) };
     } catch (failure) {
       return { id, outcome: 'failed', failure };
     }

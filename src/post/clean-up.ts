@@ -27,7 +27,8 @@ export async function cleanUp(
   const wasAmbiguous = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log, wasAmbiguous);
-  for (const id of unconfirmedKeyIds) register.add(id, true);
+  // The service may have given the id of a lost key to the minted one.
+  for (const id of unconfirmedKeyIds) if (id !== minted?.id) register.add(id, true);
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
   const key =
@@ -54,7 +55,8 @@ export async function cleanUp(
   const unconfirmed = register.pending.map(({ id }) => id);
   const isStrayLeft = wasAmbiguous && !register.isComplete;
   const isMintedLeft = key !== undefined && unconfirmed.includes(key.id);
-  const noKey = 'the API key of the main step is not available in the post step';
+  const noKey =
+    'the API key of the main step is not available in the post step, or another step changed the saved state, a proxy variable or NODE_EXTRA_CA_CERTS';
   const reason = (isMintedLeft ? mintedFailure : undefined) ?? searchFailure ?? new UserError(noKey);
   const isLate = deadline.isExpired && !(reason instanceof DeadlineExceeded);
   const failure = isLate ? new DeadlineExceeded(reason) : reason;

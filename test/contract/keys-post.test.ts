@@ -10,6 +10,7 @@ import {
   parentKey,
   runJob,
 } from '../kit/key-stage.js';
+import { reach } from '../kit/reach.js';
 import { second } from '../kit/wait.js';
 import type { StepOptions } from '../runner/step.js';
 
@@ -396,6 +397,16 @@ describe('after an ambiguous create,', () => {
     });
     expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
     expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
+  });
+
+  test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
+    const renameAtDelete: JobPlan['duringMain'] = async (main, { service, made }) => {
+      await reach(main, service.arrived({ endpoint: 'revoke-key' }));
+      Object.assign(made()[0] ?? {}, { name: 'of another tool' });
+    };
+    const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];
+    const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: foundAlive.inPost ?? [] });
+    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
   });
 
   const neverDone = onCreate({ ...hang, done: 'never' });

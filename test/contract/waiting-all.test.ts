@@ -684,14 +684,18 @@ describe('several projects:', () => {
     expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   });
 
-  test('twelve projects that never answer do not hide that another one failed', async (context) => {
-    const before = ({ service }: Stage) => {
-      for (const path of service.projectIds.slice(0, 12)) service.faults.add({ path, fault: hang });
-    };
-    const options = { projects: 13, before };
-    const { result } = await waitFor(context, [{ project: 12, ...forever }], { ...all, timeout: '15s' }, options);
-    expect(result.outputs).toMatchObject({ status: 'timeout', count: '1' });
-  });
+  test.for(['first', 'last'])(
+    'twelve projects that never answer do not hide that the %s one failed',
+    async (which, context) => {
+      const project = which === 'first' ? 0 : 12;
+      const before = ({ service }: Stage) => {
+        for (const path of service.projectIds.toSpliced(project, 1)) service.faults.add({ path, fault: hang });
+      };
+      const plans: WaitPlan[] = [{ project, lengthMs: 9 * second, outcome: 'failed' }];
+      const { result } = await waitFor(context, plans, { ...all, timeout: '20s' }, { projects: 13, before });
+      expect(result.outputs).toMatchObject({ status: 'failed', count: '1' });
+    },
+  );
 
   test('a timeout after the last read of an idle project does not say that a second read is missing', async (context) => {
     const before = ({ service }: Stage) =>

@@ -16,6 +16,8 @@ export class Polls {
   /** The requests of all polls that have not ended. */
   openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
+  /** Projects that did not respond leave a place for the others. */
+  readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   readonly #answered = { requests: 0, totalMs: 0 };
   /** The number of responses and failures. */
   #changes = 0;
@@ -60,7 +62,10 @@ export class Polls {
     // Those that did not respond come last, so that they delay no others.
     const inOrder = this.projects.toSorted((one, other) => Number(one.isSilent) - Number(other.isSilent));
     const polls = inOrder.flatMap((project) => {
-      const queue = <T>(attempt: () => Promise<T>) => this.#queue(() => this.#send(kind, project, attempt));
+      const queue = <T>(attempt: () => Promise<T>) => {
+        const queued = () => this.#queue(() => this.#send(kind, project, attempt));
+        return project.isSilent ? this.#queueOfSilent(queued) : queued();
+      };
       return project.poll({ kind, deadline, queue });
     });
     const started = Promise.all(polls);

@@ -3,13 +3,15 @@ import { excuses } from '../excuses.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
 
-/** Enough for a search, and for the minted key to revoke itself at the end. */
-const lastPart = 10_000;
+/** A promise of the contract. */
+const exchangeTimeout = 5_000;
+const mintedIsRevokedIn = 4_000;
+const shortestReach = 1_500;
 
 /**
  * Each key of the step that lives after post in truth, also one that a late request creates, is named by post, or kept on
- * purpose. No key lives if `revoke-in-post` is on, post has a credential that the service accepts, and nothing troubles
- * the last 10 of post's 20 s, in which the service shows the key.
+ * purpose. No key lives if `revoke-in-post` is on, post has a credential that the service accepts, the service can be reached
+ * for 5 of post's 20 s after it shows the key, and no `Retry-After` ends after them.
  */
 export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
   const { main, post, plan } = step;
@@ -48,13 +50,15 @@ function parentInPost({ plan, parent }: StepRecord): string | undefined {
 }
 
 function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessRecord): boolean {
+  const isToldToWait = post.sent.some(({ retryAt }) => retryAt > post.startedAt + postTimeout);
   const isProxyClosed = post.sent.some(({ error }) => error?.includes('407'));
   // A search cannot find a key that an incomplete list does not show.
-  if (post.crash !== undefined || post.runnerFailed || isProxyClosed || post.hasIncompleteList) return false;
+  if (post.crash !== undefined || post.runnerFailed || isToldToWait || isProxyClosed || post.hasIncompleteList)
+    return false;
   const parent = parentInPost(step);
   const credentials = run.stage.keys().filter(({ key }) => step.state.includes(key) || `Bearer ${key}` === parent);
   const isAccepted = credentials.some((key) => isAliveAt(key, post.endedAt) && !isRejected(key, post));
-  return isAccepted && isReachableAtEnd(run, post, creationOf(left) + run.stage.lags.keys);
+  return isAccepted && isReachable(run, step, post, creationOf(left) + run.stage.lags.keys);
 }
 
 /** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */
@@ -68,14 +72,30 @@ function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
   );
 }
 
-function isReachableAtEnd({ plan, stage }: Run, post: ProcessRecord, listedFrom: number): boolean {
+function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number): boolean {
+  // The minted key searches first, and revokes itself at the end.
+  const isSearching = /"ambiguousCreates":[1-9]/.test(step.state) && /"minted"/.test(step.state);
+  const lastPart = post.startedAt + postTimeout - mintedIsRevokedIn;
+  const isReachableAtEnd = !isSearching || longestReach(run, post, lastPart) >= shortestReach + run.stage.slackMs;
+  return isReachableAtEnd && longestReach(run, post, from) >= exchangeTimeout + run.stage.slackMs;
+}
+
+/** The longest time without a fault or a `Retry-After` that post had, or would have had. */
+function longestReach({ plan, stage }: Run, post: ProcessRecord, since: number): number {
   const end = post.startedAt + postTimeout;
-  const calmFrom = end - lastPart - stage.slackMs - 4 * stage.tripMs;
+  const troubles = post.sent
+    .filter(({ isFaulty }) => isFaulty)
+    .map((sent) => ({ from: sent.at, to: (sent.endedAt ?? post.endedAt) + (sent.retryAfter ?? 0) }));
+  troubles.push(...plan.outages);
   // An endless fault could also hit requests that post did not send.
-  const hasEndless = plan.faults.some(({ nth, count }) => nth === undefined && count === undefined);
-  const isOut = plan.outages.some(({ from, to }) => from < end && to > calmFrom);
-  const isTroubled = post.sent.some(
-    ({ isFaulty, retryAfter = 0, endedAt = end }) => isFaulty && endedAt + retryAfter > calmFrom,
-  );
-  return listedFrom <= calmFrom && !hasEndless && !isOut && !isTroubled;
+  if (plan.faults.some(({ nth, count }) => nth === undefined && count === undefined))
+    troubles.push({ from: post.endedAt, to: end });
+  troubles.sort((one, other) => one.from - other.from);
+  let longest = 0;
+  let free = Math.max(post.startedAt, since);
+  for (const { from, to } of [...troubles, { from: end, to: end }]) {
+    longest = Math.max(longest, Math.min(from, end) - free - 4 * stage.tripMs);
+    free = Math.max(free, to);
+  }
+  return longest;
 }

@@ -49,6 +49,7 @@ test.each<[body: Json, field: string]>([
   [{ pagination: { nextCursor: 'c' } }, 'nextCursor'],
   [{ pagination: { has_more: true } }, 'has_more'],
   [{ hasNextPage: true }, 'hasNextPage'],
+  [{ page_info: { continuation_token: 't' } }, 'continuation_token'],
   [{ meta: { nextPageToken: 't' } }, 'nextPageToken'],
   [{ _links: { next: { href: '/v2/projects?page=2' } } }, 'next'],
 ])('the body %j announces another page', (body, field) => {
@@ -57,6 +58,7 @@ test.each<[body: Json, field: string]>([
 
 test.each<[Json]>([
   [{ cursor: null, next_cursor: '', pagination: { cursor: null, next: null, has_more: false, limit: 100 } }],
+  [{ _links: { next: { href: null } } }],
   [{ has_more: 0, unavailable_project_ids: 0, links: { self: '/v2/projects' } }],
   [{ unavailable_project_ids: [], pagination: null }],
   [{ unavailable_project_ids: null, projects: [{ cursor: 'c' }] }],
