@@ -697,6 +697,16 @@ describe('several projects:', () => {
     },
   );
 
+  test('projects that never answer come last in the final poll, also those whose requests had to wait until then', async (context) => {
+    const before = ({ service }: Stage) => {
+      for (const path of service.projectIds.slice(0, 24)) service.faults.add({ path, fault: hang });
+    };
+    const plans: WaitPlan[] = [{ project: 29, lengthMs: 99 * second, outcome: 'failed' }];
+    const inputs = { ...all, timeout: '100s', 'poll-interval': '40s' };
+    const { result } = await waitFor(context, plans, inputs, { projects: 30, before });
+    expect(result.outputs['status']).toBe('failed');
+  });
+
   test('a timeout after the last read of an idle project does not say that a second read is missing', async (context) => {
     const before = ({ service }: Stage) =>
       service.faults.add({ path: service.projectIds[1] ?? '', from: 3, fault: hang });

@@ -76,14 +76,17 @@ export class Polls {
   async #send<T>(kind: PollKind, project: ProjectPoller, attempt: () => Promise<T>): Promise<T> {
     if (kind === 'regular' || kind === 'early') await this.pace.hold();
     const began = this.#now;
-    const result = await attempt().finally(() => {
+    try {
+      const result = await attempt();
+      project.isSilent = false;
+      this.#answered.requests++;
+      this.#answered.totalMs += this.#now - began;
+      return result;
+    } catch (error) {
       // A request that was not sent before the deadline says nothing about its project.
-      project.isSilent = this.#now > began;
-    });
-    project.isSilent = false;
-    this.#answered.requests++;
-    this.#answered.totalMs += this.#now - began;
-    return result;
+      project.isSilent ||= this.#now > began;
+      throw error;
+    }
   }
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
