@@ -97,8 +97,8 @@ export async function listKeysNamed(name: string, api: ControlApi, policy: Reque
 }
 
 /** `isConfirmed`: false if the key was only absent, which a replica that lags can show, too. */
-export type RevocationResult = { readonly id: string } & (
-  | { readonly outcome: RevocationOutcome; readonly isConfirmed: boolean }
+export type RevocationResult = { readonly id: string; readonly isConfirmed: boolean } & (
+  | { readonly outcome: RevocationOutcome }
   | { readonly outcome: 'failed'; readonly failure: unknown }
 );
 
@@ -121,7 +121,7 @@ export function revokeEach(
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
       return { id, outcome, isConfirmed: revocation.isConfirmed || isReused(revocation.key) };
     } catch (failure) {
-      return { id, outcome: 'failed', failure };
+      return { id, outcome: 'failed', isConfirmed: false, failure };
     }
   });
 }

@@ -22,15 +22,17 @@ export async function createKey(
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let ambiguousCreates = 0;
-  /** Ids of the keys of ambiguous creates that this step found. A replica that lags can show a key again. */
-  const found = new Set<string>();
-  const unconfirmed = new Set<string>();
+  /**
+   * The keys of ambiguous creates that this step found, by id: whether their revocation is confirmed. A replica that lags can
+   * show a key again.
+   */
+  const found = new Map<string, boolean>();
 
   const known = () => ({
     name,
     ambiguousCreates,
-    foundKeyIds: [...found],
-    unconfirmedKeyIds: [...unconfirmed],
+    foundKeyIds: [...found.keys()],
+    unconfirmedKeyIds: [...found].flatMap(([id, isConfirmed]) => (isConfirmed ? [] : [id])),
   });
   const intent = { minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
@@ -59,11 +61,11 @@ export async function createKey(
       checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, missing } = await listKeysNamed(name, api, policy);
-      for (const { id } of keys) for (const set of [found, unconfirmed]) set.add(id);
+      for (const { id } of keys) found.set(id, false);
       // If this process is killed before it has revoked them, post knows which requests have led to a key.
       if (keys.length > 0) savePostState({ ...known(), ...intent });
       const results = await revokeEach(keys, api, policy, log);
-      for (const result of results) if ('isConfirmed' in result && result.isConfirmed) unconfirmed.delete(result.id);
+      for (const { id, isConfirmed } of results) found.set(id, isConfirmed);
       for (const result of results) if ('failure' in result) throw result.failure;
       if (missing !== undefined) throw incompleteKeyList(missing);
     } catch (error) {
