@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
-import { define, type Services } from '../../../src/modes/mode.js';
+import { define, type Mode, type Services } from '../../../src/modes/mode.js';
 import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
 import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
@@ -14,17 +14,21 @@ import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadli
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
-// The compiler checks the comments: `tsc` fails if one of these modes has no error.
+type Fits<M> = M extends Mode<infer _Settings, infer _Result> ? true : false;
+
+// The compiler checks these expectations: `tsc` fails if one is wrong.
 test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
-  const [readSettings, run, report] = [readListProjectsSettings, listProjects, listProjectsReport];
-  // @ts-expect-error The settings have no project-id.
-  define({ readSettings, run: listOperations, report: listOperationsReport });
-  // @ts-expect-error The report is that of a wait.
-  define({ readSettings, run, report: waitReport });
-  // @ts-expect-error The report needs max-batches.
-  define({ readSettings: readListKeysSettings, run, report });
-  // @ts-expect-error The settings have neither ids nor a name.
-  define({ readSettings: readListKeysSettings, run: revokeKeys, report: revokeKeyReport });
+  const parts = <Read, Run, Report>(readSettings: Read, run: Run, report: Report) => ({ readSettings, run, report });
+  const fitting = parts(readListProjectsSettings, listProjects, listProjectsReport);
+  const withoutProject = parts(readListProjectsSettings, listOperations, listOperationsReport);
+  const withReportOfWait = parts(readListProjectsSettings, listProjects, waitReport);
+  const withoutMaxBatches = parts(readListKeysSettings, listProjects, listProjectsReport);
+  const withoutIdsOrName = parts(readListKeysSettings, revokeKeys, revokeKeyReport);
+  expectTypeOf<Fits<typeof fitting>>().toEqualTypeOf<true>();
+  expectTypeOf<Fits<typeof withoutProject>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<typeof withReportOfWait>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<typeof withoutMaxBatches>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<typeof withoutIdsOrName>>().toEqualTypeOf<false>();
 });
 
 test('a cancel during the work on a report ends the step as cancelled', async () => {
