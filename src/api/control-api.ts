@@ -12,7 +12,7 @@ import { type ApiRecord, parseOperation, parseProject } from './records.js';
 import { type Access, type Call, type Connection, createRequest, type Log, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
-const maxBytes = 8 * 2 ** 20;
+export const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 
 /** The contract promises a warning if the clocks differ by more. In milliseconds. */

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
+import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 
@@ -28,15 +29,12 @@ export function readOperationIds(path: string, folder: string, projectId: string
   return [...new Set(ids)];
 }
 
-/** No documented response is larger. */
-const maxMiB = 8;
-
 function readText(path: string): string {
   try {
     const stat = statSync(path);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
-    if (stat.size > maxMiB * 2 ** 20) throw new BadValue(`is larger than ${maxMiB} MiB; expected one API response`);
+    if (stat.size > maxBytes) throw new BadValue(`is larger than ${maxBytes / 2 ** 20} MiB; expected one API response`);
     const bytes = readFileSync(path);
     // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
