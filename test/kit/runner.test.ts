@@ -23,6 +23,7 @@ import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
 import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
+import { parsePairs } from '../runner/command-files.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
 import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
@@ -32,6 +33,17 @@ const recording = readRecording();
 const rows = allGroups.flatMap((group) =>
   group.behaviours.map((behaviour) => [behaviour.claim, behaviour, group] as const),
 );
+
+test.for([
+  [true, '1', 'one\ntwo'],
+  [false, '1\r', 'one\r\ntwo\r'],
+])('on Windows, and only there, lines of a command file may end with CRLF: %s', ([isWindows, a, b]) => {
+  const text = 'a=1\r\nb<<E\r\none\r\ntwo\r\nE\r\n';
+  expect(parsePairs(text, isWindows === true).pairs).toEqual([
+    ['a', a],
+    ['b', b],
+  ]);
+});
 
 test('the recording of GitHub’s runner has exactly the behaviours of the table', () => {
   expect(Object.keys(recording)).toEqual(rows.map(([claim]) => claim));

@@ -51,10 +51,10 @@ interface Pairs {
 }
 
 /** `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there. */
-export function parsePairs(text: string): Pairs {
+export function parsePairs(text: string, isWindows = process.platform === 'win32'): Pairs {
   const pairs: Array<[string, string]> = [];
   // What follows the last line break is a line only where it is not empty.
-  const lines = text.split(process.platform === 'win32' ? /\r?\n/ : '\n');
+  const lines = text.split(isWindows ? /\r?\n/ : '\n');
   if (lines.at(-1) === '') lines.pop();
   const unended = text.endsWith('\n') ? -1 : lines.length - 1;
   for (let i = 0; i < lines.length; i++) {
