@@ -79,6 +79,7 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   // `test/processes/connections.test.ts` shows that nothing is sent to its target.
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
   ['a redirect with 307', redirect('/in', 307), 1, /307: the redirect to https:\/\/control\.test\/in /, baseUrlAdvice],
+  ['a redirect to no host', redirect('javascript:x'), 1, /the redirect to javascript:x was not/, baseUrlAdvice],
   ['a redirect without a target', status(301), 1, /redirect without a usable target/, baseUrlAdvice],
   ['a redirect to an invalid URL', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
   ['a timeout', hang, 5, /No complete response within 30s \(request-timeout\)/, networkAdvice],
@@ -284,6 +285,7 @@ test.for([
 
 test.for([
   ['list-operations', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":null}'],
+  ['list-operations', '{"operations":[],"errors":[1],"message":"shard is down"}', '{"operations":[],"errors":[]}'],
   ['list-projects', '{"projects":[],"error":{"message":"shard is down"}}', '{"projects":[],"error":""}'],
   ['list-projects', '{"error":"shard is down"}', '{"projects":[{"id":"p"}],"error":"of another kind"}'],
   ['list-keys', '{"error":"shard is down","code":"E1"}', '[]'],

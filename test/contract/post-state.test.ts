@@ -115,6 +115,15 @@ describe('a copied or changed state:', () => {
     expect(result.ms).toBeGreaterThanOrEqual(10_000);
   });
 
+  test('post revokes no kept key because a lost one had the same id before', async (context) => {
+    const { service, object, post, keysSent } = await setForgery(context);
+    const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], ambiguousCreates: 1, revoke: false };
+    const result = await post(serializePostState({ ...object, ...known }, service.apiKey, run));
+    expect(result).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(keysSent().length).toBeGreaterThan(0);
+    expect(service.plane.isAlive('2')).toBe(true);
+  });
+
   test('post uses the parent key for a state that was copied unchanged from the same run', async (context) => {
     const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
     service.faults.add(onDelete(status(403)));

@@ -73,6 +73,7 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['a truncated body', '{"hunter2":1', /is not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an `error` and no operations/],
+  ['errors beside an empty list', '{"errors":["hunter2"],"operations":[]}', /an `error` and no operations/],
   ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /`operations` that is not an array/],

@@ -100,6 +100,11 @@ test.for(Object.entries(unusable))('the state of a run stays unknown after %s', 
   expect(requests).toHaveLength(1);
 });
 
+test.for([429, 503])('a Retry-After of GitHub counts with a %i that is no rate limit', async (code) => {
+  const { outcome } = await find('13', respondWith(code, says('Try again.'), { 'retry-after': '7' }));
+  expect(outcome).toMatchObject({ failure: { transient: true, retryAfterMs: 7_000 } });
+});
+
 const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
 const none = { 'x-ratelimit-remaining': '0' };
 test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
