@@ -388,6 +388,13 @@ describe('after an ambiguous create,', () => {
     for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
   });
 
+  test('the minted key does not revoke itself before its search ends, although a check of a stray key lists it', async (context) => {
+    const job = await runJob(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
+    expectRevoked(job);
+    expect(job.requests).toContain('DELETE stray by minted');
+    expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
+  });
+
   test('post leaves an id that main found alone, if another key has it by then', async (context) => {
     const beforePost: JobPlan['beforePost'] = ({ made }) => Object.assign(made()[0] ?? {}, { name: 'of another tool' });
     const job = await runJob(context, {
