@@ -312,6 +312,17 @@ describe('reading the list:', () => {
     expect(result.outputs['status']).toBe('failed');
   });
 
+  test('a page that shows the end of an operation and the beginning of another does not end the wait', async (context) => {
+    // A replica that lags shows neither of them, in a read that could prove that the project is idle.
+    const faults: FaultRule[] = [
+      { endpoint: 'list-operations', nth: 9, fault: status(200, { body: '{"operations":[]}' }) },
+      { endpoint: 'get-operation', fault: status(503) },
+    ];
+    const plans = [{ lengthMs: 7 * second }, { lengthMs: 20 * second, startsAfterMs: 7 * second, outcome: 'failed' }];
+    const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '1500ms' }, { faults });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+  });
+
   test('a first page without any operation, from a replica that lags, makes no old failure new and hides no empty project', async (context) => {
     const old = { ...failedAtOnce, ageMs: 7 * 24 * 60 * minute };
     const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];

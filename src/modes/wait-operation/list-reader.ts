@@ -29,7 +29,7 @@ export class ListReader {
 
   /** Calls `update` for each listed operation that is part of the wait. Removes every listed id from `unseen`. */
   async read(unseen: Set<string>, policy: RequestPolicy, update: (operation: Operation) => void): Promise<void> {
-    const { api, failures } = this.context;
+    const { api, failures, onChange } = this.context;
     const id = this.projectId;
     const idleness = this.idleness;
     let pages = 0;
@@ -45,6 +45,8 @@ export class ListReader {
           this.#activeAt = this.#now;
           for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
           const isComplete = idleness?.takePage(page, update) ?? true;
+          // A page can show the end of an operation and the beginning of another. So it counts as a whole.
+          onChange();
           pages++;
           records += page.records.length;
           const hasAll = unseen.size <= maxSingle || pages >= maxPages;

@@ -160,11 +160,10 @@ export class ProjectPoller {
   }
 
   #update(operation: Operation): void {
-    const { progress, failures, onChange } = this.context;
+    const { progress, failures } = this.context;
     const from = this.tracked.get(operation.id)?.status;
     if (this.tracked.update(operation)) progress.statusChanged(operation, from);
     failures.recordSuccess(this.id, operation.id);
-    onChange();
   }
 
   #handleFailure(target: PollTarget, error: unknown, kind: PollKind): void {
