@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Job {
+  readonly name?: string;
   readonly if?: string;
   readonly needs?: string | readonly string[];
   readonly environment?: string;
@@ -21,13 +22,6 @@ const workflow = (file: string) => parse(readFileSync(join(folder, file), 'utf8'
 const jobsOf = (file: string) => Object.entries<Job>(workflow(file).jobs);
 const jobs = files.flatMap((file) => jobsOf(file).map(([id, job]) => ({ id: `${file}: ${id}`, ...job })));
 const { pack, publish }: Record<'pack' | 'publish', Job> = workflow('release.yml').jobs;
-
-/** The one script of the job that publishes with this text. */
-function scriptOf(text: string): string {
-  const [script = '', ...more] = publish.steps.flatMap(({ run }) => (run?.includes(text) ? [run] : []));
-  expect(more).toEqual([]);
-  return script;
-}
 
 test('no token of a workflow can write to the repository', () => {
   const writing = jobs.flatMap(({ id, permissions = {} }) =>
@@ -48,11 +42,9 @@ test('every job that reads a secret runs in an environment that is restricted to
     ['settings.yml: compare', 'settings'],
   ]);
   const settings = JSON.parse(readFileSync('.github/settings.json', 'utf8'));
-  for (const { environment } of reading) {
-    expect(settings[`environments/${environment}/deployment-branch-policies`]).toEqual({
-      branch_policies: [{ name: 'main', type: 'branch' }],
-    });
-  }
+  const onlyMain = { branch_policies: [{ name: 'main', type: 'branch' }] };
+  for (const { environment } of reading)
+    expect(settings[`environments/${environment}/deployment-branch-policies`]).toEqual(onlyMain);
 });
 
 test('no workflow uses a cache', () => {
@@ -62,8 +54,8 @@ test('no workflow uses a cache', () => {
   expect(stepsOf('actions/cache')).toEqual([]);
   const setUps = stepsOf('actions/setup-');
   expect(setUps.length).toBeGreaterThan(2);
-  const uses = expect.stringMatching(/^actions\/setup-node@/);
-  expect(setUps).toMatchObject(setUps.map(() => ({ uses, with: { 'package-manager-cache': false } })));
+  expect(setUps).toEqual(stepsOf('actions/setup-node@'));
+  for (const { with: inputs } of setUps) expect(inputs?.['package-manager-cache']).toBe(false);
   expect(stepsOf('github/codeql-action/init@')).toMatchObject([{ with: { 'trap-caching': false } }]);
 });
 
@@ -85,20 +77,15 @@ test('only the last job of a release writes, after an approval and as the App', 
   const permissions = Object.entries(app?.with ?? {}).filter(([name]) => name.startsWith('permission-'));
   // GitHub rejects a tag of an App without Workflows if main has other workflows by then than the tagged commit.
   expect(permissions.sort()).toEqual(['contents', 'workflows'].map((name) => [`permission-${name}`, 'write']));
-  const writing = publish.steps.filter(({ run = '' }) =>
-    /create-tag|move-major|gh release (create|edit|delete)/.test(run),
-  );
-  expect(writing.map(({ env }) => env)).toEqual(Array(3).fill({ GH_TOKEN: `\${{ steps.app.outputs.token }}` }));
+  const writes = /create-tag|move-major|gh release (create|edit|delete)/;
+  const tokens = publish.steps.flatMap(({ run = '', env }) => (writes.test(run) ? [env?.['GH_TOKEN']] : []));
+  expect(tokens).toEqual(Array(3).fill(`\${{ steps.app.outputs.token }}`));
 });
 
 test('the job that packs a release installs no packages', () => {
-  const words = pack.steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run);
-  expect(words).toEqual([
-    'step-security/harden-runner',
-    'actions/checkout',
-    'actions/setup-node',
-    'node scripts/release.js pack "$VERSION" build/release',
-    'actions/upload-artifact',
+  expect(pack.steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run)).toEqual([
+    ...['step-security/harden-runner', 'actions/checkout', 'actions/setup-node'],
+    ...['node scripts/release.js pack "$VERSION" build/release', 'actions/upload-artifact'],
   ]);
 });
 
@@ -116,12 +103,21 @@ function publishing(gh: string) {
   write('bin/gh', `#!/bin/bash\n${gh}\n`);
   /** Runs the one script with this text, as a runner does. */
   const run = (text: string) => {
-    const env = {
-      PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
-      ...{ VERSION: '1.0.0', GH_REPO: 'org/ctl-action', COMMIT: 'c0ffee', WORKFLOW: 'org/ctl-action/release.yml' },
+    const [script = '', ...more] = publish.steps.flatMap(({ run }) => (run?.includes(text) ? [run] : []));
+    expect(more).toEqual([]);
+    const PATH = `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`;
+    const release = {
+      VERSION: '1.0.0',
+      GH_REPO: 'org/ctl-action',
+      COMMIT: 'c0ffee',
+      WORKFLOW: 'org/ctl-action/release.yml',
     };
-    const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scriptOf(text)];
-    const { status, stdout, stderr } = spawnSync('bash', words, { cwd: folder, env, encoding: 'utf8' });
+    const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+    const { status, stdout, stderr } = spawnSync('bash', words, {
+      cwd: folder,
+      env: { PATH, ...release },
+      encoding: 'utf8',
+    });
     return { status, said: stdout + stderr };
   };
   return { write, run };
@@ -133,27 +129,21 @@ test.for([
   ['one more file', 'touch "$4/assets/b"', 1, /Only in build\/again\/assets: b/],
 ] as const)('the publish job packs again before it reads a secret, and compares: %s', ([, change, status, said]) => {
   const { write, run } = publishing('');
-  write(
-    'bin/node',
-    `#!/bin/bash\n[[ "$1 $2 $3" = 'scripts/release.js pack 1.0.0' ]] && cp -r build/release "$4"\n${change}`,
-  );
+  const packAgain = `[[ "$1 $2 $3" = 'scripts/release.js pack 1.0.0' ]] && cp -r build/release "$4"`;
+  write('bin/node', `#!/bin/bash\n${packAgain}\n${change}`);
   expect(run('release.js pack')).toEqual({ status, said: expect.stringMatching(said) });
-  const steps = publish.steps.map((step) => JSON.stringify(step));
-  const packing = steps.findIndex((step) => step.includes('release.js pack'));
-  expect(packing).toBeGreaterThan(0);
-  expect(steps.slice(0, packing + 1).filter((step) => step.includes('secrets.'))).toEqual([]);
+  const steps = JSON.stringify(publish.steps);
+  expect(steps.indexOf('release.js pack')).toBeLessThan(steps.indexOf('secrets.'));
 });
 
 test('the publish job verifies that this workflow built each attested file from this commit on main', () => {
   const { status, said } = publishing('shift 2; echo "$*"').run('gh attestation verify');
   const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
-  const from =
-    '--repo org/ctl-action --signer-workflow org/ctl-action/release.yml --source-ref refs/heads/main ' +
-    '--source-digest c0ffee --deny-self-hosted-runners';
-  const expected = [...files.trimEnd().split('\n'), 'build/release/assets/a.tar.gz'].flatMap((file) => [
-    `${file} ${from}`,
-    `${file} ${from} --bundle build/bundles/provenance.intoto.jsonl`,
-  ]);
+  const workflow = '--repo org/ctl-action --signer-workflow org/ctl-action/release.yml';
+  const from = `${workflow} --source-ref refs/heads/main --source-digest c0ffee --deny-self-hosted-runners`;
+  const expected = [...files.trimEnd().split('\n'), 'build/release/assets/a.tar.gz'].flatMap((file) =>
+    ['', ' --bundle build/bundles/provenance.intoto.jsonl'].map((bundle) => `${file} ${from}${bundle}`),
+  );
   expect(said.trimEnd().split('\n').sort()).toEqual(expected.sort());
   expect(status).toBe(0);
   // The check of one file fails.
@@ -180,9 +170,13 @@ test.for([
   expect(order).toEqual(['gh release verify', 'move-major']);
 });
 
-test('the CI job that main requires depends on all other CI jobs', () => {
+test('each check that main requires is a job, and the one of CI depends on all other CI jobs', () => {
+  const { rules } = JSON.parse(readFileSync('.github/rulesets/main.json', 'utf8'));
+  const { parameters } = rules.find(({ type = '' }) => type === 'required_status_checks');
+  const names = parameters.required_status_checks.map(({ context = '' }) => context);
+  expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['CI', ...names]));
   const { ci, ...others } = workflow('ci.yml').jobs;
-  expect(ci?.needs).toEqual(Object.keys(others));
+  expect([ci.name, ci.needs]).toEqual(['CI', Object.keys(others)]);
 });
 
 test('Dependabot updates every manifest with pinned versions, and all actions', () => {

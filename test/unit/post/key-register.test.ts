@@ -6,25 +6,42 @@ import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
+const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
+
+/** A list of keys by their ids. */
+function listOf(names: Readonly<Record<string, string | undefined>>) {
+  const keys = Object.entries(names).map(([id, name]) => [id, { id, name, record: {} }] as const);
+  return { keys: new Map(keys), missing: undefined };
+}
+
+/** A register with one key, and a check of that key by this list. */
+function setUp(isYoung: boolean, mayHaveStrays = true) {
+  const clock = new VirtualClock();
+  const register = new KeyRegister('shop-key', clock, silent, mayHaveStrays);
+  const key = register.add('7', isYoung);
+  const policy = { deadline: new Deadline(clock, 20_000, new Cancellation()), retry: noRetry };
+  const checkBy = (list: ReturnType<typeof listOf>) =>
+    register.listCheck(key, { keys: async () => list } as unknown as ControlApi, policy)(key.revocation.key);
+  return { clock, register, key, checkBy };
+}
+
 test('a pending key stays pending if a list shows its id without a name', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
-  register.add('7', false);
-  register.update({ keys: new Map([['7', { id: '7', name: undefined, record: {} }]]), missing: undefined }, 0);
-  expect(register.pending.map(({ id }) => id)).toEqual(['7']);
+  const { register } = setUp(false);
+  register.update(listOf({ 7: undefined }), 0);
+  expect(idsOf(register.pending)).toEqual(['7']);
 });
 
 test('a key that was marked as gone is pending again if a list still shows it', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
-  register.noteGone(register.add('7', false), 0);
-  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record: {} }]]), missing: undefined }, 0);
-  expect([register.pending.map(({ id }) => id), register.gone]).toEqual([['7'], []]);
+  const { register, key } = setUp(false);
+  register.noteGone(key, 0);
+  register.update(listOf({ 7: 'shop-key' }), 0);
+  expect([idsOf(register.pending), register.gone]).toEqual([['7'], []]);
 });
 
 test('a key found in a list counts as new, so it is not gone when it is first missing', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
-  const record = { created_at: '2020-01-01T00:00:00Z' };
-  register.update({ keys: new Map([['7', { id: '7', name: 'shop-key', record }]]), missing: undefined }, 0);
-  const [found] = register.pending;
+  const { register } = setUp(false);
+  register.update(listOf({ 8: 'shop-key' }), 0);
+  const found = register.pending.find(({ id }) => id === '8');
   expect(found && register.noteGone(found, 0)?.message).toMatch(/so new that a replica may not know it yet/);
   expect(register.gone).toEqual([]);
 });
@@ -37,9 +54,7 @@ test.for([
   [4_000, 14_000, 'gone'],
 ] as const)('after a first answer at %i ms, a new key that is missing when asked at %i ms is: %s', async (row) => {
   const [firstAt, askedAt, verdict] = row;
-  const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent, true);
-  const key = register.add('7', true);
+  const { clock, register, key } = setUp(true);
   await clock.run(clock.sleep(firstAt));
   register.noteGone(key, 0);
   await clock.run(clock.sleep(15_000));
@@ -47,9 +62,9 @@ test.for([
 });
 
 test('only the latest list tells whether the search is complete', () => {
-  const register = new KeyRegister('shop-key', new VirtualClock(), silent, true);
-  register.update({ keys: new Map(), missing: undefined }, 0);
-  register.update({ keys: new Map(), missing: 'header link' }, 0);
+  const { register } = setUp(false);
+  register.update(listOf({}), 0);
+  register.update({ ...listOf({}), missing: 'header link' }, 0);
   expect(register.isComplete).toBe(false);
 });
 
@@ -57,28 +72,15 @@ test.for([
   [true, ['7', '8']],
   [false, ['7']],
 ] as const)('a check of one key notes another one if there may be one: %s', async ([mayHaveStrays, ids]) => {
-  const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent, mayHaveStrays);
-  const key = register.add('7', true);
-  const keys = new Map([['8', { id: '8', name: 'shop-key', record: {} }]]);
-  const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
-  const deadline = new Deadline(clock, 20_000, new Cancellation());
-  await register.listCheck(key, api, { deadline, retry: noRetry })(key.revocation.key);
-  expect(register.pending.map(({ id }) => id)).toEqual(ids);
+  const { register, checkBy } = setUp(true, mayHaveStrays);
+  await checkBy(listOf({ 8: 'shop-key' }));
+  expect(idsOf(register.pending)).toEqual(ids);
 });
 
 test('a check of one key that shows the id of another key under a new name proves that the other key is gone', async () => {
-  const clock = new VirtualClock();
-  const register = new KeyRegister('shop-key', clock, silent, true);
-  const key = register.add('7', true);
+  const { register, checkBy } = setUp(true);
   register.add('8', true);
-  const keys = new Map([
-    ['7', { id: '7', name: 'shop-key', record: {} }],
-    ['8', { id: '8', name: 'other', record: {} }],
-  ]);
-  const api = { keys: async () => ({ keys, missing: undefined }) } as unknown as ControlApi;
-  const deadline = new Deadline(clock, 20_000, new Cancellation());
-  await register.listCheck(key, api, { deadline, retry: noRetry })(key.revocation.key);
-  register.update({ keys: new Map([['8', { id: '8', name: 'shop-key', record: {} }]]), missing: undefined }, 0);
-  expect(register.gone.map(({ id }) => id)).toEqual(['8']);
+  await checkBy(listOf({ 7: 'shop-key', 8: 'other' }));
+  register.update(listOf({ 8: 'shop-key' }), 0);
+  expect(idsOf(register.gone)).toEqual(['8']);
 });
