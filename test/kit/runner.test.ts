@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format } from 'node:util';
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
@@ -12,7 +11,6 @@ import {
   type Observation,
   observed,
   readiness,
-  type SentSignal,
   type StageObservation,
   seenBy,
   shortened,
@@ -23,10 +21,12 @@ import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
 import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
-import { parsePairs } from '../runner/command-files.js';
+import { createCommandFiles, parsePairs } from '../runner/command-files.js';
+import { buildEnvironment } from '../runner/environment.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
-import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
+import { loadManifest } from '../runner/manifest.js';
+import { type StepResult, startPost, startStep } from '../runner/step.js';
 import { needs } from './host.js';
 
 const recording = readRecording();
@@ -58,37 +58,17 @@ test.concurrent.for(rows)('as in GitHub’s runner: %s', async ([claim, behaviou
   expect(comparable(behaviour, observation)).toEqual(comparable(behaviour, recording[claim] ?? {}));
 });
 
-/** Starts an action of its own. */
-function start(behaviour: Omit<Behaviour, 'claim'>, options: StepOptions = {}): StepHandle {
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const actionYml = writeAction(join(folder, 'action'), actionFiles({ claim: '', ...behaviour }, folder));
-  const step = startStep({ actionYml, ...options });
-  onTestFinished(() => step.job.dispose());
-  return step;
-}
-
-test('a step inherits only basic variables such as PATH from the host', async () => {
+test('a step inherits only basic variables such as PATH from the host', () => {
   const others = ['ANY', 'HTTPS_PROXY', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'RUNNER_DEBUG'];
   for (const name of others) vi.stubEnv(name, 'of the host');
-  const env = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
-  const step = start({ main: 'console.log(JSON.stringify(process.env))' }, { env });
-  const result = await step.done.finally(() => vi.unstubAllEnvs());
-  const seen = JSON.parse(result.stdout);
-  expect(seen).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
-  for (const name of [...others, 'GITHUB_REPOSITORY_ID']) expect(seen).not.toHaveProperty(name);
-  expect(seen['RUNNER_TEMP']).toContain(result.job.root);
-});
-
-test('a process that exceeds its time limit is killed, and the result reports it', async () => {
-  const result = await start({ main: 'stay()' }, { limitMs: 100 }).done;
-  expect(result).toMatchObject({ overran: true, signal: 'SIGKILL', conclusion: 'failure' });
-});
-
-test('a test can wait for any line of a step, and the wait fails if the step ends without it', async () => {
-  const step = start({ main: "console.log('one'); console.log('two')" });
-  for (const line of ['two', 'one']) await step.waitForLine(line);
-  await expect(step.waitForLine('three')).rejects.toThrow(/without “three”; it printed:\none\ntwo/);
+  const job = new Job();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  onTestFinished(() => job.dispose());
+  const own = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
+  const parts = { token, manifest: loadManifest(), job, files: createCommandFiles(job.temp), state: {} };
+  const { env } = buildEnvironment({ ...parts, env: own });
+  expect(env).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
+  for (const name of [...others, 'GITHUB_REPOSITORY_ID']) expect(env).not.toHaveProperty(name);
 });
 
 test('the lines of a stream do not depend on its chunks', () => {
@@ -103,34 +83,35 @@ test('the lines of a stream do not depend on its chunks', () => {
 });
 
 async function observe(context: TestContext, behaviour: Behaviour, group: Group): Promise<Observation> {
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  context.onTestFinished(() => rmSync(folder, { recursive: true }));
   const job = new Job();
   context.onTestFinished(() => job.dispose());
   Object.assign(job.env, group.env);
-  const [seen, seenByNext] = [join(folder, 'seen'), join(folder, 'seen-next')];
-  for (const path of [seen, seenByNext]) mkdirSync(path);
+  const folders = ['seen', 'seen-next', 'action', 'next'].map((name) => join(job.root, name));
+  for (const path of folders) mkdirSync(path);
+  const [seen = '', seenByNext = '', action = '', nextAction = ''] = folders;
   const spawn = behaviour.needsProcess ? undefined : runScript;
   const shared = { job, token, secrets: Object.values(group.secrets ?? {}), debug: group.debug, spawn };
 
-  const actionYml = writeAction(join(folder, 'action'), actionFiles(behaviour, seen));
+  const actionYml = writeAction(action, actionFiles(behaviour, seen));
   const step = startStep({ ...shared, actionYml, inputs: behaviour.with, env: behaviour.env });
   if (behaviour.isCancelled) {
     await readiness(seen);
     void step.cancel(0.4);
   }
   const main = await step.done;
-  const next = async () => {
-    const actionYml = writeAction(join(folder, 'next'), nextFiles(behaviour, seenByNext));
-    return startStep({ ...shared, actionYml }).done;
-  };
+  const { outputs, signals } = main;
+  const sent = signals.flatMap(({ signal }) => cancelSequence.filter((one) => one.signal === signal));
+  const next = async () =>
+    startStep({ ...shared, actionYml: writeAction(nextAction, nextFiles(behaviour, seenByNext)) }).done;
   const post = async () => startPost(main).done;
+  // A step whose process cannot start is red for the worker; the suite's runner throws, since no test means that.
+  const notStarted = () => undefined;
   return {
     main: stageOf(main, seenBy(seen, 'main')),
     ...(behaviour.next !== undefined && { next: stageOf(await next().catch(notStarted), seenBy(seenByNext, 'main')) }),
     ...(behaviour.post !== undefined && { post: stageOf(await post().catch(notStarted), seenBy(seen, 'post')) }),
-    ...(Object.keys(main.outputs).length > 0 && { outputs: shortened(main.outputs) }),
-    ...(behaviour.isCancelled && { cancel: cancelOf(main) }),
+    ...(Object.keys(outputs).length > 0 && { outputs: shortened(outputs) }),
+    ...(behaviour.isCancelled && { cancel: sent }),
   };
 }
 
@@ -153,13 +134,9 @@ function runScript({ args, env, onData }: ChildOptions): StepProcess {
 }
 
 function writeAction(folder: string, files: Readonly<Record<string, string>>): string {
-  mkdirSync(folder);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return join(folder, 'action.yml');
 }
-
-/** A step whose process cannot start is red for the worker; the suite's runner throws, since no test means that. */
-const notStarted = () => undefined;
 
 function stageOf(result: StepResult | undefined, seen: readonly unknown[]): StageObservation {
   if (result === undefined) return { conclusion: 'failure' };
@@ -170,10 +147,6 @@ function stageOf(result: StepResult | undefined, seen: readonly unknown[]): Stag
     summary: result.summary,
     seen,
   });
-}
-
-function cancelOf({ signals }: StepResult): readonly SentSignal[] {
-  return signals.flatMap(({ signal }) => cancelSequence.filter((sent) => sent.signal === signal));
 }
 
 /** Without the parts that are known to differ. The page ends each summary with a line break. */

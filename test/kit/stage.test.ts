@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { VirtualClock } from '../virtual/clock.js';
 import { plays, seenOf } from './plays.js';
 import { setStage } from './stage.js';
 
@@ -10,11 +11,11 @@ test.concurrent.for(Object.entries(plays))(
   },
 );
 
-test('a step in virtual time dates its lines, its signals and its end by that time', async (context) => {
-  const stage = await setStage(context);
-  const step = stage.start({ 'operation-id': stage.operation({ lengthMs: Number.POSITIVE_INFINITY }).id });
-  stage.after(12_345, () => step.kill('SIGTERM'));
-  const { lines, signals, ms } = await step.done;
-  expect(lines[0]?.ms).toBe(0);
-  expect([lines.at(-1)?.ms, signals, ms]).toEqual([12_345, [{ signal: 'SIGTERM', ms: 12_345 }], 12_345]);
+test('virtual time runs calls in order, never goes back, and stops when the work ends or can never end', async () => {
+  const clock = new VirtualClock();
+  const called: number[] = [];
+  for (const time of [30, 10, -5]) clock.schedule(time, () => called.push(clock.now()));
+  await clock.run(clock.sleep(20));
+  expect([called, clock.now()]).toEqual([[0, 10], 20]);
+  await expect(clock.run(new Promise(() => {}))).rejects.toThrow('Nothing is left to happen');
 });
