@@ -84,7 +84,7 @@ describe('untrusted text from the API:', () => {
   }
 
   const named = Object.entries(attacks);
-  // `test/processes/text.test.ts` shows the same for what a process prints with the real toolkit.
+  // `test/kit/stage.test.ts` shows that a process prints the same with the real toolkit.
   test.for(named)('every mode shows %s in a record field as plain text', async ([, attack], { run }) => {
     for (const mode of modes) await run(mode, everywhere(attack));
     await run('wait-operation', everywhere(attack), { ...all, since: '1h' });

@@ -1,4 +1,8 @@
+import { attacks } from './hostile-values.js';
 import type { Stage } from './stage.js';
+
+/** Valid UTF-16, because HTTP carries UTF-8, and short, so that all of it fits into an output. */
+const texts = Object.values(attacks).flatMap((text) => (text.length < 1_000 ? text.replace(/\p{Cs}/gu, '') : []));
 
 type Play = (stage: Stage) => ReturnType<Stage['run']>;
 
@@ -8,6 +12,14 @@ export const plays: Readonly<Record<string, Play>> = {
     run({ 'operation-id': service.plane.startOperation({ lengthMs: 0 }).id }),
   'a wait for an operation that failed': ({ service, run }) =>
     run({ 'operation-id': service.plane.startOperation({ lengthMs: 0, outcome: 'failed' }).id }),
+  'a wait for operations with hostile text': ({ operation, run }) => {
+    for (const [n, text] of texts.entries()) {
+      const fields = { action: text, branch_id: text, [text]: text };
+      operation({ ageMs: n * 1_000, lengthMs: 0, outcome: 'failed', fields });
+      operation({ ageMs: n * 1_000, lengthMs: Number.POSITIVE_INFINITY, fields: { status: text } });
+    }
+    return run({ 'operation-id': 'all', since: '1h', timeout: '0' }, { debug: true });
+  },
   'a wait with bad inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
   'a list of operations': ({ runMode, projectId }) => runMode('list-operations', { 'project-id': projectId }),
   'a list of projects': ({ runMode }) => runMode('list-projects'),
@@ -30,6 +42,7 @@ export async function seenOf(stage: Stage, play: Play): Promise<unknown> {
       .replaceAll(/[\w-]*-run\d+-1-\w+-\w+/g, 'KEY_NAME')
       .replaceAll(/[^"\s]*[\\/]temp[\\/]+ctl-[\w-]+\.json/g, 'RESULT_FILE')
       .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
+      .replaceAll(/\b\d{13}\b/g, 'TIME')
       .replaceAll(/(?<="duration-ms":")\d+/g, 'NUMBER')
       .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
   );
