@@ -4,7 +4,6 @@ import type { Fault, FaultRule } from '../../control-plane/index.js';
 import { hang, html, lost, onCreate, onList, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { setKeyStage } from '../kit/key-stage.js';
-import { reach } from '../kit/reach.js';
 import { readSaved } from '../kit/saved-state.js';
 import { maskedForms, secretsShown } from '../kit/secrets-shown.js';
 import { errorOf, type Stage, setStage } from '../kit/stage.js';
@@ -256,7 +255,7 @@ test('if the state cannot be written, create-key fails without a request', async
 test('after a cancel, create-key sends no more requests and saves the key name for post', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(hang)] });
   const step = stage.startMode('create-key');
-  await reach(step, stage.service.arrived({ endpoint: 'create-key' }));
+  await step.reach(stage.service.arrived({ endpoint: 'create-key' }));
   const main = await step.cancel();
   expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
   expect(sent(stage)).toBe('create');

@@ -10,7 +10,6 @@ import {
   parentKey,
   runJob,
 } from '../kit/key-stage.js';
-import { reach } from '../kit/reach.js';
 import { second } from '../kit/wait.js';
 import type { StepOptions } from '../runner/step.js';
 
@@ -408,7 +407,7 @@ describe('after an ambiguous create,', () => {
 
   test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
     const renameAtDelete: JobPlan['duringMain'] = async (main, { service, made }) => {
-      await reach(main, service.arrived({ endpoint: 'revoke-key' }));
+      await main.reach(service.arrived({ endpoint: 'revoke-key' }));
       Object.assign(made()[0] ?? {}, { name: 'of another tool' });
     };
     const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];

@@ -24,9 +24,7 @@ example('deploy-gate.yml', 'deploys once the operations finished and a connectio
   const { service, run, script, answerBranch, ranAt, story } = await setStage(context);
   const began = Date.now();
   answerBranch([400, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs })));
-
   const { succeeded } = await run(file, { files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') } });
-
   expect(succeeded).toBe(true);
   expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1', 'deploy, key none']);
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
@@ -35,11 +33,9 @@ example('deploy-gate.yml', 'deploys once the operations finished and a connectio
 example('deploy-gate.yml', 'does not deploy if an operation fails', async (file, context) => {
   const { service, run, script, answerBranch, story } = await setStage(context);
   answerBranch([service.plane.startOperation({ lengthMs: 300, outcome: 'failed' })]);
-
   const { succeeded, resultsOf } = await run(file, {
     files: { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') },
   });
-
   expect(succeeded).toBe(false);
   expect(resultsOf('change')).toEqual(['failure']);
   expect(resultsOf('deploy')).toEqual([]);
@@ -52,12 +48,10 @@ example('gate-on-ids.yml', 'deploys after the called workflow has waited for all
   const { service, run, script, answering, ranAt, story } = await setStage(context);
   const began = Date.now();
   const operations = [300, 1500].map((lengthMs) => service.plane.startOperation({ lengthMs }));
-
   const { succeeded } = await run(file, {
     event: 'workflow_dispatch',
     files: { ...reusableGate, 'change-something.sh': answering(operations), 'deploy.sh': script('deploy') },
   });
-
   expect(succeeded).toBe(true);
   expect(story()).toEqual(['get-operation, key 1', 'deploy 2, key none']);
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
@@ -67,12 +61,10 @@ example('reusable-gate.yml', 'waits for all operations, and fails if one of them
   const { service, run, script, answering, startUntil, story } = await setStage(context);
   const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   const slow = startUntil({ endpoint: 'get-operation', n: 4 });
-
   const { succeeded, text } = await run('examples/gate-on-ids.yml', {
     event: 'workflow_dispatch',
     files: { ...reusableGate, 'change-something.sh': answering([failing, slow]), 'deploy.sh': script('deploy') },
   });
-
   expect(succeeded).toBe(false);
   expect(story()).toEqual(['get-operation, key 1']);
   expect(text).toMatch(new RegExp(`${slow.id}.*finished`));
@@ -82,9 +74,7 @@ example('merge-queue.yml', 'holds the queue until no operation of the branch is 
   const { service, run, startUntil, story } = await setStage(context);
   startUntil({ endpoint: 'list-operations', n: 2 }, { branchId: 'br-main-1' });
   service.plane.startOperation({ branchId: 'br-preview-1', lengthMs: Number.POSITIVE_INFINITY });
-
   const { resultsOf } = await run(file, { event: 'merge_group' });
-
   expect(resultsOf('ready')).toEqual(['success']);
   expect(story()).toEqual(['list-operations, key 1']);
 });
@@ -92,17 +82,13 @@ example('merge-queue.yml', 'holds the queue until no operation of the branch is 
 example('merge-queue.yml', 'rejects a merge after a failed operation', async (file, context) => {
   const { service, run } = await setStage(context);
   service.plane.startOperation({ branchId: 'br-main-1', lengthMs: 0, outcome: 'failed', ageMs: 20 * 60_000 });
-
   const { resultsOf } = await run(file, { event: 'merge_group' });
-
   expect(resultsOf('ready')).toEqual(['failure']);
 });
 
 example('merge-queue.yml', 'sends no request on a pull request', async (file, context) => {
   const { run, story } = await setStage(context);
-
   const { succeeded } = await run(file, { event: 'pull_request' });
-
   expect(succeeded).toBe(true);
   expect(story()).toEqual([]);
 });
@@ -117,9 +103,7 @@ example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs 
   const wanted = inEurope(service.plane.projectsJson);
   const began = Date.now();
   for (const projectId of wanted) service.plane.startOperation({ projectId, lengthMs: 4000 });
-
   const { succeeded, resultsOf } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
-
   expect(succeeded).toBe(true);
   expect(wanted).toHaveLength(5);
   expect(resultsOf('migrate')).toEqual(['success', 'success', 'success']);
@@ -137,9 +121,7 @@ example('fan-out-in-batches.yml', 'goes on without a failed project, and reports
   const [busy = '', broken = '', ...others] = inEurope(service.plane.projectsJson);
   startUntil({ endpoint: 'list-operations', path: busy }, { projectId: busy, outcome: 'failed' });
   const failing = script('migrate').replace('exec curl', `test "$1" != ${broken} || exit 3\nexec curl`);
-
   const { succeeded, resultsOf, text } = await run(file, { event: 'schedule', files: { 'migrate.sh': failing } });
-
   expect(succeeded).toBe(false);
   expect(resultsOf('report')).toEqual(['failure']);
   const [, named = ''] = /Not migrated: (.*)/.exec(text) ?? [];
@@ -151,9 +133,7 @@ example('fan-out-in-batches.yml', 'goes on without a failed project, and reports
 example('fan-out-in-batches.yml', 'reports all projects if its jobs fail before the script', async (file, context) => {
   const { service, run, script } = await setStage(context, { projects: 4 });
   service.faults.add({ endpoint: 'create-key', fault: { kind: 'status', status: 403 } });
-
   const { resultsOf, text } = await run(file, { event: 'schedule', files: { 'migrate.sh': script('migrate') } });
-
   expect(resultsOf('report')).toEqual(['failure']);
   const [, named = ''] = /Not migrated: (.*)/.exec(text) ?? [];
   expect(named.trim().split(' ')).toEqual(inEurope(service.plane.projectsJson));
@@ -165,12 +145,10 @@ for (const [promise, testScript, result] of [
 ] as const) {
   example('preview.yml', promise, async (file, context) => {
     const { service, run, script, story } = await setStage(context, { newOperations: { lengthMs: 300 } });
-
     const { resultsOf } = await run(file, {
       event: 'pull_request',
       files: { 'test.sh': testScript ?? script('test') },
     });
-
     const [, id] = /branches\/(.+)/.exec(service.requests.find(({ method }) => method === 'DELETE')?.path ?? '') ?? [];
     expect([resultsOf('create'), resultsOf('test'), resultsOf('delete')]).toEqual([['success'], [result], ['success']]);
     expect(service.requests[0]?.body).toMatch(/^\{"branch":\{"name":"preview-[\d-]+"\}\}$/);
@@ -184,12 +162,10 @@ for (const [promise, testScript, result] of [
 
 example('fan-out-in-shares.yml', 'runs its script once for each project', async (file, context) => {
   const { service, run, script, story } = await setStage(context, { projects: 30 });
-
   const { succeeded, resultsOf } = await run(file, {
     event: 'workflow_dispatch',
     files: { 'migrate.sh': script('migrate') },
   });
-
   expect(succeeded).toBe(true);
   expect(resultsOf('migrate')).toEqual(Array(8).fill('success'));
   const migrated = story().filter((line) => line.startsWith('migrate'));

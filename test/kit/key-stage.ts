@@ -2,7 +2,6 @@ import type { TestContext } from 'vitest';
 import type { ApiKey, Exchange, FaultRule, Awaited as RequestToAwait } from '../../control-plane/index.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { shortPauses } from './preload.js';
-import { reach } from './reach.js';
 import { secretsShown } from './secrets-shown.js';
 import { type Stage, type StageOptions, setStage } from './stage.js';
 
@@ -138,7 +137,7 @@ function describeRequest({ method, path, headers }: Exchange, stage: KeyStage, m
 /** Kills main when the request has arrived. */
 export function killAt(awaited: RequestToAwait): NonNullable<JobPlan['duringMain']> {
   return async (main, { service }) => {
-    await reach(main, service.arrived(awaited));
+    await main.reach(service.arrived(awaited));
     main.kill();
   };
 }

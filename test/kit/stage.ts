@@ -137,6 +137,14 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   };
 }
 
+/** A stage whose steps are processes. */
+export function setProcess(context: TestContext, options: StageOptions = {}): Promise<Stage> {
+  return setStage(context, { overSockets: true, ...options });
+}
+
+/** For steps that need no operation that exists. */
+export const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
+
 /** The ways to run a main step; without a name of its mode it is one of `wait-operation` in the project. */
 export function mainSteps(startMode: StartMode, projectId: string) {
   const start = (inputs?: Inputs, more?: Options) =>

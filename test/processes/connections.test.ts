@@ -4,14 +4,11 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import { hasIpv6, listen } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
-import { expectRevoked } from '../kit/post-results.js';
 import { preload, shortPauses } from '../kit/preload.js';
-import { reach } from '../kit/reach.js';
-import { pastProxy, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, warningsOf } from '../kit/stage.js';
+import { expectRevoked, pastProxy, setSecureStage } from '../kit/secure-stage.js';
+import { anyId, errorOf, setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
-import { anyId, setProcess } from './process-stage.js';
 
 const tooSlow = /No complete response within 3s \(request-timeout\)/;
 const cutShort = /connection closed after \d+ bytes/i;
@@ -28,9 +25,7 @@ test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, Re
 ])('a step retries requests on connections that %s, and says why', async ([, requestTimeout, ...faults], context) => {
   const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
   const { runMode } = await setProcess(context, { faults: rules });
-
   const result = await runMode('list-projects', { 'request-timeout': requestTimeout }, { nodeArgs: shortPauses });
-
   expect(result.conclusion).toBe('success');
   const retries = result.log.split('\n').filter((line) => line.includes('Retrying in'));
   expect(retries.slice(0, faults.length)).toEqual(faults.map(([, reason]) => expect.stringMatching(reason)));
@@ -45,9 +40,7 @@ test.concurrent.for([
     const location = 'https://other.test/login?token=of-somebody';
     const faults = [{ fault: { kind: 'redirect', status, location } }] as const;
     const { service, proxy, runMode } = await setSecureStage(context, { faults });
-
     const result = await runMode(mode, { timeout: '5s' });
-
     expect(result.conclusion).toBe('failure');
     expect(errorOf(result)).toContain('https://other.test/login');
     expect(errorOf(result)).not.toContain('of-somebody');
@@ -61,15 +54,13 @@ test.concurrent('polls share one connection, and a request that gets no response
   const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
-
   const inputs = { 'base-url': urlOf(relay), 'poll-interval': '100ms', 'request-timeout': '30s' };
   const step = start({ 'operation-id': pending.id, ...inputs });
-  await reach(step, service.ended({ endpoint: 'get-operation', n: 4 }));
+  await step.reach(service.ended({ endpoint: 'get-operation', n: 4 }));
   expect(relay.connections()).toBe(1);
   relay.silence();
   service.plane.endOperation(pending);
   const result = await step.done;
-
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': pending.id });
   expect(relay.connections()).toBe(2);
   expect(result.log).not.toMatch(/Poll failed|No complete response/);
@@ -81,10 +72,8 @@ test('main and post reach a host in NO_PROXY without the proxy, although only on
   // The addresses of the documentation never respond; the other one accepts a connection late.
   const ADDRESSES = '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2';
   const options = { env: { NO_PROXY: 'else.test,control.test', ADDRESSES }, nodeArgs: preload('control-test-is-here') };
-
   const main = await stage.runMode('create-key', pastProxy(stage), options);
   const post = await stage.runPost(main);
-
   expectRevoked(stage, main, post);
   expect(warningsOf(main)).toEqual([]);
   expect(stage.service.requests).toHaveLength(2);
@@ -93,18 +82,14 @@ test('main and post reach a host in NO_PROXY without the proxy, although only on
 
 test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url', async (context) => {
   const stage = await setProcess(context, { host: '::1', tls: good });
-
   const main = await stage.runMode('create-key', {}, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
-
   expectRevoked(stage, main, await stage.runPost(main));
   expect(stage.service.baseUrl).toContain('[::1]');
 });
 
 test.concurrent('the step fails on an endless response body, and does not retry the request', async (context) => {
   const { service, run } = await setProcess(context, { faults: [{ fault: { kind: 'endless-body' } }] });
-
   const result = await run(anyId);
-
   expect(errorOf(result)).toMatch(/larger than the maximum of 8 MiB/);
   expect(service.requests).toHaveLength(1);
 });
@@ -116,7 +101,6 @@ test.concurrent('the step fails on JSON that is nested too deeply, and does not 
     Readable.from(Array(60).fill(parts.shift()?.repeat(350_000))).pipe(response.writeHead(200));
   });
   const baseUrl = urlOf({ port: await listen(context, server) });
-
   while (parts.length > 0) {
     const result = await runMode('list-projects', { 'base-url': baseUrl });
     expect(result.exitCode).toBe(1);

@@ -4,7 +4,6 @@ import { repositoryFingerprint } from '../../src/keys/key-name.js';
 import { needs } from '../kit/host.js';
 import { loginRequired, type ProxyBehaviour, startProxy } from '../kit/peers.js';
 import { shortPauses } from '../kit/preload.js';
-import { reach } from '../kit/reach.js';
 import { warningsOf, withoutMasks } from '../kit/stage.js';
 import { addOldAndYoung, day, expectSwept, expectWarned, repositoryId, setSweep } from '../kit/sweep.js';
 import { ownRun } from '../kit/workflow-runs.js';
@@ -45,7 +44,7 @@ test.concurrent('SIGINT ends a sweep as cancelled while GitHub does not respond'
   github.faults.add({ fault: { kind: 'hang-before-headers' } });
   addKey('11', { ageMs: 300 * day });
   const step = start();
-  await reach(step, github.arrived());
+  await step.reach(github.arrived());
   step.kill('SIGINT');
   const result = await step.done;
   expect(result).toMatchObject({ exitCode: 1, annotations: [], outputs: { status: 'cancelled' } });

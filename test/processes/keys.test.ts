@@ -5,9 +5,7 @@ import { onCreate, onDelete } from '../kit/fault.js';
 import { isWindows, needs } from '../kit/host.js';
 import { type FinishedJob, type JobPlan, noLeftovers, runJob } from '../kit/key-stage.js';
 import { lateStart, preload, withDefect } from '../kit/preload.js';
-import { reach } from '../kit/reach.js';
-import { errorOf, warningsOf } from '../kit/stage.js';
-import { setProcess } from './process-stage.js';
+import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
 
 function run(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
   return runJob(context, { overSockets: true, ...plan });
@@ -68,9 +66,9 @@ test.concurrent('post revokes the key although SIGINT arrives twice, and SIGTERM
   const job = await run(context, {
     inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' })],
     duringPost: async (post, { service }) => {
-      await reach(post, service.arrived({ endpoint: 'revoke-key' }));
+      await post.reach(service.arrived({ endpoint: 'revoke-key' }));
       post.kill('SIGINT');
-      await reach(post, service.arrived({ endpoint: 'revoke-key', n: 2 }));
+      await post.reach(service.arrived({ endpoint: 'revoke-key', n: 2 }));
       post.kill('SIGINT');
       post.kill('SIGTERM');
     },

@@ -3,11 +3,10 @@ import { startControlPlane } from '../../control-plane/index.js';
 import { startProxy } from '../kit/peers.js';
 import { lateStart, preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf } from '../kit/stage.js';
+import { errorOf, setProcess } from '../kit/stage.js';
 import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
 import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import type { StepResult } from '../runner/step.js';
-import { setProcess } from './process-stage.js';
 
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
@@ -21,11 +20,9 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
   ['an unknown host', good, 'https://contrrol.test', /host name contrrol\.test was not found.*base-url/],
 ])('the step fails on %s, and sends no request', async ([, tls, url, reason], context) => {
   const { service, runMode } = await setProcess(context, tls && { tls });
-
   const inputs = { 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
   const nodeArgs = [...shortPauses, ...preload('control-test-is-here')];
   const result = await runMode('list-projects', inputs, { env: trusting, nodeArgs });
-
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(errorOf(result)).toMatch(reason);
   expect(service.requests).toEqual([]);
@@ -34,9 +31,7 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
 test.concurrent('a create whose TLS connection is reset may have made a key, so it is searched for', async (context) => {
   const { service, runMode } = await setProcess(context, { tls: good });
   service.faults.add({ endpoint: 'create-key', nth: 1, fault: { kind: 'cut-before-headers', by: 'reset' } });
-
   const result = await runMode('create-key', {}, { env: trusting, nodeArgs: shortPauses });
-
   expect(result).toMatchObject({ exitCode: 0, outputs: { status: 'ok' } });
   const endpoints = service.requests.map(({ endpoint }) => endpoint);
   expect(endpoints).toEqual(['create-key', 'list-keys', 'revoke-key', 'create-key']);
@@ -79,7 +74,6 @@ test.concurrent.for(Object.entries(encounters))(
   'a step with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate %s',
   async ([, meet], context) => {
     const [result, requests] = await meet(context);
-
     expect(errorOf(result)).toMatch(/certificate.*NODE_EXTRA_CA_CERTS/);
     expect(result.stderr).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED');
     expect(requests).toEqual([]);
@@ -94,12 +88,10 @@ test.concurrent.for(['directly', 'through a proxy'])(
     const github = await startControlPlane({ tls: good });
     context.onTestFinished(() => github.close());
     const proxy = await startProxy(context, Number(new URL(github.baseUrl).port));
-
     // No proxy is used for the own machine.
     const GITHUB_API_URL = way === 'directly' ? github.baseUrl : 'https://control.test';
     const env = { ...careless, https_proxy: proxyUrl(proxy), GITHUB_API_URL };
     const result = await stage.sweep({}, { ...options, env });
-
     expectWarned(result, [old], [young], /GitHub could not be reached/);
     expect(proxy.asked.length > 0).toBe(way !== 'directly');
     expect(github.requests).toEqual([]);

@@ -17,12 +17,10 @@ const encodings = ['hex', 'HEX', 'base64url', 'base64url, with Bearer'].map((for
 test.concurrent('wait-operation logs each change of an operation, and writes its status after its other outputs and its report', async (context) => {
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
   const operation = plane.startOperation({ branchId: 'br-main', schedulingMs: 0, lengthMs: Number.POSITIVE_INFINITY });
-
   const inputs = { 'project-id': 'shop-db', 'operation-id': operation.id, 'poll-interval': '100ms' };
   const step = start('wait-operation', inputs);
   await service.ended({ endpoint: 'get-operation' });
   plane.endOperation(operation);
-
   expectTranscript(await step.done)`
     mask     <parent key>
     state    key = nothing-to-revoke
@@ -50,7 +48,6 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
   const { plane, run, expectTranscript } = await setTranscriptStage(context);
   plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   plane.startOperation({ lengthMs: 0 });
-
   const inputs = { 'project-id': 'shop-db', filter: 'status=failed', 'fail-on': 'match' };
   expectTranscript(await run('list-operations', inputs))`
     mask     <parent key>
@@ -74,10 +71,8 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
 
 test.concurrent('create-key saves the key name before its request, and masks and saves the key before its outputs', async (context) => {
   const { run, runPost, expectTranscript } = await setTranscriptStage(context);
-
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
   const post = await runPost(main);
-
   const known = '"baseUrl":"<base-url>","since":<ms>,"onFailure":"warn","summary":true';
   const name = 'shop-run9876543210-1-<seal>';
   expectTranscript(main, post)`
@@ -125,7 +120,6 @@ test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the ke
   addKey('9876543209');
   addKey('9876543210');
   plane.addKey('made by hand');
-
   expectTranscript(await run('sweep-keys'))`
     mask     <parent key>
     state    key = nothing-to-revoke

@@ -151,6 +151,15 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
       return done;
     },
+    /** Waits for an event of the test. A step that ends before it fails the test at once, with its output. */
+    reach: async <T>(event: Promise<T>): Promise<T> => {
+      const tooEarly = done.then(({ output }) => {
+        throw new Error(`the step ended too early; its output:\n${output}`);
+      });
+      // Later the step ends, and nothing waits for this promise.
+      tooEarly.catch(() => {});
+      return Promise.race([event, tooEarly]);
+    },
     /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
     waitForLine: async (part: string) => {
       while (!lines.some(({ text }) => text.includes(part))) {

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, type TestContext, test } from 'vitest';
 import { plays, seenOf } from '../kit/plays.js';
-import { reach } from '../kit/reach.js';
 import { setStage } from '../kit/stage.js';
 import { Job } from '../runner/job.js';
 import { hasWine, prepareWine, startInWine, windowsPath } from './wine.js';
@@ -46,7 +45,7 @@ test.concurrent.for<[what: string, file: string]>([
 test.concurrent('on Windows, Ctrl+C ends a step as cancelled', async (context) => {
   const { service, operation, start } = await setWindows(context);
   const step = start({ 'operation-id': operation({ lengthMs: Number.POSITIVE_INFINITY }).id, 'poll-interval': '1h' });
-  await reach(step, service.ended());
+  await step.reach(service.ended());
 
   const { conclusion, exitCode, outputs, summary } = await step.cancel();
 
