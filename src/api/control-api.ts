@@ -1,5 +1,5 @@
 import type { Exchange } from '../http/exchange.js';
-import { parseDateHeader, type RequestPolicy, type Resend, withRetries } from '../http/retry.js';
+import { parseDateHeader, type RequestPolicy, withRetries } from '../http/retry.js';
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
@@ -108,13 +108,15 @@ export class ControlApi {
 
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, policy: RequestPolicy, decode: Decode<T>, max = maxBytes): Promise<T> {
-    const call: Call = { method: 'GET', path, maxBytes: max };
-    return withRetries(() => this.#attempt(call, policy.deadline, decode, policy.resend), policy);
+    return withRetries((isResend) => {
+      const call: Call = { method: 'GET', path, maxBytes: max, onNewConnection: isResend };
+      return this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
+    }, policy);
   }
 
-  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, resend?: Resend): Promise<T> {
+  async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, giveUpAfter?: number): Promise<T> {
     const request = createRequest(call, this.#connection.access);
-    const response = await sendRequest(request, deadline, this.#connection, resend);
+    const response = await sendRequest(request, deadline, this.#connection, giveUpAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
     if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;

@@ -1,6 +1,6 @@
 import { RequestError, TransportError } from '../http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.js';
-import type { Resend } from '../http/retry.js';
+import { NoResponseYet } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
@@ -30,7 +30,7 @@ export interface Connection {
   readonly log: Log;
 }
 
-export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes'> {
+export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'onNewConnection'> {
   /** Path and query, relative to the base URL. */
   readonly path: string;
 }
@@ -47,12 +47,15 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
   };
 }
 
-/** Sends a request and logs its outcome. Removes the API key from the response. */
+/**
+ * Sends a request and logs its outcome. Removes the API key from the response. `giveUpAfter`: throws `NoResponseYet` after so
+ * many milliseconds without a response.
+ */
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
   { exchange, access, log }: Connection,
-  resend?: Resend,
+  giveUpAfter = Number.POSITIVE_INFINITY,
 ): Promise<HttpResponse> {
   const { method } = request;
   const { pathname, search } = request.url;
@@ -61,17 +64,12 @@ export async function sendRequest(
   const logOutcome = (outcome: string) =>
     log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
 
-  const send = (sent: HttpRequest, ms: number) => deadline.raceFor(ms, (onCancel) => exchange(sent, onCancel));
   let response: HttpResponse | undefined;
   try {
-    const isSentTwice = resend !== undefined && resend.afterMs < access.requestTimeout;
-    response = await send(request, isSentTwice ? resend.afterMs : access.requestTimeout);
-    if (isSentTwice && response === undefined) {
-      logOutcome('had no response and is sent once more');
-      await resend.hold();
-      response = await send({ ...request, onNewConnection: true }, access.requestTimeout);
-    }
+    const timeout = Math.min(giveUpAfter, access.requestTimeout);
+    response = await deadline.raceFor(timeout, (onCancel) => exchange(request, onCancel));
     if (response === undefined) {
+      if (timeout < access.requestTimeout) throw new NoResponseYet('had no response and is sent once more');
       const input = access.requestTimeoutInput === undefined ? '' : ` (${access.requestTimeoutInput})`;
       throw new TransportError(`No complete response within ${formatDuration(access.requestTimeout)}${input}`);
     }

@@ -15,16 +15,14 @@ export interface RequestPolicy {
   readonly retry: RetryRule;
   readonly onRetry?: (error: RequestError, pause: number) => void;
   readonly cooldown?: Cooldown;
-  /** An attempt that has no response after so long gives up its request, and sends it once more when `hold` resolves. */
-  readonly resend?: Resend;
-  /** Limits the number of parallel attempts: an attempt may have to wait until another one ends. */
+  /** A request without a response for this long is sent once more, on a new connection. In milliseconds. */
+  readonly resendAfter?: number;
+  /** Limits the number of parallel requests: a request may have to wait until another one ends. */
   readonly queue?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
-export interface Resend {
-  readonly afterMs: number;
-  readonly hold: () => Promise<void>;
-}
+/** A request was given up without a response, so that it can be sent once more. That is no failure. */
+export class NoResponseYet extends Error {}
 
 export const noRetry: RetryRule = () => undefined;
 
@@ -62,17 +60,19 @@ export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>):
   if (exceeded !== undefined) throw exceeded;
 }
 
+/** `attempt` is called with true if it repeats a request that was given up. */
 export async function withRetries<T>(
-  attempt: () => Promise<T>,
+  attempt: (isResend: boolean) => Promise<T>,
   { deadline, retry, onRetry, cooldown, queue = (start) => start() }: RequestPolicy,
 ): Promise<T> {
   const errorCounts = { failed: 0, throttled: 0 };
   let pause = 0;
   let lastError: RequestError | undefined;
   let beganAt = 0;
+  let isResend = false;
   const begin = () => {
     beganAt = deadline.clock.now();
-    return attempt();
+    return attempt(isResend);
   };
   for (;;) {
     try {
@@ -81,6 +81,9 @@ export async function withRetries<T>(
       return await queue(begin);
     } catch (error) {
       if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
+      pause = 0;
+      isResend = error instanceof NoResponseYet;
+      if (isResend) continue;
       if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
       // A 423 means that a single resource is locked, so other requests do not wait.
       if (error.status !== 423) cooldown?.note(error);

@@ -109,11 +109,11 @@ export class PollFailures {
    * The policy of one request. Until the first response for its project, a failed request is retried. After that, the next
    * poll repeats the request. A throttled one is always left to the next poll, so it delays no other project for longer.
    */
-  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resend'> {
+  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resendAfter'> {
     if (kind === 'final' || kind === 'only') return { retry: noRetry };
     let failingSince: number | undefined;
     return {
-      resend: { afterMs: resendAfter, hold: () => this.pace.hold() },
+      resendAfter,
       retry: (error, errorCount, beganAt) => {
         if (error.isThrottled) checkRetryAfter(error, this.deadline);
         if (error.isThrottled || this.hasResponded(projectId) || !error.transient) return undefined;

@@ -92,18 +92,17 @@ function* silent({ main, plan, deadline }: StepRecord, { stage }: Run): Generato
 /** A poll gives up a request that has had no response for so long, and sends it once more. */
 const resendAfter = 5_000;
 
-/** Only the second request may take longer. It follows at once, but not before the pause of a 429 is over. */
+/** Only the second request may take longer. It follows once the pause of a 429 is over, and another request has ended. */
 function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
   if (plan.mode !== 'wait-operation') return;
-  const isThrottled = main.sent.some((one) => one.isThrottled);
   for (const { n, at, path, fault, endedAt = main.endedAt } of main.sent) {
     const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';
     const isLong = isSilent && at < deadline && endedAt - at > resendAfter + 10 + stage.slackMs;
     const isSecond = () =>
-      main.sent.some(({ n: before, path: other, response, endedAt: gaveUpAt = at + 1 }) => {
-        const follows = isThrottled ? gaveUpAt <= at : gaveUpAt === at;
-        return before < n && other === path && response === undefined && follows;
-      });
+      main.sent.some(
+        ({ n: before, path: other, response, endedAt: gaveUpAt = at + 1 }) =>
+          before < n && other === path && response === undefined && gaveUpAt <= at,
+      );
     if (isLong && !isSecond()) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
   }
 }

@@ -16,9 +16,8 @@ test('a request without a response is sent once more on a new connection', async
       ? new Promise(() => undefined)
       : Promise.resolve({ status: 200, headers: {}, body: '[]' });
   const deadline = new Deadline(clock, 60_000, new Cancellation());
-  const resend = { afterMs: 5_000, hold: () => Promise.resolve() };
-  await clock.run(new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry, resend }));
-  expect(connections).toEqual([undefined, true]);
+  await clock.run(new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry, resendAfter: 5_000 }));
+  expect(connections).toEqual([false, true]);
   expect(clock.now()).toBe(5_000);
 });
 
