@@ -42,6 +42,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
   for (const password of proxyPasswords(process.env)) secrets.add(password);
 
   let reported = false;
+  let forcedExit: NodeJS.Timeout | undefined;
   const { exchange, close } = httpExchange(names);
   const world: World = {
     toolkit,
@@ -63,6 +64,8 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     if (reported) return;
     reported = true;
     process.exitCode = 1;
+    // The end of a success must not interrupt the report of a later error.
+    clearTimeout(forcedExit);
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
       toolkit.error(`Could not report the step's result: ${reportFailure}`);
       return false;
@@ -84,7 +87,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     process.off('beforeExit', emptyLoop);
     close();
     // The callback of an empty write runs once all log lines have been written.
-    setTimeout(() => process.stdout.write('', forceExit), 200).unref();
+    forcedExit = setTimeout(() => process.stdout.write('', forceExit), 200).unref();
   }
 }
 
