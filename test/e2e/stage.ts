@@ -22,23 +22,19 @@ interface Entry {
 /** Files of the repository by their paths; all of them can be run. */
 type Files = Readonly<Record<string, string>>;
 
-const limitMs = 50_000;
-
 /** A control plane, and workflows that know it by the secret and the variables that the examples name. */
 export async function setStage(context: TestContext, options: ServedControlPlaneOptions = {}) {
   const stage = await setServiceStage(context, options);
   const { service, projectId } = stage;
   /** Runs a workflow in act, on this machine, in folders of its own. The repository holds the workflow as it stands. */
-  const run = async (workflow: string, { event = 'push', files = {} }: { event?: string; files?: Files } = {}) => {
+  const run = async (workflow: string, event: string, files: Files = {}) => {
     const root = mkdtempSync(join(tmpdir(), 'ctl-action-e2e-'));
     context.onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const entries: Entry[] = [];
     const readText = () => entries.map(({ job = 'act', msg }) => `[${job}] ${msg.trimEnd()}\n`).join('');
     context.onTestFailed(() => console.log(readText()));
     const words = [
-      event,
-      '--json',
-      '--no-cache-server',
+      ...[event, '--json', '--no-cache-server'],
       ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
       ...artifactOptions(readFileSync(workflow, 'utf8'), root),
       ...['--platform', 'ubuntu-latest=-self-hosted'],
@@ -47,18 +43,11 @@ export async function setStage(context: TestContext, options: ServedControlPlane
       ...['--var', `CTL_PROJECT_ID=${projectId}`],
     ];
     const cwd = writeRepository(join(root, 'repository'), workflow, files);
-    const act = spawn(actFile, words, {
-      cwd,
-      env: environmentIn(root),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: limitMs,
-      killSignal: 'SIGKILL',
-    });
+    const limit = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
+    const act = spawn(actFile, words, { cwd, env: environmentIn(root), stdio: ['ignore', 'pipe', 'pipe'], ...limit });
     context.onTestFinished(() => void act.kill('SIGKILL'));
-    for (const input of [act.stdout, act.stderr])
-      createInterface({ input }).on('line', (line) =>
-        entries.push(line.startsWith('{') ? JSON.parse(line) : { msg: line }),
-      );
+    const take = (line: string) => entries.push(line.startsWith('{') ? JSON.parse(line) : { msg: line });
+    for (const input of [act.stdout, act.stderr]) createInterface({ input }).on('line', take);
     const [exitCode] = await once(act, 'close');
     return {
       succeeded: exitCode === 0,
@@ -91,8 +80,7 @@ function writeRepository(folder: string, workflow: string, files: Files): string
 
 /** Neither the settings nor the caches of whoever runs this; and the Node that the bundle is to be tried on. */
 function environmentIn(root: string): Record<string, string> {
-  const bin = join(root, 'bin');
-  const home = join(root, 'home');
+  const [bin, home] = [join(root, 'bin'), join(root, 'home')];
   for (const folder of [bin, home]) mkdirSync(folder);
   symlinkSync(process.env['NODE_OF_BUNDLE'] ?? process.execPath, join(bin, 'node'));
   return {
