@@ -64,26 +64,6 @@ const rejections: readonly (readonly [what: string, status: number, line: string
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
 ];
 
-const failing: OperationPlan = {
-  ...{ action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
-};
-const ownCourse: OperationPlan = {
-  course: [
-    { afterMs: 0, status: 'running' },
-    { afterMs: 10, status: 'any-word' },
-  ],
-};
-
-const stages: readonly (readonly [afterMs: number, what: string, shown: object, plan: OperationPlan])[] = [
-  [0, 'that fails after 1 s', { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }, failing],
-  [100, 'that fails after 1 s', { status: 'running', failures_count: 0, updated_at: timestamp(100) }, failing],
-  [999, 'that fails after 1 s', { status: 'running', failures_count: 0, updated_at: timestamp(100) }, failing],
-  [1000, 'that fails after 1 s', { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }, failing],
-  [1e9, 'without an end', { status: 'running' }, { lengthMs: Number.POSITIVE_INFINITY }],
-  [9, 'with custom statuses', { status: 'running' }, ownCourse],
-  [10, 'with custom statuses', { status: 'any-word' }, ownCourse],
-];
-
 test('the control plane creates, lists and revokes keys, and shows a secret only once', async () => {
   const { plane, send, ask, createKey, pass } = setUp();
   const created = createKey('na\u00efve');
@@ -138,13 +118,29 @@ test('an operation has all documented fields, alone and in a list', () => {
   expect(send(`GET OPERATIONS/${branch.id}`).status).toBe(404);
 });
 
-test.for(stages)('after %i ms, an operation %s is shown as %j', async ([afterMs, , shown, plan]) => {
+const begun = { afterMs: 0, status: 'running' };
+const later = { afterMs: 10, status: 'any-word' };
+
+test.for<[what: string, OperationPlan, ...shown: [pauseMs: number, object][]]>([
+  [
+    'that fails after 1 s',
+    { action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
+    [0, { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }],
+    [100, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
+    [899, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
+    [1, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
+  ],
+  ['without an end', { lengthMs: Number.POSITIVE_INFINITY }, [1e9, { status: 'running' }]],
+  ['with custom statuses', { course: [begun, later] }, [9, { status: 'running' }], [1, { status: 'any-word' }]],
+])('an operation %s is shown as it is at each moment', async ([, plan, ...shown]) => {
   const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation(plan);
-  await pass(afterMs);
-  const list = ask('GET OPERATIONS').operations;
-  expect(list).toMatchObject([shown]);
-  expect(ask(`GET OPERATIONS/${id}`).operation).toEqual(list[0]);
+  for (const [pauseMs, fields] of shown) {
+    await pass(pauseMs);
+    const list = ask('GET OPERATIONS').operations;
+    expect(list).toMatchObject([fields]);
+    expect(ask(`GET OPERATIONS/${id}`).operation).toEqual(list[0]);
+  }
 });
 
 test.for(rejections)('the control plane rejects %s with %i', ([, expected, line, sent]) => {
@@ -160,7 +156,6 @@ function anyOf(type: StringConstructor | NumberConstructor, ...fields: string[])
 }
 
 const withoutCursor = expect.toSatisfy((pagination: object) => !('cursor' in pagination));
-
 const cursor = expect.any(String);
 const twoOperations = { body: { operations: [{}, {}] } };
 const lastPage = 'GET OPERATIONS?limit=3';
