@@ -3,13 +3,13 @@ import type { NotShown } from '../../control-plane/index.js';
 import { hang, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
-import { errorOf, noticesOf, type Stage, type StageOptions, warningsOf } from '../kit/stage.js';
-import { expectRevocations, setSweep } from '../kit/sweep.js';
+import { errorOf, noticesOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { expectRevocations } from '../kit/sweep.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 
 async function setKeys(context: TestContext, count: number, options: StageOptions = {}) {
-  const stage = await setSweep(context, options);
+  const stage = await setStage(context, options);
   return { ...stage, ids: stage.addKeys(count) };
 }
 
@@ -61,7 +61,7 @@ describe('revoke-key by id', () => {
 
 describe('revoke-key by name', () => {
   test('revokes only the key with exactly that name; a second step reports it as gone', async (context) => {
-    const { service, addNamed, revoke, aliveIds, paths } = await setSweep(context);
+    const { service, addNamed, revoke, aliveIds, paths } = await setStage(context);
     const name = 'shop (deploy) *';
     const similar = [`${name}2`, 'Shop (deploy) *', 'shop (deploy) ', 'shop (deploy) all', '*', ''];
     const others = similar.map((one) => addNamed(one));
@@ -83,7 +83,7 @@ describe('revoke-key by name', () => {
     ['an incomplete list shows a key of the name', ['shop', 'other'], { notShown: { keysPageSize: 2 } }, incomplete],
     ['an incomplete list shows no key of the name', ['other', 'shop'], { notShown: { keysPageSize: 2 } }, incomplete],
   ])('fails and revokes nothing if %s', async ([, names, options, error], context) => {
-    const { addNamed, revoke, paths } = await setSweep(context, options);
+    const { addNamed, revoke, paths } = await setStage(context, options);
     for (const name of names) addNamed(name);
     const result = await revoke({ 'key-name': 'shop' });
     expect(result.outputs['status']).toBe('error');

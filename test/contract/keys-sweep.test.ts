@@ -2,28 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { errorOf, warningsOf } from '../kit/stage.js';
-import {
-  addOldAndYoung,
-  completed,
-  day,
-  expectSwept,
-  expectWarned,
-  failing,
-  fileOf,
-  hour,
-  ours,
-  repositoryId,
-  running,
-  setSweep,
-} from '../kit/sweep.js';
+import { day, errorOf, hour, ours, repositoryId, setStage, warningsOf } from '../kit/stage.js';
+import { addOldAndYoung, completed, expectSwept, expectWarned, failing, fileOf, running } from '../kit/sweep.js';
 import { minute } from '../kit/wait.js';
 import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 
 describe('the run of a key:', () => {
   test('a sweep revokes keys of runs that are completed, re-run or not found, and keeps the others', async (context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     const { runs, addKey } = stage;
     runs.set('11', completed);
     runs.set('14', { attempt: 2, isCompleted: false });
@@ -83,7 +70,7 @@ describe('the run of a key:', () => {
     ['keys older than 1 h', 'is not found', hour, 1, 'gone', /not found/],
     ['keys older than 35 d', 'cannot be read', 35 * day, 1, failing(403), /unknown/],
   ])('a sweep revokes %s of a run that %s', async ([, shown, minAge, attempt, known, why], context) => {
-    const { runs, addKey, sweep } = await setSweep(context);
+    const { runs, addKey, sweep } = await setStage(context);
     runs.set('11', known);
     const keys = ages.map((ageMs) => ({ ageMs, id: addKey('11', { attempt, ageMs }) }));
     const result = await sweep();
@@ -100,7 +87,7 @@ describe('the run of a key:', () => {
 
 // `test/unit/keys/key-name.test.ts` changes names at every place.
 test('a sweep ignores keys whose names differ, even slightly, from those of this action in this repository', async (context) => {
-  const stage = await setSweep(context);
+  const stage = await setStage(context);
   const others = [
     repositoryFingerprint('https://github.com', '12345678'),
     repositoryFingerprint('https://github.com', 'acme/shop'),
@@ -131,7 +118,7 @@ test('a sweep ignores keys whose names differ, even slightly, from those of this
 });
 
 test('a sweep keeps and lists a key that was created with revoke-in-post: false', async (context) => {
-  const stage = await setSweep(context);
+  const stage = await setStage(context);
   const env = { GITHUB_RUN_ID: '12' };
   const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env });
   await stage.pass(300 * day);
@@ -156,7 +143,7 @@ test.for([
   ['can be read', running],
   ['cannot be read', failing(403)],
 ] as const)('if the current run %s, a dry run shows what a sweep would revoke', async ([, own], context) => {
-  const stage = await setSweep(context);
+  const stage = await setStage(context);
   stage.runs.set(ownRun, own);
   const [old, young] = addOldAndYoung(stage);
   const dry = await stage.sweep({ 'dry-run': 'true' });
@@ -176,7 +163,7 @@ test.for([
 
 // `keys-revoke.test.ts` shows a sweep in which a revocation fails, or that a cancel or the deadline ends.
 test('a sweep revokes the keys on an incomplete list, and warns about it', async (context) => {
-  const stage = await setSweep(context, { notShown: { keysPageSize: 2 } });
+  const stage = await setStage(context, { notShown: { keysPageSize: 2 } });
   const [shown = '', unseen = ''] = stage.addKeys(2);
   const result = await stage.sweep();
   expectSwept(result, 'ok', { revoked: [shown] });
@@ -190,7 +177,7 @@ test('a sweep does not request a key again once a list, read for another key, sh
     { path: '/api_keys/2', fault: status(404, { done: 'now' }) },
     { path: '/api_keys/3', fault: status(503) },
   ];
-  const stage = await setSweep(context, { faults });
+  const stage = await setStage(context, { faults });
   const [, reused = ''] = stage.addKeys(2);
   void stage.service.arrived({ endpoint: 'revoke-key' }).then(() => stage.service.plane.reuseId(reused, 'other'));
   expectSwept(await stage.sweep(), 'ok', { revoked: [reused] });
@@ -198,7 +185,7 @@ test('a sweep does not request a key again once a list, read for another key, sh
 });
 
 test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h ahead)', async (hours, context) => {
-  const stage = await setSweep(context, { clockAheadMs: hours * hour });
+  const stage = await setStage(context, { clockAheadMs: hours * hour });
   const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
   const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
@@ -206,7 +193,7 @@ test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h
 
 describe('lookups of runs:', () => {
   test('a sweep looks up runs before the first DELETE, and runs not found again after 1 s', async (context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     const revoked = [stage.addKey('11'), stage.addKey('12')];
     const kept = [stage.addKey('13', { ageMs: hour })];
     const result = await stage.sweep();
@@ -218,7 +205,7 @@ describe('lookups of runs:', () => {
   });
 
   test('a sweep looks up a run once for all of its keys, at most six runs at a time', async (context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     for (let n = 0; n < 40; n++) if (n % 2 === 0) stage.runs.set(String(100 + n), completed);
     const revoked = Array.from({ length: 120 }, (_, n) => stage.addKey(String(100 + (n % 40))));
     expectSwept(await stage.sweep(), 'ok', { revoked });
@@ -235,7 +222,7 @@ describe('lookups of runs:', () => {
     ['finds no current run', ownRun, 'gone', /cannot read the current run/],
     ['fails for the current run', ownRun, failing(403), /status 403/],
   ])('a sweep does not take a run as missing if the second lookup %s', async ([, id, run, why, inputs], context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     stage.runs.set('11', 'gone');
     stage.runs.set('12', completed);
     stage.runs.set(id, (attempt) => (attempt > 1 ? run : id === ownRun ? running : 'gone'));
@@ -247,7 +234,7 @@ describe('lookups of runs:', () => {
   });
 
   test('a sweep warns about failed lookups with at most three different reasons, as text', async (context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     const statuses = [403, 410, 403, 422, 451];
     const kept = statuses.map((status, n) => {
       const { message } = failing(status);
@@ -267,7 +254,7 @@ describe('lookups of runs:', () => {
     ['one permanent failure', 403, 7],
     ['three transient failures', 503, 9],
   ] as const)('a sweep stops looking up runs after %s', async ([, status, runs], context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     const ids = Array.from({ length: 50 }, (_, n) => String(100 + n));
     for (const id of ids) stage.runs.set(id, failing(status));
     const kept = ids.map((id) => stage.addKey(id));
@@ -280,7 +267,7 @@ describe('lookups of runs:', () => {
     ['a cancel', '11', 'hangs'],
     ['an unexpected error', ownRun, new TypeError('undefined is not a function')],
   ] as const)('a sweep revokes nothing after %s during the lookups of runs', async ([, id, run], context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     stage.runs.set(id, run);
     stage.addKey('11', { ageMs: 300 * day });
     const step = stage.startSweep();
@@ -305,7 +292,7 @@ describe('while the current run cannot be read,', () => {
     ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
     ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
   ])('a sweep revokes only keys older than older-than (%s)', async ([, run, why, n, from, to, inputs], context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     stage.runs.set(ownRun, run);
     stage.runs.set('12', completed);
     const [old, young] = addOldAndYoung(stage);
@@ -325,14 +312,14 @@ describe('while the current run cannot be read,', () => {
     const times = [...longAgo, '', 'yesterday', 'about 5', 0, 1700, {}, [], null, undefined];
     const records = times.map((created_at, n) => ({ id: n + 1, name, created_at }));
     const respond = (path: string) => (path === 'api_keys' ? JSON.stringify(records) : '{"revoked":true}');
-    const { runs, sweep } = await setSweep(context, { respond });
+    const { runs, sweep } = await setStage(context, { respond });
     runs.set(ownRun, failing(401));
     const ids = records.map(({ id }) => String(id));
     expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 2), ids.slice(2), /401/);
   });
 
   test('a sweep retries, and continues as usual if a retry succeeds', async (context) => {
-    const stage = await setSweep(context);
+    const stage = await setStage(context);
     stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failing(429, { retryAfterMs: 4 * minute }) : running));
     const revoked = [stage.addKey('11')];
     const result = await stage.sweep();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { resultFileOf } from '../kit/stage.js';
-import { completed, setSweep } from '../kit/sweep.js';
+import { resultFileOf, setStage } from '../kit/stage.js';
+import { completed } from '../kit/sweep.js';
 
 const [, section = ''] = /^### The result file\n(.*?)^## /ms.exec(readFileSync('docs/reference.md', 'utf8')) ?? [];
 const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, mode = '', fields = '']) => ({
@@ -13,7 +13,7 @@ const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, 
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 test('outputs are those of action.yml, and result files have them and the fields that docs/reference.md lists', async (context) => {
-  const stage = await setSweep(context);
+  const stage = await setStage(context);
   stage.runs.set('11', completed);
   stage.addKey('11');
   const inputs: Readonly<Record<string, Readonly<Record<string, string>>>> = {

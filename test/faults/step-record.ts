@@ -25,9 +25,7 @@ export function completeRecord(record: ProcessRecord, result: StepResult, isKill
 }
 
 /** A line of the fixture that sends a signal to its own process. */
-export function isMark(line: string): boolean {
-  return /^SIG[A-Z]+ (before|after) \w+ \d+$/.test(line);
-}
+export const isMark = (line: string): boolean => /^SIG[A-Z]+ (before|after) \w+ \d+$/.test(line);
 
 /** The messages in the order in which the process sent them, as the fixture `witness` saw it. */
 function messagesOf(result: StepResult, at: number): Message[] {

@@ -7,25 +7,18 @@ export const lost = { kind: 'cut-before-headers' } as const satisfies Fault;
 export const truncated = { kind: 'cut-mid-body' } as const satisfies Fault;
 export const html = { kind: 'html' } as const satisfies Fault;
 
-export function status(code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault {
-  return { kind: 'status', status: code, ...more };
-}
+type Status = Extract<Fault, { kind: 'status' }>;
+export const status = (code: number, more: Partial<Status> = {}): Fault => ({ kind: 'status', status: code, ...more });
 
 /** A response with a Retry-After. */
-export function retryAfter(code: number, seconds: number): Fault {
-  return status(code, { retryAfter: { seconds } });
-}
+export const retryAfter = (code: number, seconds: number): Fault => status(code, { retryAfter: { seconds } });
 
 type Which = Partial<FaultRule>;
 
-export function onCreate(fault: Fault, which: Which = { nth: 1 }): FaultRule {
-  return { endpoint: 'create-key', fault, ...which };
-}
+const on = (endpoint: NonNullable<FaultRule['endpoint']>, usual: Which) => {
+  return (fault: Fault, which: Which = usual): FaultRule => ({ endpoint, fault, ...which });
+};
 
-export function onDelete(fault: Fault, which: Which = { nth: 1 }): FaultRule {
-  return { endpoint: 'revoke-key', fault, ...which };
-}
-
-export function onList(fault: Fault, which: Which = {}): FaultRule {
-  return { endpoint: 'list-keys', fault, ...which };
-}
+export const onCreate = on('create-key', { nth: 1 });
+export const onDelete = on('revoke-key', { nth: 1 });
+export const onList = on('list-keys', {});

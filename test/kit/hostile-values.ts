@@ -62,9 +62,7 @@ export const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => 
   ),
 })).value;
 
-export function nested(depth: number): string {
-  return `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
-}
+export const nested = (depth: number): string => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
 
 /** A name may occur twice. */
 export function printObject(fields: readonly (readonly [name: string, value: string])[]): string {

@@ -6,9 +6,7 @@ export function preload(fixture: string): readonly string[] {
 }
 
 /** Options of a step whose process has this defect of the fixture `defect`. */
-export function withDefect(DEFECT: string) {
-  return { nodeArgs: preload('defect'), env: { DEFECT } };
-}
+export const withDefect = (DEFECT: string) => ({ nodeArgs: preload('defect'), env: { DEFECT } });
 
 /** The pauses between attempts are short; all else is as it is. */
 export const shortPauses = preload('quick-dice');

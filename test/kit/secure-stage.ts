@@ -30,10 +30,6 @@ export function expectRevoked({ service }: Stage, main: StepResult, post: StepRe
 }
 
 /** The service at its own port: at 443 only the proxy knows it. */
-export function pastProxy({ port }: { readonly port: number }) {
-  return { 'base-url': `https://control.test:${port}/v2` };
-}
+export const pastProxy = ({ port }: { readonly port: number }) => ({ 'base-url': `https://control.test:${port}/v2` });
 
-export function proxyUrl({ port }: ProxyServer, login = ''): string {
-  return `http://${login}127.0.0.1:${port}`;
-}
+export const proxyUrl = ({ port }: ProxyServer, login = ''): string => `http://${login}127.0.0.1:${port}`;

@@ -12,14 +12,9 @@ import {
 import { seededRandom } from '../../control-plane/random.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
-import {
-  type StepHandle,
-  type StepOptions,
-  type StepResult,
-  startPost as startPostStep,
-  startStep,
-} from '../runner/step.js';
+import { startPost as postOf, type StepHandle, type StepOptions, type StepResult, startStep } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import { spawnVirtual } from './virtual-step.js';
@@ -42,14 +37,18 @@ export interface StageOptions extends ServedControlPlaneOptions {
   readonly respond?: (path: string, n: number, request: HttpRequest) => string | Partial<HttpResponse>;
 }
 
-type Inputs = StepOptions['inputs'];
-type Options = Omit<StepOptions, 'inputs'>;
-
-type StartMode = (mode: string, inputs?: Inputs, options?: Options) => StepHandle;
-
+type Step = [inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs'>];
+type StartMode = (mode: string, ...step: Step) => StepHandle;
 export type Stage = Awaited<ReturnType<typeof setStage>>;
 
-/** A control plane with one project, a GitHub, and steps of the action against them. */
+/** The repository of the steps, for its keys. */
+export const repositoryId = '123456789';
+export const ours = repositoryFingerprint('https://github.com', repositoryId);
+/** Milliseconds. */
+export const hour = 3_600_000;
+export const day = 24 * hour;
+
+/** A control plane with one project and the key 1, a GitHub, and steps of the action against them. */
 export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
   const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, startProcess, ...rest } = options;
   const ownPaths: string[] = [];
@@ -108,8 +107,14 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
     return end(startStep({ ...common, ...more, inputs: { mode, ...access, ...inputs } }));
   };
-  const startPost = (from: StepResult, more?: StepOptions) => end(startPostStep(from, { limitMs: 30_000, ...more }));
-  const beganAt = service.plane.clock.now();
+  const startPost = (from: StepResult, more?: StepOptions) => end(postOf(from, { limitMs: 30_000, ...more }));
+  const { plane } = service;
+  const beganAt = plane.clock.now();
+  /** By default, a key is old enough for a run that is not found to count. */
+  const addNamed = (name: string, ageMs = day) => plane.addKeyOfAge(name, ageMs).id;
+  /** Adds a key as create-key makes it in that run. GitHub finds no run unless the test adds one. */
+  const addKey = (id: string, { attempt = 1, fingerprint = ours, ageMs = day, isKept = false } = {}) =>
+    addNamed(makeKeyName('shop', { run: { id, attempt, fingerprint }, isKept }, Math.random), ageMs);
   return {
     service,
     /** Virtual: requests to other hosts than the service's. They get no response. */
@@ -124,8 +129,13 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     startPost,
     runPost: (from: StepResult, more?: StepOptions) => startPost(from, more).done,
     /** Starts an operation, in the first project if the plan names none. */
-    operation: (plan?: OperationPlan & { readonly projectId?: string }) =>
-      service.plane.startOperation({ projectId, ...plan }),
+    operation: (plan?: OperationPlan & { readonly projectId?: string }) => plane.startOperation({ projectId, ...plan }),
+    addNamed,
+    addKey,
+    addKeys: (count: number) => Array.from({ length: count }, () => addKey('11')),
+    aliveIds: () => plane.aliveKeys().map(({ id }) => id),
+    /** Paths of the DELETE requests. */
+    deletes: () => service.requests.filter(({ method }) => method === 'DELETE').map(({ path }) => path),
     /** Path and query of each request, without `/v2/`. */
     paths: () => [...ownPaths, ...service.requests.map(({ path }) => path.replace(/^\/v2\//, ''))],
     /** When each request arrived, in milliseconds since the start of the stage. */
@@ -147,13 +157,16 @@ export const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
 
 /** The ways to run a main step; without a name of its mode it is one of `wait-operation` in the project. */
 export function mainSteps(startMode: StartMode, projectId: string) {
-  const start = (inputs?: Inputs, more?: Options) =>
-    startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
+  const start = (...[inputs, options]: Step) =>
+    startMode('wait-operation', { 'project-id': projectId, ...inputs }, options);
   return {
     start,
-    run: (inputs?: Inputs, more?: Options) => start(inputs, more).done,
+    run: (...step: Step) => start(...step).done,
     startMode,
-    runMode: (mode: string, inputs?: Inputs, more?: Options) => startMode(mode, inputs, more).done,
+    runMode: (mode: string, ...step: Step) => startMode(mode, ...step).done,
+    revoke: (...step: Step) => startMode('revoke-key', ...step).done,
+    startSweep: (...step: Step) => startMode('sweep-keys', ...step),
+    sweep: (...step: Step) => startMode('sweep-keys', ...step).done,
   };
 }
 
@@ -171,28 +184,18 @@ export function errorOf(result: StepResult): string {
 }
 
 /** The text of the file that the output result-file names. */
-export function resultFileOf({ outputs, readFile }: StepResult): string {
-  return readFile(outputs['result-file'] ?? '');
-}
+export const resultFileOf = ({ outputs, readFile }: StepResult): string => readFile(outputs['result-file'] ?? '');
 
 /** The words of the summary, without tags. */
-export function summaryTextOf({ summary }: StepResult): string {
-  return summary.replace(/<[^>]*>/g, '');
-}
+export const summaryTextOf = ({ summary }: StepResult): string => summary.replace(/<[^>]*>/g, '');
 
-export function warningsOf(result: StepResult): string[] {
-  return messagesOf(result, 'warning');
-}
+export const warningsOf = (result: StepResult): string[] => messagesOf(result, 'warning');
 
-export function noticesOf(result: StepResult): string[] {
-  return messagesOf(result, 'notice');
-}
+export const noticesOf = (result: StepResult): string[] => messagesOf(result, 'notice');
 
 function messagesOf({ annotations }: StepResult, wanted: 'error' | 'warning' | 'notice'): string[] {
   return annotations.filter(({ kind, source }) => kind === wanted && source === 'action').map(({ message }) => message);
 }
 
 /** The output of a step without its mask commands. A secret may occur only in those. */
-export function withoutMasks(output: string): string {
-  return output.replace(/^::add-mask::.*$/gm, '');
-}
+export const withoutMasks = (output: string): string => output.replace(/^::add-mask::.*$/gm, '');

@@ -17,9 +17,7 @@ export interface WaitPlan extends OperationPlan {
   readonly startsAfterMs?: number;
 }
 
-export function many(count: number, plan: WaitPlan): WaitPlan[] {
-  return Array(count).fill(plan);
-}
+export const many = (count: number, plan: WaitPlan): WaitPlan[] => Array(count).fill(plan);
 
 export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOptions, 'debug'> {
   /** Faults, also of the operations with these ids. */
@@ -73,11 +71,7 @@ export async function waitFor(
   return { ...stage, ids: idsOf(), result, took: tookOf(result), timesOf };
 }
 
-export function tookOf({ outputs }: StepResult): number {
-  return Number(outputs['duration-ms']);
-}
+export const tookOf = ({ outputs }: StepResult): number => Number(outputs['duration-ms']);
 
 /** The pauses between these times. */
-export function gaps(times: readonly number[]): number[] {
-  return times.slice(1).map((time, n) => time - (times[n] ?? 0));
-}
+export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));

@@ -109,6 +109,4 @@ test.concurrent('the step fails on JSON that is nested too deeply, and does not 
   }
 });
 
-function urlOf({ port }: { readonly port: number }): string {
-  return `http://127.0.0.1:${port}/v2`;
-}
+const urlOf = ({ port }: { readonly port: number }): string => `http://127.0.0.1:${port}/v2`;

@@ -4,16 +4,16 @@ import { repositoryFingerprint } from '../../src/keys/key-name.js';
 import { needs } from '../kit/host.js';
 import { loginRequired, type ProxyBehaviour, startProxy } from '../kit/peers.js';
 import { shortPauses } from '../kit/preload.js';
-import { warningsOf, withoutMasks } from '../kit/stage.js';
-import { addOldAndYoung, day, expectSwept, expectWarned, repositoryId, setSweep } from '../kit/sweep.js';
+import { day, repositoryId, setProcess, warningsOf, withoutMasks } from '../kit/stage.js';
+import { addOldAndYoung, expectSwept, expectWarned } from '../kit/sweep.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepOptions } from '../runner/step.js';
 
 const token = `ghs_${'Zq7Wm4Lk9Xs2Vb'.repeat(3)}`;
 
 /** A sweep as a process, and a GitHub of its own that shows the current run. */
-async function setProcess(context: TestContext, options: Partial<GitHubOptions> = {}) {
-  const stage = await setSweep(context, { overSockets: true });
+async function setGitHub(context: TestContext, options: Partial<GitHubOptions> = {}) {
+  const stage = await setProcess(context);
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId, ...options });
   context.onTestFinished(() => github.close());
   github.addRun({ id: ownRun });
@@ -24,7 +24,7 @@ async function setProcess(context: TestContext, options: Partial<GitHubOptions> 
 }
 
 test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits although the connection stays open', async (context) => {
-  const { service, github, addKey, run } = await setProcess(context, { basePath: '/api/v3' });
+  const { service, github, addKey, run } = await setGitHub(context, { basePath: '/api/v3' });
   github.addRun({ id: '12' });
   const fingerprint = repositoryFingerprint('https://ghe.example', repositoryId);
   const revoked = [addKey('11', { fingerprint })];
@@ -40,7 +40,7 @@ test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits altho
 
 test.concurrent('SIGINT ends a sweep as cancelled while GitHub does not respond', async (context) => {
   needs(context, 'signals');
-  const { github, addKey, deletes, start } = await setProcess(context);
+  const { github, addKey, deletes, start } = await setGitHub(context);
   github.faults.add({ fault: { kind: 'hang-before-headers' } });
   addKey('11', { ageMs: 300 * day });
   const step = start();
@@ -53,12 +53,10 @@ test.concurrent('SIGINT ends a sweep as cancelled while GitHub does not respond'
 });
 
 /** The control plane is on the loopback interface, so no proxy is used for it. Only the proxy knows GitHub. */
-function behind(http_proxy: string) {
-  return { GITHUB_API_URL: 'http://github.test', http_proxy };
-}
+const behind = (http_proxy: string) => ({ GITHUB_API_URL: 'http://github.test', http_proxy });
 
 test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and logs in to it', async (context) => {
-  const { github, addKey, run } = await setProcess(context);
+  const { github, addKey, run } = await setGitHub(context);
   const behaviour = { kind: 'login', user: 'ci', password: 'hunter2@:/' } as const;
   const proxy = await startProxy(context, Number(new URL(github.url).port), behaviour);
   const revoked = [addKey('11')];
@@ -77,7 +75,7 @@ test.concurrent.for<[what: string, behaviour: ProxyBehaviour, login: string, why
   ['has no valid URL', { kind: 'silent' }, 'ci:hunter2%zz@', noProxy],
 ])('with a proxy that %s, a sweep revokes only old keys', async ([, behaviour, login, why], context) => {
   const { port } = await startProxy(context, 1, behaviour);
-  const stage = await setProcess(context);
+  const stage = await setGitHub(context);
   const [old, young] = addOldAndYoung(stage);
   const result = await stage.run(behind(`http://${login}127.0.0.1:${port}`), { 'request-timeout': '1s' });
   expectWarned(result, [old], [young], why);

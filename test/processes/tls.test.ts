@@ -4,7 +4,7 @@ import { startProxy } from '../kit/peers.js';
 import { lateStart, preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setProcess } from '../kit/stage.js';
-import { addOldAndYoung, expectWarned, setSweep } from '../kit/sweep.js';
+import { addOldAndYoung, expectWarned } from '../kit/sweep.js';
 import { authorityFile, expired, good, ofAnotherName } from '../kit/tls/certificates.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -83,7 +83,7 @@ test.concurrent.for(Object.entries(encounters))(
 test.concurrent.for(['directly', 'through a proxy'])(
   'a sweep with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate of GitHub, reached %s',
   async (way, context) => {
-    const stage = await setSweep(context, { overSockets: true });
+    const stage = await setProcess(context);
     const [old, young] = addOldAndYoung(stage);
     const github = await startControlPlane({ tls: good });
     context.onTestFinished(() => github.close());

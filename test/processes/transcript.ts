@@ -63,9 +63,7 @@ function lineOfStdout(text: string): string {
     : lineOf(command.name.replace('add-', ''), command.data);
 }
 
-function lineOf(event: string, text: string | number | null | undefined): string {
-  return `${event.padEnd(7)}  ${text}`;
-}
+const lineOf = (event: string, text: string | number | null | undefined): string => `${event.padEnd(7)}  ${text}`;
 
 function unwitnessed(received: Received): string[] {
   return received.flatMap(([, lines]) => lines.map((line) => `${line}, witnessed by nobody`));

@@ -3,7 +3,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { startGitHub } from '../../control-plane/github/index.js';
 import { preload } from '../kit/preload.js';
 import { maskedForms } from '../kit/secrets-shown.js';
-import { repositoryId, setSweep } from '../kit/sweep.js';
+import { repositoryId, setProcess } from '../kit/stage.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { transcriptOf } from './transcript.js';
 
@@ -147,7 +147,7 @@ test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the ke
 
 /** An account with the project shop-db and one key, a GitHub, and a witness in every step. */
 async function setTranscriptStage(context: TestContext) {
-  const stage = await setSweep(context, { overSockets: true, projects: 0, operations: 0 });
+  const stage = await setProcess(context, { projects: 0, operations: 0 });
   const { plane, apiKey, baseUrl, requests } = stage.service;
   plane.addProject({ id: 'shop-db' });
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId });

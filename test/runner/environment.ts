@@ -38,9 +38,7 @@ export function buildEnvironment(parts: EnvironmentParts) {
   return { env: env as Readonly<Record<string, string>>, unexpected };
 }
 
-function variable(input: string): string {
-  return `INPUT_${input.replaceAll(' ', '_').toUpperCase()}`;
-}
+const variable = (input: string): string => `INPUT_${input.replaceAll(' ', '_').toUpperCase()}`;
 
 function variablesOfRunner(job: Job, files: CommandFiles): Record<string, string> {
   return {

@@ -52,6 +52,4 @@ function derivedForms(value: string): string[] {
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
-export function escapeXml(value: string): string {
-  return value.replaceAll(/[&<>"']/g, (c) => XML[c] ?? c);
-}
+export const escapeXml = (value: string): string => value.replaceAll(/[&<>"']/g, (c) => XML[c] ?? c);

@@ -43,9 +43,7 @@ type Stage = 'main' | 'post';
 const LIMIT_MS = 30_000;
 const TOKEN = 'the-token-of-this-job';
 
-export function startStep(options: StepOptions = {}) {
-  return start('main', options, {});
-}
+export const startStep = (options: StepOptions = {}) => start('main', options, {});
 
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
 export function startPost({ options: main, state }: StepResult, options: StepOptions = {}) {

@@ -22,9 +22,7 @@ export function prepareWine(): void {
 }
 
 /** A path of this machine, as wine names it. */
-export function windowsPath(path: string): string {
-  return `Z:${path.replaceAll('/', '\\')}`;
-}
+export const windowsPath = (path: string): string => `Z:${path.replaceAll('/', '\\')}`;
 
 /** Starts a step on Node for Windows, in a console of its own. What it prints arrives at its end. */
 export function startInWine({ args, cwd, env: given, onData }: ChildOptions): StepProcess {
