@@ -139,6 +139,16 @@ test('a sweep keeps and lists a key that was created with revoke-in-post: false'
   expect(stage.runs.lookups).not.toContain('12');
 });
 
+test('the summary of a sweep of 70 keys shows the key that it could not revoke, and the one that is kept on purpose', async (context) => {
+  const stage = await setStage(context);
+  const over = Array.from({ length: 68 }, () => stage.addKey('12'));
+  const rows = [stage.addKey('12'), stage.addKey('12', { isKept: true })];
+  stage.service.faults.add({ path: `api_keys/${rows[0]}`, fault: status(403) });
+  const result = await stage.sweep({ 'older-than': '1s' });
+  expectSwept(result, 'error', { revoked: over, kept: rows });
+  for (const id of rows) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
+});
+
 test.for([
   ['can be read', running],
   ['cannot be read', failing(403)],

@@ -78,7 +78,7 @@ export function isBaseUrl(text: string): boolean {
 
 /** Hides query and fragment, and all that comes before an `@`. `quote` hides the other forms of a password. */
 export function urlWithoutSecrets(text: string): string {
-  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/[?#].*/s, '?***');
+  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');
 }
 
 const parseApiKey: Parse<string> = (text) => {

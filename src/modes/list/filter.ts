@@ -37,7 +37,7 @@ const maxPatternLength = 256;
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const words = new Map<string, string>();
-  const secondCondition = new RegExp(`\\s(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`, 'i');
+  const secondCondition = new RegExp(`[\\s,;&|](${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`, 'i');
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const place = `line ${index + 1}, ${quote(line)}`;
@@ -62,7 +62,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
       throw bad(
-        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value with a space, write “?” in place of the space`,
+        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value, write “?” in place of the sign before ${second}`,
       );
     if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
     const word = pattern.toLowerCase().replaceAll('-', '_');

@@ -51,7 +51,9 @@ function readCommonInputs(reader: InputReader, fields: readonly string[], defaul
 
 const parseLimit: Parse<number> = (text) => {
   if (!/^\d{1,9}$/.test(text))
-    throw new BadValue('is not a valid record count; expected a positive whole number, or 0 for all records');
+    throw new BadValue(
+      'is not a valid record count; expected a whole number of at most 9 digits, or 0 for all records',
+    );
   return Number(text) || Number.POSITIVE_INFINITY;
 };
 
@@ -65,6 +67,8 @@ const parseMaxBatches: Parse<number> = (text) => {
 const parseShard: Parse<Shard> = (text) => {
   const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (number < 1 || number > of)
-    throw new BadValue('is not a valid shard; expected number/total, such as 3/256, with a number from 1 to the total');
+    throw new BadValue(
+      'is not a valid shard; expected number/total, such as 3/256, with a number from 1 to the total, at most 999999',
+    );
   return { number, total: of };
 };

@@ -54,22 +54,33 @@ function lookupWarning(failures: SweepResult['failures']): string {
   return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
 }
 
+/** The rows stand in this order, because a long table is cut. */
+const labels = {
+  failed: '❌ not revoked',
+  onPurpose: '📌 kept on purpose',
+  toRevoke: '🧹 would be revoked',
+  revoked: '✅ revoked',
+  gone: '✅ already gone',
+  kept: '⏳ kept',
+};
+
 function decisionTable(
   decisions: readonly SweepDecision[],
   { gone, failed }: ReturnType<typeof groupByOutcome>,
   dryRun: boolean,
 ): string {
   if (decisions.length === 0) return '<p>Found no key that this action created for this repository.</p>\n';
-  const label = ({ isOver, isKept, key }: SweepDecision) => {
-    if (isKept) return '📌 kept on purpose';
-    if (!isOver) return '⏳ kept';
-    if (dryRun) return '🧹 would be revoked';
-    return failed.includes(key.id) ? '❌ not revoked' : gone.includes(key.id) ? '✅ already gone' : '✅ revoked';
+  const labelOf = ({ isOver, isKept, key }: SweepDecision) => {
+    if (isKept) return labels.onPurpose;
+    if (!isOver) return labels.kept;
+    if (dryRun) return labels.toRevoke;
+    return failed.includes(key.id) ? labels.failed : gone.includes(key.id) ? labels.gone : labels.revoked;
   };
   const cells = (one: SweepDecision) => {
     const { id, name, created, lastUsed } = keyRow(one.key);
-    return [label(one), ...[id, name, one.run.id, created, lastUsed].map(codeHtml), one.reason];
+    return [labelOf(one), ...[id, name, one.run.id, created, lastUsed].map(codeHtml), one.reason];
   };
-  const overFirst = decisions.toSorted((one, other) => Number(other.isOver) - Number(one.isOver));
-  return truncatedTable(['Result', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], overFirst, cells);
+  const order = Object.values(labels);
+  const rows = decisions.toSorted((one, other) => order.indexOf(labelOf(one)) - order.indexOf(labelOf(other)));
+  return truncatedTable(['Result', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], rows, cells);
 }

@@ -1,7 +1,7 @@
 import { getOctokit } from '@actions/github';
 import type { RequestErrorOptions } from '../../http/errors.js';
 import { type HttpHeaders, userAgent } from '../../http/exchange.js';
-import { isTransientStatus, parseRetryAfter } from '../../http/retry.js';
+import { isTransientStatus, parseDateHeader, parseRetryAfter } from '../../http/retry.js';
 import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { OnCancel } from '../../time/deadline.js';
@@ -89,7 +89,8 @@ function rateLimitDelay(headers: HttpHeaders, message: string, nowMs: number): n
   // If the response gives no time, GitHub asks clients to wait at least one minute:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
-  return parseRetryAfter(headers, nowMs) ?? (Number.isNaN(reset) ? 60_000 : Math.max(0, reset - nowMs));
+  const pause = Number.isNaN(reset) ? 60_000 : Math.max(0, reset - (parseDateHeader(headers) ?? nowMs));
+  return parseRetryAfter(headers, nowMs) ?? pause;
 }
 
 function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): LookupOutcome {

@@ -77,6 +77,8 @@ test.each([
   ['branch_id=br-1  status = failed', `status ${folded}`],
   ['branch_id=br-1 Status=failed', `Status ${folded}`],
   ['action=*\tid=x', `id ${folded}`],
+  ['branch_id=br-*,id!=x', `id ${folded}`],
+  ['branch_id=br-*&&status=failed', `status ${folded}`],
   [`branch_id=${'x'.repeat(300)} status=failed`, `status ${folded}`],
 ])('a list rejects the filter line %j: %s', (line, message) => {
   expect(() => ofList(`id=*\n${line}`)).toThrow(BadValue);

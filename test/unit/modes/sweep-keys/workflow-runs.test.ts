@@ -106,9 +106,11 @@ test.for([429, 503])('a Retry-After of GitHub counts with a %i that is no rate l
 });
 
 const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
+const date = (offset: number) => ({ date: new Date(epochMs + offset * 1_000).toUTCString() });
 const none = { 'x-ratelimit-remaining': '0' };
 test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
-  ['a reset time', 90_000, { ...none, ...reset(90) }, 'Slow down'],
+  ['a reset time', 90_000, { ...none, ...reset(90), ...date(0) }, 'Slow down'],
+  ['a reset time on a clock that is 2 h ahead', 90_000, { ...none, ...reset(7_290), ...date(7_200) }, 'Slow down'],
   ['a past reset time', 0, { ...none, ...reset(-5) }, 'Slow down'],
   ['Retry-After', 7_000, { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.'],
   ['no valid time', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
