@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test as withoutFixtures } from 'vitest';
+import { expect, test as withoutFixtures } from 'vitest';
 import { attacks, json, nested, printObject, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
@@ -36,10 +36,9 @@ const test = withoutFixtures.extend<{ run: Run }>({
 });
 
 const operationBody = (fields: object) => JSON.stringify({ operation: fields });
-const inTurn =
-  (responses: readonly Response[]): Respond =>
-  (_, n) =>
-    responses[Math.min(n, responses.length) - 1] ?? '';
+function inTurn(responses: readonly Response[]): Respond {
+  return (_, n) => responses[Math.min(n, responses.length) - 1] ?? '';
+}
 
 /** Checks random values, and an example. `succeeds` tells whether the step succeeded, as it must for the example. */
 async function check<T>(values: fc.Arbitrary<T>, example: T, succeeds: (value: T) => Promise<boolean>): Promise<void> {
@@ -60,268 +59,242 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-describe('untrusted text from the API:', () => {
-  /** What a service responds that has the text in every field. */
-  function everywhere(written: string): Respond {
-    const times = { created_at: written, updated_at: written, last_used_at: written };
-    const fields = { name: written, region_id: written, pg_version: written, [written]: written, ...times };
-    const operation = { ...times, action: written, branch_id: written, endpoint_id: written, failures_count: written };
-    const usableId = written.slice(0, 500).replace(/[\p{Cs}\p{Cc}]/gu, '');
-    const drawn = { ...operation, created_at: '2023-12-31T00:00:00Z', updated_at: '2023-12-31T00:00:09Z' };
-    const operations = [
-      { ...drawn, id, status: 'failed' },
-      { ...drawn, id: otherId, status: written || 'running' },
-      { ...operation, id: /^\s*::|##\[|^$/.test(usableId) ? 'c' : usableId, status: 'skipped' },
-    ];
-    return (path, _, { method }) => {
-      if (method === 'DELETE') return JSON.stringify({ id: 7, revoked: true, ...fields });
-      if (method === 'POST') return JSON.stringify({ id: 7, key: 'minted-0123456789abcdef', ...fields });
-      if (path.startsWith('api_keys')) return JSON.stringify([{ id: 7, ...fields }]);
-      if (path.includes(`operations/`)) return operationBody(operations[path.includes(id) ? 0 : 1] ?? {});
-      if (path.includes('operations')) return JSON.stringify({ operations });
-      return JSON.stringify({ projects: ['p', 'b'].map((end) => ({ ...fields, id: written + end })) });
-    };
+/** What a service responds that has the text in every field. */
+function everywhere(written: string): Respond {
+  const times = { created_at: written, updated_at: written, last_used_at: written };
+  const fields = { name: written, region_id: written, pg_version: written, [written]: written, ...times };
+  const operation = { ...times, action: written, branch_id: written, endpoint_id: written, failures_count: written };
+  const usableId = written.slice(0, 500).replace(/[\p{Cs}\p{Cc}]/gu, '');
+  const drawn = { ...operation, created_at: '2023-12-31T00:00:00Z', updated_at: '2023-12-31T00:00:09Z' };
+  const operations = [
+    { ...drawn, id, status: 'failed' },
+    { ...drawn, id: otherId, status: written || 'running' },
+    { ...operation, id: /^\s*::|##\[|^$/.test(usableId) ? 'c' : usableId, status: 'skipped' },
+  ];
+  return (path, _, { method }) => {
+    if (method === 'DELETE') return JSON.stringify({ id: 7, revoked: true, ...fields });
+    if (method === 'POST') return JSON.stringify({ id: 7, key: 'minted-0123456789abcdef', ...fields });
+    if (path.startsWith('api_keys')) return JSON.stringify([{ id: 7, ...fields }]);
+    if (path.includes(`operations/`)) return operationBody(operations[path.includes(id) ? 0 : 1] ?? {});
+    if (path.includes('operations')) return JSON.stringify({ operations });
+    return JSON.stringify({ projects: ['p', 'b'].map((end) => ({ ...fields, id: written + end })) });
+  };
+}
+
+const named = Object.entries(attacks);
+// `test/kit/stage.test.ts` shows that a process prints the same with the real toolkit.
+test.for(named)('every mode shows %s in a record field as plain text', async ([, attack], { run }) => {
+  for (const mode of modes) await run(mode, everywhere(attack));
+  await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
+  const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
+  const { summary } = await run('wait-operation', everywhere(attack), pair);
+  expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
+});
+
+test('every mode shows any text in a record field as plain text', async ({ run }) => {
+  const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
+    await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
+  });
+  await fc.assert(property, { numRuns });
+});
+
+test('list-keys escapes markup in the name of a key', async ({ run }) => {
+  const name = `<img src='x'>&lt;|"/#39;</code>\``;
+  const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
+  expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
+});
+
+const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
+test.for(named)('a step shows %s in an error response as plain text', async ([, attack], { run }) => {
+  for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
+    const body = JSON.stringify({ message: attack, code: attack });
+    const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
+    expect(result.outputs['status']).toBe('error');
+    expect(errorOf(result)).toContain('status 422');
   }
+});
 
-  const named = Object.entries(attacks);
-  // `test/kit/stage.test.ts` shows that a process prints the same with the real toolkit.
-  test.for(named)('every mode shows %s in a record field as plain text', async ([, attack], { run }) => {
-    for (const mode of modes) await run(mode, everywhere(attack));
-    await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
-    const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
-    const { summary } = await run('wait-operation', everywhere(attack), pair);
-    expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
+const every = Object.values(attacks).join('\n');
+const html = { 'content-type': 'text/html' };
+const redirect = (location: string) => ({ status: 302, headers: { location } });
+test.for<[what: string, response: Response]>([
+  ['an error body that is not JSON', { status: 400, body: every }],
+  ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
+  ['a page title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
+  ['the path of a redirect', redirect(`https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`)],
+  ['the target of a redirect', redirect(inHeader(every))],
+  ['a redirect to a data URL', redirect(`data:text/html,${inHeader(every)}`)],
+  ['a status that is an array', operationBody({ id, status: [every] })],
+  ['the id of another operation', operationBody({ id: every, status: 'finished' })],
+  ['a string in place of a record', JSON.stringify({ operation: every })],
+])('wait-operation shows attacks in %s as text', async ([, response], { run }) => {
+  expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
+});
+
+test('revoke-key names only some of 50,000 keys with one name', async ({ run }) => {
+  const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
+  const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
+  expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
+  expect(result.summary).toMatch(/^### ❌ revoke-key: Failed\n/);
+});
+
+test('wait-operation accepts any operation id that fits into a URL and is no command', async ({ run }) => {
+  const isUsable = (one: string) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one);
+  const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(isUsable);
+  const operations = usable.map((one) => ({ id: one, status: 'running' }));
+  const result = await run('wait-operation', JSON.stringify({ operations }), { ...all, timeout: '0' });
+  expect(result.outputs).toMatchObject({ status: 'timeout', count: String(usable.length) });
+  expect(usable.length).toBeGreaterThan(10);
+});
+
+test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
+  for (const odd of [
+    ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
+    ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
+  ]) {
+    const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
+    const results = [await run('list-operations', body), await run('wait-operation', body, all)];
+    for (const result of results) expect(errorOf(result)).toContain('`operations[0].id` should be an operation id');
+  }
+});
+
+const printText = (value: string) => JSON.stringify(value);
+const words = ['end', 'section x', 'title x', 'done', 'crit', 'milestone', 'click 1 href "https://x"', 'call x()'];
+const label = fc.oneof(text.map(printText), fc.constantFrom(...words).map(printText), json);
+const time = fc.oneof(
+  fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => printText(new Date(ms).toISOString())),
+  fc.constantFrom('"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59Z"', '"2024-01-01T00:00:00+99:99"', '1', '1e400'),
+);
+const word = fc.constantFrom('finished', 'failed', 'running', 'click').map(printText);
+const bar = fc.record({ action: label, branch_id: label, status: word, created_at: time, updated_at: time });
+
+// `defectsOf` compares each line of it.
+test('a timeline has only bars of operations, whatever their names and times are', async ({ run }) => {
+  let drawn = 0;
+  const property = fc.asyncProperty(fc.array(bar, { minLength: 2, maxLength: 40 }), async (records) => {
+    const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
+    const pending = printed.map((_, n) => `{"id":"operation-${n}","status":"running"}`);
+    const bodies = [pending, printed].map((operations) => `{"operations":[${operations}]}`);
+    const { summary } = await run('wait-operation', inTurn(bodies), { ...all, 'fail-fast': 'false', timeout: '1s' });
+    if (summary.includes('```mermaid')) drawn++;
   });
+  await fc.assert(property, { numRuns: 40 });
+  expect(drawn).toBeGreaterThan(5);
+});
 
-  test('every mode shows any text in a record field as plain text', async ({ run }) => {
-    const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
-      await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
-    });
-    await fc.assert(property, { numRuns });
-  });
+const operation = record({
+  ...{ id: `"${id}"`, project_id: '"p"', branch_id: '"br-1"', action: '"create_branch"', status: '"finished"' },
+  ...{ failures_count: '0', created_at: '"2024-01-01T00:00:00Z"', updated_at: '"2024-01-01T00:00:09Z"' },
+});
+const finished = { id, status: 'finished' };
+const project = record({ id: '"p-1"', name: '"shop"', region_id: '"eu"', pg_version: '16' });
+const key = record({ id: '7', name: '"a key"', created_at: '"2024-01-01T00:00:00Z"' });
+const status = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(200) },
+  { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
+);
 
-  test('list-keys escapes markup in the name of a key', async ({ run }) => {
-    const name = `<img src='x'>&lt;|"/#39;</code>\``;
-    const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
-    expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
-  });
+/** A value as a body, within one, cut, or something else. */
+function response(value: fc.Arbitrary<string>, wrap: (value: string) => string = (one) => one) {
+  const body = fc.oneof(
+    { weight: 6, arbitrary: value.map(wrap) },
+    { weight: 1, arbitrary: value },
+    { weight: 1, arbitrary: json },
+    { weight: 1, arbitrary: value.map((one) => wrap(one).slice(0, -1)) },
+  );
+  return fc.record({ status, body });
+}
 
-  const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
-  test.for(named)('a step shows %s in an error response as plain text', async ([, attack], { run }) => {
-    for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
-      const body = JSON.stringify({ message: attack, code: attack });
-      const result = await run(mode, { status: 422, body, headers: { 'x-request-id': inHeader(attack) } });
-      expect(result.outputs['status']).toBe('error');
-      expect(errorOf(result)).toContain('status 422');
-    }
-  });
+const array = (item: fc.Arbitrary<string>, maxLength = 4) => fc.array(item, { maxLength }).map((items) => `[${items}]`);
 
-  const every = Object.values(attacks).join('\n');
-  const html = { 'content-type': 'text/html' };
-  const redirect = (location: string) => ({ status: 302, headers: { location } });
-  test.for<[what: string, response: Response]>([
-    ['an error body that is not JSON', { status: 400, body: every }],
-    ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
-    ['a page title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
-    ['the path of a redirect', redirect(`https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`)],
-    ['the target of a redirect', redirect(inHeader(every))],
-    ['a redirect to a data URL', redirect(`data:text/html,${inHeader(every)}`)],
-    ['a status that is an array', operationBody({ id, status: [every] })],
-    ['the id of another operation', operationBody({ id: every, status: 'finished' })],
-    ['a string in place of a record', JSON.stringify({ operation: every })],
-  ])('wait-operation shows attacks in %s as text', async ([, response], { run }) => {
-    expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
-  });
+/** Decided without the code of the action. */
+function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
+  const isWhole = status >= 200 && status < 300 && status !== 206;
+  const { id: shown, status: end, project_id: of } = fieldsOf(fieldsOf(parsed(body))['operation']);
+  const isOfProject = of === undefined || of === null || of === 'p';
+  return isWhole && shown === id && (end === 'finished' || end === 'skipped') && isOfProject;
+}
 
-  test('revoke-key names only some of 50,000 keys with one name', async ({ run }) => {
-    const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
-    const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
-    expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
-    expect(result.summary).toMatch(/^### ❌ revoke-key: Failed\n/);
-  });
-
-  test('wait-operation accepts any operation id that fits into a URL and is no command', async ({ run }) => {
-    const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(
-      (one) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one),
-    );
-    const operations = usable.map((one) => ({ id: one, status: 'running' }));
-    const result = await run('wait-operation', JSON.stringify({ operations }), { ...all, timeout: '0' });
-    expect(result.outputs).toMatchObject({ status: 'timeout', count: String(usable.length) });
-    expect(usable.length).toBeGreaterThan(10);
-  });
-
-  test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
-    for (const odd of [
-      ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
-      ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
-    ]) {
-      const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
-      const results = [await run('list-operations', body), await run('wait-operation', body, all)];
-      for (const result of results) expect(errorOf(result)).toContain('`operations[0].id` should be an operation id');
-    }
+test('a wait succeeds only by a response that proves the end of the operation', async ({ run }) => {
+  const one = response(operation, (value) => `{"operation":${value}}`);
+  const example = [{ status: 200, body: operationBody(finished) }];
+  await check(fc.array(one, { minLength: 1, maxLength: 3 }), example, async (responses) => {
+    const { conclusion } = await run('wait-operation', inTurn(responses));
+    if (conclusion === 'success') expect(responses.some(provesEnd)).toBe(true);
+    return conclusion === 'success';
   });
 });
 
-describe('summaries:', () => {
-  const words = ['end', 'section x', 'title x', 'done', 'crit', 'milestone', 'click 1 href "https://x"', 'call x()'];
-  const label = fc.oneof(text.map(printText), fc.constantFrom(...words).map(printText), json);
-  const time = fc.oneof(
-    fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => printText(new Date(ms).toISOString())),
-    fc.constantFrom('"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59Z"', '"2024-01-01T00:00:00+99:99"', '1', '1e400'),
-  );
-  const status = fc.constantFrom('finished', 'failed', 'running', 'click').map(printText);
-  const operation = fc.record({ action: label, branch_id: label, status, created_at: time, updated_at: time });
-
-  function printText(value: string): string {
-    return JSON.stringify(value);
-  }
-
-  // `defectsOf` compares each line of it.
-  test('a timeline has only bars of operations, whatever their names and times are', async ({ run }) => {
-    let drawn = 0;
-    const property = fc.asyncProperty(fc.array(operation, { minLength: 2, maxLength: 40 }), async (records) => {
-      const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
-      const pending = printed.map((_, n) => `{"id":"operation-${n}","status":"running"}`);
-      const bodies = [pending, printed].map((operations) => `{"operations":[${operations}]}`);
-      const { summary } = await run('wait-operation', inTurn(bodies), { ...all, 'fail-fast': 'false', timeout: '1s' });
-      if (summary.includes('```mermaid')) drawn++;
-    });
-    await fc.assert(property, { numRuns: 40 });
-    expect(drawn).toBeGreaterThan(5);
+test.for([
+  ['list-operations', 'operation', operation, `{"operations":[${JSON.stringify(finished)}]}`],
+  ['list-projects', 'project', project, '{"projects":[{"id":"p"}]}'],
+  ['list-keys', 'key', key, '[{"id":"7"}]'],
+] as const)('%s outputs each listed id once, as JSON', async ([mode, noun, one, example], { run }) => {
+  const wrap = (cursor: string) => (records: string) =>
+    noun === 'key' ? records : `{"${noun}s":${records},"pagination":{"cursor":${cursor}}}`;
+  const listed = fc.oneof(fc.constant('null'), json).chain((cursor) => response(array(one), wrap(cursor)));
+  await check(listed, { status: 200, body: example }, async (shown) => {
+    if (noun === 'operation') await run('wait-operation', shown, all);
+    const { conclusion, outputs } = await run(mode, shown, { filter: 'id!=none' });
+    if (conclusion !== 'success') return false;
+    const body = parsed(shown.body);
+    const records = (noun === 'key' ? body : fieldsOf(body)[`${noun}s`]) as unknown[];
+    const ids = JSON.parse(outputs[`${noun}-ids`] ?? '') as unknown[];
+    expect(ids.length).toBe(new Set(records.map((record) => fieldsOf(record)['id'])).size);
+    expect(ids.filter((value) => typeof value !== 'string' || value === '')).toEqual([]);
+    expect(outputs['count']).toBe(String(ids.length));
+    if (outputs[`${noun}s`] !== '') expect(JSON.parse(outputs[`${noun}s`] ?? '')).toHaveLength(ids.length);
+    return true;
   });
 });
 
-describe('JSON of any shape:', () => {
-  const operation = record({
-    id: `"${id}"`,
-    project_id: '"p"',
-    branch_id: '"br-1"',
-    action: '"create_branch"',
-    status: '"finished"',
-    failures_count: '0',
-    created_at: '"2024-01-01T00:00:00Z"',
-    updated_at: '"2024-01-01T00:00:09Z"',
+test('a step fails on a record that is nested too deeply', async ({ run }) => {
+  const deep = nested(6_000);
+  const body = `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`;
+  expect(errorOf(await run('wait-operation', body))).toMatch(/status 200 with .* nested too deeply/);
+  expect(errorOf(await run('list-keys', { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
+});
+
+test('create-key outputs a key only if it succeeds, and masks that key', async ({ run }) => {
+  const made = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
+  const example = { made: { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' }, listed: '[]' };
+  await check(fc.record({ made, listed: json }), example, async ({ made, listed }) => {
+    const result = await run('create-key', (_path, _n, { method }) => (method === 'POST' ? made : listed));
+    const isSuccess = result.conclusion === 'success';
+    expect(result.outputs['key'] !== '').toBe(isSuccess);
+    if (isSuccess) expect(result.masks).toContain(result.outputs['key']);
+    expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
+    return isSuccess;
   });
-  const finished = { id, status: 'finished' };
-  const project = record({ id: '"p-1"', name: '"shop"', region_id: '"eu"', pg_version: '16' });
-  const key = record({ id: '7', name: '"a key"', created_at: '"2024-01-01T00:00:00Z"' });
-  const status = fc.oneof(
-    { weight: 8, arbitrary: fc.constant(200) },
-    { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
-  );
+});
 
-  /** A value as a body, within one, cut, or something else. */
-  function response(value: fc.Arbitrary<string>, wrap: (value: string) => string = (one) => one) {
-    const body = fc.oneof(
-      { weight: 6, arbitrary: value.map(wrap) },
-      { weight: 1, arbitrary: value },
-      { weight: 1, arbitrary: json },
-      { weight: 1, arbitrary: value.map((one) => wrap(one).slice(0, -1)) },
-    );
-    return fc.record({ status, body });
-  }
+test.for<[what: string, bad: string, usable: string]>([
+  ['short', 'o', '12345678'],
+  ['short', '1234567', '12345678'],
+  ['a command', '::add-mask::success', ':add-mask::success'],
+  ['a command', '::stop-commands::x', 'x::stop-commands::'],
+  ['a command', 'x##[error]y', 'x#[error]##y'],
+])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
+  const create = (secret: string) =>
+    run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
+  const result = await create(bad);
+  expect(result.outputs).toMatchObject({ status: 'error', key: '' });
+  expect(result.masks).not.toContain(bad);
+  if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
+  expect((await create(usable)).outputs['key']).toBe(usable);
+});
 
-  function array(item: fc.Arbitrary<string>, maxLength = 4): fc.Arbitrary<string> {
-    return fc.array(item, { maxLength }).map((items) => `[${items}]`);
-  }
-
-  /** Decided without the code of the action. */
-  function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
-    const isWhole = status >= 200 && status < 300 && status !== 206;
-    const { id: shown, status: end, project_id: of } = fieldsOf(fieldsOf(parsed(body))['operation']);
-    const isOfProject = of === undefined || of === null || of === 'p';
-    return isWhole && shown === id && (end === 'finished' || end === 'skipped') && isOfProject;
-  }
-
-  test('a wait succeeds only by a response that proves the end of the operation', async ({ run }) => {
-    const one = response(operation, (value) => `{"operation":${value}}`);
-    const example = [{ status: 200, body: operationBody(finished) }];
-    await check(fc.array(one, { minLength: 1, maxLength: 3 }), example, async (responses) => {
-      const { conclusion } = await run('wait-operation', inTurn(responses));
-      if (conclusion === 'success') expect(responses.some(provesEnd)).toBe(true);
-      return conclusion === 'success';
-    });
-  });
-
-  test.for([
-    ['list-operations', 'operation', operation, `{"operations":[${JSON.stringify(finished)}]}`],
-    ['list-projects', 'project', project, '{"projects":[{"id":"p"}]}'],
-    ['list-keys', 'key', key, '[{"id":"7"}]'],
-  ] as const)('%s outputs each listed id once, as JSON', async ([mode, noun, one, example], { run }) => {
-    const listed = fc
-      .oneof(fc.constant('null'), json)
-      .chain((cursor) =>
-        response(array(one), (records) =>
-          noun === 'key' ? records : `{"${noun}s":${records},"pagination":{"cursor":${cursor}}}`,
-        ),
-      );
-    await check(listed, { status: 200, body: example }, async (shown) => {
-      if (noun === 'operation') await run('wait-operation', shown, all);
-      const { conclusion, outputs } = await run(mode, shown, { filter: 'id!=none' });
-      if (conclusion !== 'success') return false;
-      const body = parsed(shown.body);
-      const records = (noun === 'key' ? body : fieldsOf(body)[`${noun}s`]) as unknown[];
-      const ids = JSON.parse(outputs[`${noun}-ids`] ?? '') as unknown[];
-      expect(ids.length).toBe(new Set(records.map((record) => fieldsOf(record)['id'])).size);
-      expect(ids.filter((value) => typeof value !== 'string' || value === '')).toEqual([]);
-      expect(outputs['count']).toBe(String(ids.length));
-      if (outputs[`${noun}s`] !== '') expect(JSON.parse(outputs[`${noun}s`] ?? '')).toHaveLength(ids.length);
-      return true;
-    });
-  });
-
-  test('a step fails on a record that is nested too deeply', async ({ run }) => {
-    const deep = nested(6_000);
-    const body = `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`;
-    expect(errorOf(await run('wait-operation', body))).toMatch(/status 200 with .* nested too deeply/);
-    expect(errorOf(await run('list-keys', { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
-  });
-
-  test('create-key outputs a key only if it succeeds, and masks that key', async ({ run }) => {
-    const created = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
-    const example = { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' };
-    await check(
-      fc.record({ made: created, listed: json }),
-      { made: example, listed: '[]' },
-      async ({ made, listed }) => {
-        const result = await run('create-key', (_path, _n, { method }) => (method === 'POST' ? made : listed));
-        const isSuccess = result.conclusion === 'success';
-        expect(result.outputs['key'] !== '').toBe(isSuccess);
-        if (isSuccess) expect(result.masks).toContain(result.outputs['key']);
-        expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
-        return isSuccess;
-      },
-    );
-  });
-
-  test.for<[what: string, bad: string, usable: string]>([
-    ['short', 'o', '12345678'],
-    ['short', '1234567', '12345678'],
-    ['a command', '::add-mask::success', ':add-mask::success'],
-    ['a command', '::stop-commands::x', 'x::stop-commands::'],
-    ['a command', 'x##[error]y', 'x#[error]##y'],
-  ])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
-    const create = (secret: string) =>
-      run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
-    const result = await create(bad);
-    expect(result.outputs).toMatchObject({ status: 'error', key: '' });
-    expect(result.masks).not.toContain(bad);
-    if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
-    expect((await create(usable)).outputs['key']).toBe(usable);
-  });
-
-  test('revoke-key succeeds only after revoked: true or a list without the key', async ({ run }) => {
-    const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
-    const example = { status: 200, body: '{"id":7,"revoked":true}' };
-    const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });
-    await check(responses, { gone: example, listed: example }, async ({ gone, listed }) => {
-      const { conclusion } = await run('revoke-key', (_path, _n, { method }) => (method === 'DELETE' ? gone : listed));
-      if (conclusion !== 'success') return false;
-      const keys = parsed(listed.body);
-      const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);
-      const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
-      expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
-      return true;
-    });
+test('revoke-key succeeds only after revoked: true or a list without the key', async ({ run }) => {
+  const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
+  const example = { status: 200, body: '{"id":7,"revoked":true}' };
+  const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });
+  await check(responses, { gone: example, listed: example }, async ({ gone, listed }) => {
+    const { conclusion } = await run('revoke-key', (_path, _n, { method }) => (method === 'DELETE' ? gone : listed));
+    if (conclusion !== 'success') return false;
+    const keys = parsed(listed.body);
+    const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);
+    const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
+    expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
+    return true;
   });
 });

@@ -53,8 +53,7 @@ const noProject = 'is not a project id: it must not be “.” or “..”, or c
 const controls = 'controls how later steps run; expected another name, such as CONTROL_API_KEY';
 const badLabel = 'is not a valid label; expected 1 to 20 characters from a-z, 0-9 and -';
 const login = 'must not contain a user name or password';
-const severalProjects =
-  'lists 2 ids; expected one. Several are allowed only in wait-operation with “operation-id: all”';
+const several = 'lists 2 ids; expected one. Several are allowed only in wait-operation with “operation-id: all”';
 const query = 'has a query or a fragment; expected only scheme, host and path';
 const controlling = [
   'GITHUB_TOKEN GITHUB_ENV github_output RUNNER_TEMP Runner_Debug ACTIONS_RUNTIME_TOKEN actions_step_debug CTL_API_KEY',
@@ -66,6 +65,10 @@ const controlling = [
   'TF_CLI_ARGS TF_CLI_ARGS_apply TF_PLUGIN_CACHE_DIR tf_log TERRAGRUNT_TFPATH HELM_PLUGINS ANSIBLE_CONFIG',
   'APPDATA LocalAppData ProgramData PROGRAMFILES ProgramW6432 SYSTEMDRIVE HOMEDRIVE HOMEPATH LIB INCLUDE CL _CL_ LINK _LINK_',
 ].flatMap((line) => line.split(' '));
+
+const ofWait = 'timeout fail-fast poll-interval since fail-on project-id operation-id filter'.split(' ');
+// The end of a URL may be cut off, and the end of its password with it. The password may hold an `@`.
+const urls = [`p://u:hunter2${'x'.repeat(100)}@host/x`, 'p://u:a@hunter2@host/x'];
 
 test.for<Row>([
   ['list-keys', 'mode', [''], `is empty; valid values: ${modes.join(', ')}.`],
@@ -93,8 +96,8 @@ test.for<Row>([
   ['list-operations', 'project-id', ['.', '..', 'a/b', '/', 'a\u0001b', 'a\u0085b'], noProject],
   ['list-operations', 'project-id', [''], 'is empty; expected a project id. Check the expression'],
   ['list-operations', 'project-id', ['[]'], 'is an empty list; expected a project id'],
-  ['list-operations', 'project-id', ['a,b'], severalProjects],
-  ['wait-operation', 'project-id', ['a b', '["a","b"]'], severalProjects],
+  ['list-operations', 'project-id', ['a,b'], several],
+  ['wait-operation', 'project-id', ['a b', '["a","b"]'], several],
   ['list-projects', 'org-id', ['null', 'undefined', 'None'], leftover],
   ['list-projects', 'org-id', ['.', '..', 'a/b', 'a\u0001b'], 'is not an organization id: it must not be'],
   ['list-projects', 'org-id', ['[]'], 'is an empty list; expected an organization id'],
@@ -111,12 +114,8 @@ test.for<Row>([
   ['list-keys', 'base-url', ['https://user:hunter2?@host/v2', 'https://user:a/hunter2@host/v2'], 'is not a URL'],
   ['list-keys', 'base-url', ['user:hunter2@host/v2'], 'expected https'],
   ['list-keys', 'base-url', ['https://user:hunter2', 'https://user:hunter2/v2'], '“https://user:***” is not a URL'],
-  [
-    'list-keys',
-    'base-url',
-    ['https://user:hunter2%40host/v2', 'https://u:hunter2＠host', 'https://u:a hunter2@host/v2'],
-    '“https://***@',
-  ],
+  ['list-keys', 'base-url', ['https://user:hunter2%40host/v2', 'https://u:hunter2＠host'], '“https://***@'],
+  ['list-keys', 'base-url', ['https://u:a hunter2@host/v2'], '“https://***@'],
   ['list-keys', 'base-url', ['https://host/v2\nhttps://other/v2'], 'is not a URL'],
   ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], query],
   ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï', 'hunter2\u200B', 'hunter2\u0001'], badKey],
@@ -127,12 +126,8 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [`["${id}",["hunter2"]]`], `${onlyIds} .operations[].id)`],
   ['wait-operation', 'operation-id', [`${id} not-an-id ${id}`], 'item 2: “not-an-id” is not'],
   ['wait-operation', 'operation-id', [`["${id}","null"]`], `item 2: “null” ${leftover}`],
-  [
-    'wait-operation',
-    'operation-id',
-    [`${id},`, `,${id}`, `${id}, ,${id}`, `${id},\n,${id}`],
-    'has a comma without an id',
-  ],
+  ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`], 'has a comma without an id'],
+  ['wait-operation', 'operation-id', [`${id},\n,${id}`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID'],
   ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
   ['revoke-key', 'key-id', ['null', 'undefined', 'None'], leftover],
@@ -149,15 +144,8 @@ test.for<Row>([
   ['create-key', 'key-label', ['Shop', 'my_shop', 'my shop', 'shöp', 'l'.repeat(21), 'a/b', 'a$b', '🔑'], badLabel],
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
-  // The end of a URL may be cut off, and the end of its password with it. The password may hold an `@`.
-  ...['timeout', 'fail-fast', 'poll-interval', 'since', 'fail-on', 'project-id', 'operation-id', 'filter'].map(
-    (name): Row => {
-      const urls = [`p://u:hunter2${'x'.repeat(100)}@host/x`, 'p://u:a@hunter2@host/x'];
-      return ['wait-operation', name, urls, '“p://***@host/x'];
-    },
-  ),
-])('`%s` rejects %s: %j', async (row, context) => {
-  const [mode, name, values, message] = row;
+  ...ofWait.map((name): Row => ['wait-operation', name, urls, '“p://***@host/x']),
+])('`%s` rejects %s: %j', async ([mode, name, values, message], context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
     const isSecret = value.includes('hunter2');
@@ -172,24 +160,17 @@ test.for<Row>([
 const emptyOperations =
   /operation-id: .*is empty.*expression is empty.*step was skipped.*“all” for every unfinished operation.*response-file/;
 
+const badMode = /^2 bad inputs:\n- mode: “list-key” .*\(did you mean list-keys\?\)\.\n- timeout: “soon”/;
+const badFilter = /^- filter: line 2, .*status cannot be used here/m;
 test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
-  [
-    'list-key',
-    { timeout: 'soon', since: '90d', 'dry-run': 'true' },
-    /^2 bad inputs:\n- mode: “list-key” .*\(did you mean list-keys\?\)\.\n- timeout: “soon”/,
-  ],
+  ['list-key', { timeout: 'soon', since: '90d', 'dry-run': 'true' }, badMode],
   ['list-keys', { 'base-url': 'https://host/v2?' }, /query or a fragment/],
   ['wait-operation', { 'operation-id': '' }, emptyOperations],
   ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
   ['wait-operation', { 'operation-id': '', 'response-file': 'a', 'project-id': 'a,b' }, /project-id: .*expected one/],
-  [
-    'wait-operation',
-    { 'operation-id': 'all', filter: 'id=x\nstatus=x', since: 'x' },
-    /^- filter: line 2, .*status cannot be used here/m,
-    /^- since: “x”/m,
-  ],
+  ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], context) => {
@@ -260,8 +241,7 @@ test.for([
   ['https://host.example/api/v2///', '/api/v2/api_keys', 'no', 0],
   ['HTTPS://[2001:db8::1]:8443/v2/', 'api_keys', 'no', 0],
   ['https://host.example/v3', '/v3/api_keys', 'a', 1],
-] as const)('with base-url %s, the step requests %s and prints %s warning', async (row, context) => {
-  const [url, path, , count] = row;
+] as const)('with base-url %s, the step requests %s and prints %s warning', async ([url, path, , count], context) => {
   const stage = await setStage(context, { respond: () => '[]' });
   const result = await stage.runMode('list-keys', { 'base-url': url });
   expect(stage.paths()).toEqual([path]);
@@ -337,10 +317,8 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
   const stage = await setStage(context);
   const standard = loadManifest().inputs;
   const words = ['all', mode, mode.replace(/^list-.*/, 'list-*')];
-  const others = documented.filter(
-    ([, , users = '']) => !users.split(/(?: `all`)?(?:, |$)/).some((user) => words.includes(user)),
-  );
-  const unused = others.map(([, name = '']) => name);
+  const isUsed = (users: string) => users.split(/(?: `all`)?(?:, |$)/).some((user) => words.includes(user));
+  const unused = documented.flatMap(([, name = '', users = '']) => (isUsed(users) ? [] : name));
   expect(unused.length).toBeGreaterThan(5);
   const own = ownInputs(stage, mode);
   const inputsWith = (givenValue: (name: string) => string | undefined, token: string): Inputs => {
@@ -350,15 +328,12 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
   // Only a sweep reads the token, so only a sweep could reject this one.
   const token = mode === 'sweep-keys' ? 'ghs_another' : stage.service.apiKey;
   // `hunter2` could be a part of a secret that only another mode would recognize.
-  const values: Record<string, string> = {
-    since: '90d',
-    'operation-id': '{"key":"hunter2"}',
-    'key-id': '1234567890hunter2',
-  };
+  const secrets = { 'operation-id': '{"key":"hunter2"}', 'key-id': '1234567890hunter2' };
+  const values: Record<string, string> = { since: '90d', ...secrets };
   const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'), token);
   const rejected = await rejectInputs(stage, mode, bad);
   const lines = errorOf(rejected).split('\n').slice(1, -1);
-  const shown = (name: string) => ('operation-id key-id'.includes(name) ? '' : `“${bad[name]}” `);
+  const shown = (name: string) => (name in secrets ? '' : `“${bad[name]}” `);
   const advice = `has no effect in ${mode}; expected it to be empty. Remove it, or check the value of mode.`;
   const expected = unused.map((name) => `- ${name}: ${shown(name)}${advice}`);
   expect(lines.toSorted()).toEqual(expected.toSorted());
@@ -380,27 +355,20 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
 const ignored = (text: string) => `${text}, so it was ignored.`;
 const seconds = (text: string) =>
   `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
+const onlyForAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
+const onlyForPolls = ['poll-interval', 'fail-fast'].map((name) =>
+  ignored(`${name} counts only with a timeout above 0`),
+);
+const milliseconds = [
+  'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
+  'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
+];
 test.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
-  [
-    'wait-operation',
-    { filter: 'action=x', since: '1h' },
-    ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`)),
-  ],
-  [
-    'wait-operation',
-    { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' },
-    ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`)),
-  ],
+  ['wait-operation', { filter: 'action=x', since: '1h' }, onlyForAll],
+  ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, onlyForPolls],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
   ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
-  [
-    'list-keys',
-    { timeout: '21601', 'request-timeout': '900000' },
-    [
-      'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
-      'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
-    ],
-  ],
+  ['list-keys', { timeout: '21601', 'request-timeout': '900000' }, milliseconds],
   ['list-keys', { timeout: '900000s', 'request-timeout': '10d' }, []],
   ['list-operations', { since: '24' }, [`since: ${seconds('24')}`]],
   ['list-keys', { 'older-than': '90' }, [`older-than: ${seconds('90')}`]],

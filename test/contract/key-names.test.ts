@@ -66,8 +66,7 @@ test.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
   ['no environment file for export-env', { GITHUB_ENV: undefined }, /GITHUB_ENV/],
   ['an API URL without a scheme', { GITHUB_API_URL: 'api.test' }, /GITHUB_API_URL: “api.test”/, 'sweep-keys'],
   ['an API URL with ftp', { GITHUB_API_URL: 'ftp://api.test' }, /GITHUB_API_URL: “ftp:/, 'sweep-keys'],
-])('the step fails without a request if the runner sets %s', async (row, context) => {
-  const [, env, error, mode = 'create-key'] = row;
+])('the step fails without a request if the runner sets %s', async ([, env, error, mode = 'create-key'], context) => {
   const stage = await setStage(context);
   const main = await rejectInputs(stage, mode, mode === 'create-key' ? { 'export-env': 'DB_API_KEY' } : {}, { env });
   expect(errorOf(main)).toMatch(error);

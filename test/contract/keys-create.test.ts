@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
 import { hang, html, lost, onCreate, onList, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
@@ -10,9 +10,8 @@ import { errorOf, type Stage, setStage } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
 /** The requests, in order: `create list revoke`. */
-function sent({ service }: Pick<Stage, 'service'>): string {
-  return service.requests.map(({ endpoint }) => endpoint.split('-')[0]).join(' ');
-}
+const sent = ({ service }: Pick<Stage, 'service'>) =>
+  service.requests.map(({ endpoint }) => endpoint.split('-')[0]).join(' ');
 
 function expectNoKey(result: StepResult): void {
   expect(result.conclusion).toBe('failure');
@@ -33,47 +32,42 @@ async function runCreate(context: TestContext, faults: readonly FaultRule[], inp
   return { stage, main: await stage.runMode('create-key', inputs) };
 }
 
-describe('create-key', () => {
-  test('outputs the key after one request, and shows its id and name in the summary', async (context) => {
-    const { stage, main } = await runCreate(context, []);
-    const { service } = stage;
-    const name = main.outputs['key-name'] ?? '';
-    const key = service.plane.key('2')?.key;
-    expect(main.conclusion).toBe('success');
-    expect(main.outputs).toEqual({ status: 'ok', key, 'key-id': '2', 'key-name': name, 'duration-ms': '0' });
-    expect(service.plane.aliveKeys(name).map(({ id }) => id)).toEqual(['2']);
-    expect(main.annotations).toEqual([]);
-    expect(main.env).toEqual({});
-    expect(main.summary.trim()).toBe(`### ✅ create-key: Created key 2 (${name}), valid until the end of this job`);
-    const [request] = service.requests;
-    expect(request).toMatchObject({ method: 'POST', path: '/v2/api_keys' });
-    const json = { accept: 'application/json', 'content-type': 'application/json' };
-    expect(request?.headers).toMatchObject({ authorization: `Bearer ${service.apiKey}`, ...json });
-    expect(JSON.parse(request?.body ?? '')).toEqual({ key_name: name });
-    expect(service.requests).toHaveLength(1);
-  });
+test('create-key outputs the key after one request, and shows its id and name in the summary', async (context) => {
+  const { stage, main } = await runCreate(context, []);
+  const { service } = stage;
+  const name = main.outputs['key-name'] ?? '';
+  const key = service.plane.key('2')?.key;
+  expect(main.conclusion).toBe('success');
+  expect(main.outputs).toEqual({ status: 'ok', key, 'key-id': '2', 'key-name': name, 'duration-ms': '0' });
+  expect(service.plane.aliveKeys(name).map(({ id }) => id)).toEqual(['2']);
+  expect(main).toMatchObject({ annotations: [], env: {} });
+  expect(main.summary.trim()).toBe(`### ✅ create-key: Created key 2 (${name}), valid until the end of this job`);
+  const json = { accept: 'application/json', 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${service.apiKey}`, ...json };
+  const body = JSON.stringify({ key_name: name });
+  expect(service.requests).toMatchObject([{ method: 'POST', path: '/v2/api_keys', headers, body }]);
+});
 
-  test('masks the key, its encodings and the seals of states, but not the key id', async (context) => {
-    const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
-    const body = JSON.stringify({ id: 77_123_456, key: secret });
-    const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
-    const seal = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const last = readSaved(main.state['key'] ?? '').seal;
-    expect(main.masks).toEqual([stage.service.apiKey, seal, secret, ...maskedForms(secret), last]);
-    expect(main.outputs).toMatchObject({ key: secret, 'key-id': '77123456' });
-    expect(main.env).toEqual({ DB_API_KEY: secret });
-    expect(main.log).toContain('77123456');
-    const known = { minted: [secret], others: [stage.service.apiKey], variable: 'DB_API_KEY' };
-    expect(secretsShown([main], known)).toEqual([]);
-  });
+test('create-key masks the key, its encodings and the seals of states, but not the key id', async (context) => {
+  const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
+  const body = JSON.stringify({ id: 77_123_456, key: secret });
+  const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
+  const seal = expect.stringMatching(/^[0-9a-f]{64}$/);
+  const last = readSaved(main.state['key'] ?? '').seal;
+  expect(main.masks).toEqual([stage.service.apiKey, seal, secret, ...maskedForms(secret), last]);
+  expect(main.outputs).toMatchObject({ key: secret, 'key-id': '77123456' });
+  expect(main.env).toEqual({ DB_API_KEY: secret });
+  expect(main.log).toContain('77123456');
+  const known = { minted: [secret], others: [stage.service.apiKey], variable: 'DB_API_KEY' };
+  expect(secretsShown([main], known)).toEqual([]);
+});
 
-  test('with revoke-in-post: false leaves the key alive, and post does nothing', async (context) => {
-    const { stage, main } = await runCreate(context, [], { 'revoke-in-post': 'false' });
-    expect(main.conclusion).toBe('success');
-    expect(main.outputs['key-name']).toMatch(/^shop-kept9876543210-1-/);
-    await expectIdlePost(stage, main);
-    expect(stage.service.plane.isAlive('2')).toBe(true);
-  });
+test('with revoke-in-post: false, create-key leaves the key alive, and post does nothing', async (context) => {
+  const { stage, main } = await runCreate(context, [], { 'revoke-in-post': 'false' });
+  expect(main.conclusion).toBe('success');
+  expect(main.outputs['key-name']).toMatch(/^shop-kept9876543210-1-/);
+  await expectIdlePost(stage, main);
+  expect(stage.service.plane.isAlive('2')).toBe(true);
 });
 
 // `inputs.test.ts` shows which names are rejected.
@@ -86,30 +80,28 @@ test('create-key exports the key to every variable that does not control later s
   }
 });
 
-describe('a rejected create:', () => {
-  test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
-    const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
-    expect(main.conclusion).toBe('success');
-    expect(sent(stage)).toBe('create create');
-    expect(stage.times()).toEqual([0, 20_000]);
-    expect(stage.service.plane.aliveKeys(main.outputs['key-name'])).toHaveLength(1);
-  });
+test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
+  const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
+  expect(main.conclusion).toBe('success');
+  expect(sent(stage)).toBe('create create');
+  expect(stage.times()).toEqual([0, 20_000]);
+  expect(stage.service.plane.aliveKeys(main.outputs['key-name'])).toHaveLength(1);
+});
 
-  // `http.test.ts` shows what else the error says, and when the request is sent again.
-  test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
-    ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
-    ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
-    ['every response is 429', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
-    ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
-    ['the host is unknown', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
-  ])('if %s, create-key reports that no key was created', async ([, faults, inputs, message], context) => {
-    const { stage, main } = await runCreate(context, faults, inputs);
-    expectNoKey(main);
-    if (faults.length === 0) expect(stage.elsewhere).toHaveLength(5);
-    expect(errorOf(main)).toMatch(message);
-    expect(errorOf(main)).toMatch(/No key was created/);
-    await expectIdlePost(stage, main);
-  });
+// `http.test.ts` shows what else the error says, and when the request is sent again.
+test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
+  ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
+  ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
+  ['every response is 429', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
+  ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
+  ['the host is unknown', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
+])('if %s, create-key reports that no key was created', async ([, faults, inputs, message], context) => {
+  const { stage, main } = await runCreate(context, faults, inputs);
+  expectNoKey(main);
+  if (faults.length === 0) expect(stage.elsewhere).toHaveLength(5);
+  expect(errorOf(main)).toMatch(message);
+  expect(errorOf(main)).toMatch(/No key was created/);
+  await expectIdlePost(stage, main);
 });
 
 /** It is in a response that no step can use. */
@@ -138,95 +130,88 @@ const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];
 
-describe('an ambiguous create:', () => {
-  test.for(ambiguous)('after %s, create-key revokes any key of its name and retries', async ([, fault], context) => {
-    const stage = await setKeyStage(context);
-    stage.service.faults.add(onCreate(fault));
-    const main = await stage.startCreate().done;
-    expect(main.conclusion).toBe('success');
-    expect(main.annotations).toEqual([]);
-    const { key, 'key-id': id, 'key-name': name } = main.outputs;
-    const alive = stage.made().filter((one) => stage.service.plane.isAlive(one.id));
-    expect(alive.map((one) => [one.id, one.key, one.name])).toEqual([[id, key, name]]);
-    expect(sent(stage)).toMatch(/^create list (revoke )?create$/);
-    expect(stage.leftovers(main, main)).toMatchObject({ othersRevoked: [], secretsShown: [] });
-    expect(secretsShown([main], { minted: [], others: [secret] })).toEqual([]);
-    for (const { body } of stage.service.requests.filter(({ method }) => method === 'POST'))
-      expect(JSON.parse(body)).toEqual({ key_name: name });
-  });
-
-  test('create-key waits for the Retry-After of a 503 before it searches for keys', async (context) => {
-    const { stage } = await runCreate(context, [onCreate(retryAfter(503, 20))]);
-    expect(sent(stage)).toBe('create list create');
-    expect(stage.times()).toEqual([0, 20_000, expect.toSatisfy((ms: number) => ms < 22_000)]);
-  });
-
-  test.for<[what: string, fault: Fault]>([
-    ['a 500', status(500, { done: 'now' })],
-    ['the body null', withBody('null')],
-    ['an HTML page with 429', { ...html, status: 429, done: 'now' }],
-    ['an HTML page with 423', { ...html, status: 423, done: 'now' }],
-  ])('if every response is %s, create-key gives up after 5 attempts and leaves no key', async ([, fault], context) => {
-    const stage = await setKeyStage(context);
-    stage.service.faults.add(onCreate(fault, {}));
-    const main = await stage.startCreate().done;
-    expectNoKey(main);
-    expect(sent(stage)).toBe(Array(5).fill('create list revoke').join(' '));
-    expect(errorOf(main)).toContain(main.outputs['key-name']);
-    expect(main.state['key']).toContain('"ambiguousCreates":5');
-    expect(stage.leftovers(main, main)).toMatchObject({ alive: [], othersRevoked: [], secretsShown: [] });
-  });
-
-  const announcesMore = status(200, { headers: { link: '</v2/api_keys?page=2>; rel="next"' }, body: '[]' });
-  const never: Fault = { ...lost, done: 'never' };
-  const short = { timeout: '3s' };
-  const redirect: Fault = { kind: 'redirect', location: '/v2/elsewhere', done: 'now' };
-  const [revoked, searched] = ['create list revoke', 'create list list list list list'];
-  test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, inputs?: Inputs]>([
-    ['the response is a redirect', [onCreate(redirect)], /redirect to https:\/\/control\.test was not/, revoked],
-    ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
-    ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
-    ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
-    ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
-    // The first may still take effect.
-    ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
-    ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
-    ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],
-  ])('if %s, create-key gives up and saves the key name for post', async (row, context) => {
-    const [, rules, message, requests, inputs] = row;
-    const { stage, main } = await runCreate(context, rules, inputs);
-    expectNoKey(main);
-    expect(sent(stage)).toBe(requests);
-    if (requests === revoked) expect(stage.service.plane.aliveKeys()).toHaveLength(1);
-    expect(errorOf(main)).toMatch(message);
-    expect(errorOf(main)).toContain(main.outputs['key-name']);
-    expect(main.state['key']).toContain(main.outputs['key-name']);
-  });
-
-  test('create-key revokes a key on an incomplete list, but does not retry', async (context) => {
-    const stage = await setStage(context, { faults: [onCreate(lost)], notShown: { keysPageSize: 2 } });
-    // The account holds a third key, so the list announces more.
-    void stage.service.arrived({ endpoint: 'create-key' }).then(() => stage.service.plane.addKey('by hand'));
-    expectNoKey(await stage.runMode('create-key'));
-    expect(sent(stage)).toBe('create list revoke');
-    expect(stage.service.plane.isAlive('2')).toBe(false);
-  });
-
-  test('create-key does not revoke a key if its id now has another name', async (context) => {
-    const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
-    void stage.service
-      .ended({ endpoint: 'revoke-key' })
-      .then(() => stage.service.plane.reuseId('2', 'of another tool'));
-    const main = await stage.runMode('create-key');
-    expect(main.conclusion).toBe('success');
-    expect(sent(stage)).toBe('create list revoke list create');
-    expect(stage.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-  });
+test.for(ambiguous)('after %s, create-key revokes any key of its name and retries', async ([, fault], context) => {
+  const stage = await setKeyStage(context);
+  stage.service.faults.add(onCreate(fault));
+  const main = await stage.startCreate().done;
+  expect(main).toMatchObject({ conclusion: 'success', annotations: [] });
+  const { key, 'key-id': id, 'key-name': name } = main.outputs;
+  const alive = stage.made().filter((one) => stage.service.plane.isAlive(one.id));
+  expect(alive.map((one) => [one.id, one.key, one.name])).toEqual([[id, key, name]]);
+  expect(sent(stage)).toMatch(/^create list (revoke )?create$/);
+  expect(stage.leftovers(main, main)).toMatchObject({ othersRevoked: [], secretsShown: [] });
+  expect(secretsShown([main], { minted: [], others: [secret] })).toEqual([]);
+  for (const { body } of stage.service.requests.filter(({ method }) => method === 'POST'))
+    expect(JSON.parse(body)).toEqual({ key_name: name });
 });
 
-test.for(['GITHUB_OUTPUT', 'GITHUB_ENV'])(
-  'if %s cannot be written, create-key fails, and post revokes the key despite revoke-in-post: false',
-  async (file, context) => {
+test('create-key waits for the Retry-After of a 503 before it searches for keys', async (context) => {
+  const { stage } = await runCreate(context, [onCreate(retryAfter(503, 20))]);
+  expect(sent(stage)).toBe('create list create');
+  expect(stage.times()).toEqual([0, 20_000, expect.toSatisfy((ms: number) => ms < 22_000)]);
+});
+
+test.for<[what: string, fault: Fault]>([
+  ['a 500', status(500, { done: 'now' })],
+  ['the body null', withBody('null')],
+  ['an HTML page with 429', { ...html, status: 429, done: 'now' }],
+  ['an HTML page with 423', { ...html, status: 423, done: 'now' }],
+])('if every response is %s, create-key gives up after 5 attempts and leaves no key', async ([, fault], context) => {
+  const stage = await setKeyStage(context);
+  stage.service.faults.add(onCreate(fault, {}));
+  const main = await stage.startCreate().done;
+  expectNoKey(main);
+  expect(sent(stage)).toBe(Array(5).fill('create list revoke').join(' '));
+  expect(errorOf(main)).toContain(main.outputs['key-name']);
+  expect(main.state['key']).toContain('"ambiguousCreates":5');
+  expect(stage.leftovers(main, main)).toMatchObject({ alive: [], othersRevoked: [], secretsShown: [] });
+});
+
+const announcesMore = status(200, { headers: { link: '</v2/api_keys?page=2>; rel="next"' }, body: '[]' });
+const never: Fault = { ...lost, done: 'never' };
+const short = { timeout: '3s' };
+const redirect: Fault = { kind: 'redirect', location: '/v2/elsewhere', done: 'now' };
+const [revoked, searched] = ['create list revoke', 'create list list list list list'];
+test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, inputs?: Inputs]>([
+  ['the response is a redirect', [onCreate(redirect)], /redirect to https:\/\/control\.test was not/, revoked],
+  ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
+  ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
+  ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
+  ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
+  // The first may still take effect.
+  ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
+  ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
+  ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],
+])('if %s, create-key gives up and saves its name for post', async ([, rules, message, requests, inputs], context) => {
+  const { stage, main } = await runCreate(context, rules, inputs);
+  expectNoKey(main);
+  expect(sent(stage)).toBe(requests);
+  if (requests === revoked) expect(stage.service.plane.aliveKeys()).toHaveLength(1);
+  expect(errorOf(main)).toMatch(message);
+  expect(errorOf(main)).toContain(main.outputs['key-name']);
+  expect(main.state['key']).toContain(main.outputs['key-name']);
+});
+
+test('create-key revokes a key on an incomplete list, but does not retry', async (context) => {
+  const stage = await setStage(context, { faults: [onCreate(lost)], notShown: { keysPageSize: 2 } });
+  // The account holds a third key, so the list announces more.
+  void stage.service.arrived({ endpoint: 'create-key' }).then(() => stage.service.plane.addKey('by hand'));
+  expectNoKey(await stage.runMode('create-key'));
+  expect(sent(stage)).toBe('create list revoke');
+  expect(stage.service.plane.isAlive('2')).toBe(false);
+});
+
+test('create-key does not revoke a key if its id now has another name', async (context) => {
+  const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
+  const { service, runMode } = stage;
+  void service.ended({ endpoint: 'revoke-key' }).then(() => service.plane.reuseId('2', 'of another tool'));
+  expect((await runMode('create-key')).conclusion).toBe('success');
+  expect(sent(stage)).toBe('create list revoke list create');
+  expect(service.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
+for (const file of ['GITHUB_OUTPUT', 'GITHUB_ENV'])
+  test(`if ${file} cannot be written, create-key fails, and post revokes the key despite revoke-in-post: false`, async (context) => {
     const stage = await setKeyStage(context);
     const nowhere = { env: { [file]: join(stage.folder, 'nowhere', 'x') } };
     const main = await stage.startCreate({ 'revoke-in-post': 'false' }, nowhere).done;
@@ -240,8 +225,7 @@ test.for(['GITHUB_OUTPUT', 'GITHUB_ENV'])(
     expect(main.outputs['key']).toBe(file === 'GITHUB_ENV' ? key : undefined);
     expect(post.annotations).toEqual([]);
     expect(stage.leftovers(main, post)).toMatchObject({ alive: [], secretsShown: [] });
-  },
-);
+  });
 
 test('if the state cannot be written, create-key fails without a request', async (context) => {
   const { service, folder, runMode } = await setStage(context);

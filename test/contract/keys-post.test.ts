@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiKey, Fault, FaultRule } from '../../control-plane/index.js';
-import { hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
-import {
-  type FinishedJob,
-  type JobPlan,
-  type KeyStage,
-  killAt,
-  noLeftovers,
-  parentKey,
-  runJob,
-} from '../kit/key-stage.js';
-import { second } from '../kit/wait.js';
+import { delay, hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
+import type { FinishedJob, JobPlan, KeyStage } from '../kit/key-stage.js';
+import { killAt, noLeftovers, parentKey, runJob } from '../kit/key-stage.js';
+import { between, second } from '../kit/wait.js';
 import type { StepOptions } from '../runner/step.js';
 
 const always = {};
@@ -19,10 +12,7 @@ const controlUrl = 'https://control.test/v2';
 /** A create whose response is lost. Main then gets a key by a second one. */
 const ambiguous = (done: 'never' | { msAfterGivenUp: number }, nth = 1) => onCreate({ ...lost, done }, { nth });
 /** Main is killed while the service creates its key. */
-const killed: JobPlan = {
-  inMain: [onCreate(hang)],
-  duringMain: killAt({ endpoint: 'create-key' }),
-};
+const killed: JobPlan = { inMain: [onCreate(hang)], duringMain: killAt({ endpoint: 'create-key' }) };
 const noParent: StepOptions = { inputs: { 'api-key': '', 'base-url': controlUrl } };
 /** Main has a key, and another one may be left. Post has no parent key. */
 const orphaned: JobPlan = { inMain: [ambiguous('never')], post: noParent };
@@ -55,210 +45,180 @@ function expectRevoked({ post, left, requests, made, service }: FinishedJob, dou
 /** One warning, or one error, names the keys that are alive. */
 function expectFailed({ post, left }: FinishedJob, message: RegExp, kind: 'warning' | 'error' = 'warning'): void {
   expect(post.annotations).toEqual([expect.objectContaining({ kind, message: expect.stringMatching(message) })]);
-  expect(post).toMatchObject(
-    kind === 'warning' ? { conclusion: 'success', exitCode: 0 } : { conclusion: 'failure', exitCode: 1 },
-  );
+  expect([post.conclusion, post.exitCode]).toEqual(kind === 'warning' ? ['success', 0] : ['failure', 1]);
   expect(left).toMatchObject({ unnamed: [], secretsShown: [], othersRevoked: [] });
 }
 
-describe('the minted key:', () => {
-  test('post revokes the minted key at once, by a single request with that key', async (context) => {
-    const job = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
-    expectRevoked(job);
-    const { 'key-id': id, 'key-name': name } = job.main.outputs;
-    expect([job.requests, job.sentAt]).toEqual([[self], [0]]);
-    const path = `/v2/api_keys/${id}`;
-    expect(job.service.requests.at(-1)).toMatchObject({ path, body: '', headers: { accept: 'application/json' } });
-    expect(job.post.summary).toMatch(new RegExp(`^### ✅ create-key: Key ${id} was revoked, 1m 30s after`));
-    for (const text of [`<code>${id}</code>`, `<code>${name}</code>`, '<td>1m 30s</td>'])
-      expect(job.post.summary).toContain(text);
-  });
-
-  test.for(['true', 'false'])('post takes summary: %s from main, not from its own input', async (summary, context) => {
-    const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
-    const job = await runJob(context, { inputs: { summary }, post });
-    expectRevoked(job);
-    expect(job.post.summary !== '').toBe(summary === 'true');
-  });
-
-  test('post revokes the minted key even if it cannot write the summary', async (context) => {
-    const post = { env: { GITHUB_STEP_SUMMARY: 'nowhere/x' } };
-    const job = await runJob(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
-    expectFailed(job, /Could not write the summary/);
-    expect(job.left.alive).toEqual([]);
-  });
+test('post revokes the minted key at once, by a single request with that key', async (context) => {
+  const job = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
+  expectRevoked(job);
+  const { 'key-id': id, 'key-name': name } = job.main.outputs;
+  expect([job.requests, job.sentAt]).toEqual([[self], [0]]);
+  const path = `/v2/api_keys/${id}`;
+  expect(job.service.requests.at(-1)).toMatchObject({ path, body: '', headers: { accept: 'application/json' } });
+  expect(job.post.summary).toMatch(new RegExp(`^### ✅ create-key: Key ${id} was revoked, 1m 30s after`));
+  for (const text of [`<code>${id}</code>`, `<code>${name}</code>`, '<td>1m 30s</td>'])
+    expect(job.post.summary).toContain(text);
 });
 
-describe('the parent key in post:', () => {
-  test.for<[what: string, ...inPost: FaultRule[]]>([
-    ...[400, 403, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
-    ['the minted key gets a 403 and the list fails', onDelete(status(403)), onList(status(500))],
-    ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
-  ])('post uses the parent key if %s', async ([, ...inPost], context) => {
-    const job = await runJob(context, { inPost });
-    expectRevoked(job);
-    expect(job.requests).toEqual(handover);
-  });
-
-  test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
-    const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
-    for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
-      const job = await runJob(context, { ...plan, post });
-      expectRevoked(job);
-      expect(job.post.masks).toContain(parentKey);
-    }
-  });
-
-  test.for([
-    ['an empty api-key', ''],
-    ['the api-key of another step', 'a-key-of-another-step'],
-    ['half of the parent key', parentKey.slice(0, 20)],
-  ])('post never authenticates with %s', async ([, key], context) => {
-    const post = { inputs: { 'api-key': key, 'base-url': controlUrl } };
-    const plan = { inputs: { 'on-revoke-failure': 'fail' }, post };
-    const job = await runJob(context, { ...plan, inPost: [onDelete(status(403), always)] });
-    expectFailed(job, new RegExp(`The service says 403.*key-id: ${job.main.outputs['key-id']}`, 's'), 'error');
-    expect(job.requests).toEqual([self]);
-  });
+test.for(['true', 'false'])('post takes summary: %s from main, not from its own input', async (summary, context) => {
+  const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
+  const job = await runJob(context, { inputs: { summary }, post });
+  expectRevoked(job);
+  expect(job.post.summary !== '').toBe(summary === 'true');
 });
 
-describe('proof that a key is gone:', () => {
-  const list = 'GET by parent';
-  const revokeFirst: JobPlan = { beforePost: revokeMinted };
-  const withDone = (code: number, body?: string) =>
-    onDelete(status(code, { done: 'now', ...(body === '' ? { body } : {}) }));
-  const notRevoked = onDelete(status(200, { body: '{"revoked":false}' }));
-  const lastLost = [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })];
-  type Evidence = readonly [what: string, plan: JobPlan, requests: readonly string[]];
-  const absence: readonly Evidence[] = [
-    ['the list and a 401 for the minted key', revokeFirst, [self, list]],
-    ['a 401 for the minted key (no parent key)', { ...revokeFirst, post: noParent }, [self]],
-    ['the list and a 401 after a lost response', { inPost: [onDelete(lost)] }, [self, self, list]],
-    ['a 401 after a lost response (no parent key)', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
-    ['the list and a 204', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
-    ['the list and a 403 for the minted key', { inPost: [withDone(403)] }, [self, list]],
-    ['the list and a 401 after a 503 for the parent key', { inPost: lastLost }, [...handover, self, list]],
-  ];
-  const success: readonly Evidence[] = [
-    ['a success after a false 401', { inPost: [onDelete(status(401))] }, handover],
-    [
-      'a success after a false 404',
-      { inPost: [onDelete(status(404))] },
-      [self, 'GET by minted', list, 'DELETE minted by parent'],
-    ],
-    ['a success after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
-  ];
-  const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
-    ...plan,
-    beforePost: async (stage, main) => {
-      await stage.pass(seconds * second);
-      await beforePost?.(stage, main);
+test('post revokes the minted key even if it cannot write the summary', async (context) => {
+  const post = { env: { GITHUB_STEP_SUMMARY: 'nowhere/x' } };
+  const job = await runJob(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
+  expectFailed(job, /Could not write the summary/);
+  expect(job.left.alive).toEqual([]);
+});
+
+test.for<[what: string, ...inPost: FaultRule[]]>([
+  ...[400, 403, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
+  ['the minted key gets a 403 and the list fails', onDelete(status(403)), onList(status(500))],
+  ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
+])('post uses the parent key if %s', async ([, ...inPost], context) => {
+  const job = await runJob(context, { inPost });
+  expectRevoked(job);
+  expect(job.requests).toEqual(handover);
+});
+
+test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
+  for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
+    const job = await runJob(context, { ...plan, post: { inputs: {}, env: { CTL_API_KEY: parentKey } } });
+    expectRevoked(job);
+    expect(job.post.masks).toContain(parentKey);
+  }
+});
+
+const list = 'GET by parent';
+const revokeFirst: JobPlan = { beforePost: revokeMinted };
+const withDone = (code: number, body?: string) =>
+  onDelete(status(code, { done: 'now', ...(body === '' ? { body } : {}) }));
+const notRevoked = onDelete(status(200, { body: '{"revoked":false}' }));
+const lastLost = [onDelete(status(403)), onDelete(status(503, { done: 'now' }), { nth: 2 })];
+type Evidence = readonly [what: string, plan: JobPlan, requests: readonly string[]];
+const absence: readonly Evidence[] = [
+  ['the list and a 401 for the minted key', revokeFirst, [self, list]],
+  ['a 401 for the minted key (no parent key)', { ...revokeFirst, post: noParent }, [self]],
+  ['the list and a 401 after a lost response', { inPost: [onDelete(lost)] }, [self, self, list]],
+  ['a 401 after a lost response (no parent key)', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
+  ['the list and a 204', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
+  ['the list and a 403 for the minted key', { inPost: [withDone(403)] }, [self, list]],
+  ['the list and a 401 after a 503 for the parent key', { inPost: lastLost }, [...handover, self, list]],
+];
+const success: readonly Evidence[] = [
+  ['a success after a false 401', { inPost: [onDelete(status(401))] }, handover],
+  ['a success after a false 404', { inPost: [onDelete(status(404))] }, [self, 'GET by minted', ...handover.slice(1)]],
+  ['a success after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
+];
+const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
+  ...plan,
+  beforePost: async (stage, main) => {
+    await stage.pass(seconds * second);
+    await beforePost?.(stage, main);
+  },
+});
+test.for<readonly [age: number, ...Evidence]>([
+  ...absence.map((row) => [60, ...row] as const),
+  ...success.map((row) => [0, ...row] as const),
+])('for a key of %i s, post accepts %s at once', async ([age, , plan, requests], context) => {
+  const job = await runJob(context, ofAge(age, plan));
+  expectRevoked(job);
+  expect(job.requests).toEqual(requests);
+  expect(job.post.ms).toBeLessThan(second);
+  expect(job.post.summary).toMatch(/^### ✅/);
+  if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
+});
+
+test.for(absence)('for a key of 59 s, post accepts %s only after 10 s', async ([, plan], context) => {
+  const job = await runJob(context, ofAge(59, plan));
+  expectRevoked(job);
+  expect(job.post.ms).toEqual(between(10 * second, 12.5 * second));
+  expect(job.requests.length).toBeLessThanOrEqual(30);
+});
+
+const nothing = onList(status(200, { body: '[]' }), always);
+test.for<[what: string, faults: FaultRule[], post?: StepOptions]>([
+  ['401 and a list without the key', [onDelete(status(401), always), nothing]],
+  ['404 and a list without the key', [onDelete(status(404), always), nothing]],
+  ['204 and a list without the key', [onDelete(status(204, { body: '' }), always), nothing]],
+  ['404 after a 503', [onDelete(status(503)), onDelete(status(404), always), nothing]],
+  ['401, without a parent key', [onDelete(status(401), always)], noParent],
+])('post revokes a new key even if a replica answers with %s for 9.9 s', async ([, inPost, post], context) => {
+  const beforePost = (stage: KeyStage) => stage.after(9.9 * second, () => stage.service.faults.clear());
+  const job = await runJob(context, { inPost, beforePost, ...(post && { post }) });
+  expectRevoked(job);
+  expect(job.post.ms).toEqual(between(9.901 * second, 12.5 * second));
+  expect(job.requests.at(-1)).toBe(self);
+});
+
+test('a response that arrives after the 10 s, to a request sent before, does not show that a new key is gone', async (context) => {
+  let trips = 0;
+  let isSlow = false;
+  const job = await runJob(context, {
+    inPost: [onDelete(status(401), always)],
+    post: noParent,
+    // A request and its response take a trip each.
+    trip: () => (isSlow && trips++ % 2 === 1 ? 4.9 * second : 0),
+    beforePost: (stage) => {
+      stage.after(7 * second, () => {
+        isSlow = true;
+      });
+      stage.after(9.9 * second, () => {
+        isSlow = false;
+        stage.service.faults.clear();
+      });
     },
   });
-  test.for<readonly [age: number, ...Evidence]>([
-    ...absence.map((row) => [60, ...row] as const),
-    ...success.map((row) => [0, ...row] as const),
-  ])('for a key of %i s, post accepts %s at once', async ([age, , plan, requests], context) => {
-    const job = await runJob(context, ofAge(age, plan));
-    expectRevoked(job);
-    expect(job.requests).toEqual(requests);
-    expect(job.post.ms).toBeLessThan(second);
-    expect(job.post.summary).toMatch(/^### ✅/);
-    if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
-  });
+  expectRevoked(job);
+  expect(job.post.ms).toBeGreaterThan(11.9 * second);
+  expect(job.requests.at(-1)).toBe(self);
+  expect(job.post.summary).not.toMatch(/already gone/);
+});
 
-  test.for(absence)('for a key of 59 s, post accepts %s only after 10 s', async ([, plan], context) => {
-    const job = await runJob(context, ofAge(59, plan));
-    expectRevoked(job);
-    expect(job.post.ms).toBeGreaterThanOrEqual(10 * second);
-    expect(job.post.ms).toBeLessThan(12.5 * second);
-    expect(job.requests.length).toBeLessThanOrEqual(30);
+test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
+  const job = await runJob(context, {
+    inPost: [onDelete(status(401), always)],
+    beforePost: (stage) => {
+      stage.after(3 * second, stage.service.faults.add(nothing));
+      stage.after(7 * second, () => revokeMinted(stage));
+    },
   });
+  expectRevoked(job);
+  expect(job.post.ms).toBeGreaterThanOrEqual(17 * second);
+});
 
-  const nothing = onList(status(200, { body: '[]' }), always);
-  test.for<[what: string, faults: FaultRule[], post?: StepOptions]>([
-    ['401 and a list without the key', [onDelete(status(401), always), nothing]],
-    ['404 and a list without the key', [onDelete(status(404), always), nothing]],
-    ['204 and a list without the key', [onDelete(status(204, { body: '' }), always), nothing]],
-    ['404 after a 503', [onDelete(status(503)), onDelete(status(404), always), nothing]],
-    ['401, without a parent key', [onDelete(status(401), always)], noParent],
-  ])('post revokes a new key even if a replica answers with %s for 9.9 s', async ([, inPost, post], context) => {
-    const beforePost = (stage: KeyStage) => stage.after(9.9 * second, () => stage.service.faults.clear());
-    const job = await runJob(context, { inPost, beforePost, ...(post && { post }) });
-    expectRevoked(job);
-    expect(job.post.ms).toBeGreaterThan(9.9 * second);
-    expect(job.post.ms).toBeLessThan(12.5 * second);
-    expect(job.requests.at(-1)).toBe(self);
-  });
+const notFound = onDelete(status(404), always);
+test.for<[what: string, plan: JobPlan]>([
+  ['a 404 that the list contradicts', { inPost: [notFound] }],
+  ...[401, 403, 404].map((code): [string, JobPlan] => [
+    `an HTML page with ${code}, with or without a parent key`,
+    { inPost: [onDelete({ kind: 'html', status: code }, always)], ...(code === 403 ? {} : { post: noParent }) },
+  ]),
+  ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
+  ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
+  ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
+])('post does not accept %s', async ([, plan], context) => {
+  const job = await runJob(context, plan);
+  const id = job.main.outputs['key-id'];
+  expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
+  expect(job.left.alive).toEqual([id]);
+  expect(job.post.summary).toContain(`key-id: <code>${id}</code>`);
+});
 
-  test('a response that arrives after the 10 s, to a request sent before, does not show that a new key is gone', async (context) => {
-    let trips = 0;
-    let isSlow = false;
-    const job = await runJob(context, {
-      inPost: [onDelete(status(401), always)],
-      post: noParent,
-      // A request and its response take a trip each.
-      trip: () => (isSlow && trips++ % 2 === 1 ? 4.9 * second : 0),
-      beforePost: (stage) => {
-        stage.after(7 * second, () => {
-          isSlow = true;
-        });
-        stage.after(9.9 * second, () => {
-          isSlow = false;
-          stage.service.faults.clear();
-        });
-      },
-    });
-    expectRevoked(job);
-    expect(job.post.ms).toBeGreaterThan(11.9 * second);
-    expect(job.requests.at(-1)).toBe(self);
-    expect(job.post.summary).not.toMatch(/already gone/);
-  });
-
-  test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
-    const job = await runJob(context, {
-      inPost: [onDelete(status(401), always)],
-      beforePost: (stage) => {
-        stage.after(3 * second, stage.service.faults.add(nothing));
-        stage.after(7 * second, () => revokeMinted(stage));
-      },
-    });
-    expectRevoked(job);
-    expect(job.post.ms).toBeGreaterThanOrEqual(17 * second);
-  });
-
-  const notFound = onDelete(status(404), always);
-  test.for<[what: string, plan: JobPlan]>([
-    ['a 404 that the list contradicts', { inPost: [notFound] }],
-    ...[401, 403, 404].map((code): [string, JobPlan] => [
-      `an HTML page with ${code}, with or without a parent key`,
-      { inPost: [onDelete({ kind: 'html', status: code }, always)], ...(code === 403 ? {} : { post: noParent }) },
-    ]),
-    ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
-    ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
-    ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
-  ])('post does not accept %s', async ([, plan], context) => {
-    const job = await runJob(context, plan);
-    const id = job.main.outputs['key-id'];
-    expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
-    expect(job.left.alive).toEqual([id]);
-    expect(job.post.summary).toContain(`key-id: <code>${id}</code>`);
-  });
-
-  test.for([401, 403, 404])('post does not revoke a key whose id got another name (%i)', async (code, context) => {
-    for (const inMain of [[], [ambiguous('never')]]) {
-      const job = await runJob(context, {
-        inMain,
-        beforePost: reuse,
-        inPost: code === 401 ? [] : [onDelete(status(code))],
-      });
-      expect(job.post.annotations).toEqual(inMain.length > 0 ? [mayBeCreated] : []);
-      expect(job.post.summary).toMatch(/already gone/);
-      expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
-      if (inMain.length === 0) expect(job.post.ms).toBeLessThan(second);
-      expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-    }
-  });
+test.for([401, 403, 404])('post does not revoke a key whose id got another name (%i)', async (code, context) => {
+  for (const inMain of [[], [ambiguous('never')]]) {
+    const inPost = code === 401 ? [] : [onDelete(status(code))];
+    const job = await runJob(context, { inMain, inPost, beforePost: reuse });
+    expect(job.post.annotations).toEqual(inMain.length > 0 ? [mayBeCreated] : []);
+    expect(job.post.summary).toMatch(/already gone/);
+    expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
+    if (inMain.length === 0) expect(job.post.ms).toBeLessThan(second);
+    expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+  }
 });
 
 test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
@@ -283,326 +243,302 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
   });
 
   test(`post gives the ${kind} for a new key that is first missing in the last 10 s`, async (context) => {
-    const plan = { inputs, beforePost: revokeMinted, inPost: [onDelete(retryAfter(503, 11))] };
-    const job = await runJob(context, plan);
+    const job = await runJob(context, { inputs, beforePost: revokeMinted, inPost: [onDelete(retryAfter(503, 11))] });
     expectFailed(job, /^Could not confirm that key \d+ .*timed out.* so new that a replica may not know it yet/, kind);
     expect(job.post.ms).toBe(20 * second);
   });
 
   test(`the ${kind} of post gives the key name if the id is unknown`, async (context) => {
-    const post = { inputs: { 'api-key': 'a-key-of-another-step' } };
-    const job = await runJob(context, { ...killed, inputs, post });
+    const job = await runJob(context, { ...killed, inputs, post: { inputs: { 'api-key': 'a-key-of-another-step' } } });
     expectFailed(job, new RegExp(`key-name: ${mintedOf(job).name}.*sweep-keys revokes it once this run is over`), kind);
     expect([job.requests, job.post.ms]).toEqual([[], 0]);
   });
 });
 
-describe('the 20 s of post:', () => {
-  test('post gives up a request after 5 s, and ends after 20 s', async (context) => {
-    const job = await runJob(context, { inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' }, always)] });
-    expectFailed(job, /No complete response within [\d.]+s/);
-    expect(job.post.output + job.post.summary).not.toContain('request-timeout');
-    expect(job.post.ms).toBe(20 * second);
-    const attempts = job.service.requests.slice(-job.requests.length);
-    expect(attempts.length).toBeGreaterThan(3);
-    expect(Math.max(...attempts.map(({ at, endedAt = at }) => endedAt - at))).toBe(5 * second);
-  });
-
-  const minted = /^Could not confirm that key (\d+) .*key-id: \1/s;
-  const kept: JobPlan = { inMain: [ambiguous('never')], inputs: { 'revoke-in-post': 'false' } };
-  test.for<[what: string, plan: JobPlan, message: RegExp]>([
-    ['a 429', { inPost: [onDelete(retryAfter(429, 25), always)] }, minted],
-    ['a 423 (as a date)', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
-    ['a 503 to a search by the parent key', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
-    ['a 429 to a search by the minted key', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
-    [
-      'a 429 to a search beside a kept key',
-      { ...kept, inPost: [onList(retryAfter(429, 60))] },
-      /may still exist: .*429/,
-    ],
-  ])('post ends at once if the Retry-After of %s exceeds 20 s', async ([, plan, message], context) => {
-    const job = await runJob(context, plan);
-    expectFailed(job, message);
-    expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
-  });
-
-  test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, context) => {
-    const job = await runJob(context, { inPost: [onDelete(retryAfter(code, 12))] });
-    expectRevoked(job);
-    expect(job.sentAt).toEqual([0, 12 * second]);
-  });
+test('post gives up a request after 5 s, and ends after 20 s', async (context) => {
+  const job = await runJob(context, { inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' }, always)] });
+  expectFailed(job, /No complete response within [\d.]+s/);
+  expect(job.post.output + job.post.summary).not.toContain('request-timeout');
+  expect(job.post.ms).toBe(20 * second);
+  const attempts = job.service.requests.slice(-job.requests.length);
+  expect(attempts.length).toBeGreaterThan(3);
+  expect(Math.max(...attempts.map(({ at, endedAt = at }) => endedAt - at))).toBe(5 * second);
 });
 
-describe('after an ambiguous create,', () => {
-  test('post revokes stray keys, then the minted key, then searches again with the parent key', async (context) => {
-    const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
-    const job = await runJob(context, { inMain });
-    expectRevoked(job);
-    expect(job.made()).toHaveLength(3);
-    const deletes = ['DELETE stray by minted', 'DELETE stray by minted', self];
-    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual(deletes);
-    const last = job.requests.indexOf(self);
-    expect(new Set(job.requests.slice(0, last))).toEqual(new Set(['GET by minted', 'DELETE stray by minted']));
-    expect(new Set(job.requests.slice(last + 1))).toEqual(new Set(['GET by parent']));
-    expect(job.sentAt[last]).toBeGreaterThan(15 * second);
-    expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(18.5 * second);
-    expect(job.post.ms).toBeLessThanOrEqual(20 * second);
-    for (const { id } of job.made()) {
-      expect(job.post.summary).toContain(`<code>${id}</code>`);
-      expect(job.post.log).toContain(`Key ${id} was revoked`);
-    }
-  });
-
-  const late: Fault = { kind: 'hang-before-headers', done: { msAfterGivenUp: 4_000 } };
-  const cancelled: JobPlan['duringMain'] = async (main, stage) => stage.after(500, () => void main.cancel());
-  const lateStray = [ambiguous({ msAfterGivenUp: 3_000 })];
-  const slowList = [onList({ kind: 'delay', ms: 4_000 })];
-  const silent204 = status(204, { body: '', done: 'now' });
-  const lagging: JobPlan = {
-    inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), onList(status(200, { body: '[]' }))],
-    beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
-  };
-  const foundAlive: JobPlan = {
-    inMain: [onCreate(lost), onDelete(status(503), always)],
-    inPost: [onList(status(200, { body: '[]' }), always)],
-  };
-  const renamed: JobPlan['beforePost'] = (stage) => Object.assign(mintedOf(stage), { name: 'renamed' });
-  test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
-    ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
-    ['the key is created after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
-    ['the key is created after a cancel of main', { inMain: [onCreate(late)], duringMain: cancelled }, 0, 1],
-    ['the minted key gets a 403 for its search', { inMain: lateStray, inPost: [{ nth: 1, fault: status(403) }] }, 1, 2],
-    ['the list shows the minted key under another name', { ...orphaned, beforePost: renamed }, 1, 1],
-    ['there is no parent key and one DELETE is rejected', { ...orphaned, inPost: [onDelete(status(403))] }, 1, 1],
-    ['only the list confirms a DELETE', { ...killed, inPost: [onDelete(silent204, always)] }, 1, 1],
-    ['somebody else revoked the minted key', { inMain: [ambiguous('never')], beforePost: revokeMinted }, 1, 1],
-    ['a replica lags until the minted key should be gone', { inMain: [ambiguous('never')], ...lagging }, 1, 1],
-    ['no list of post shows the key that main found', foundAlive, 1, 1],
-    ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
-    ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
-  ])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {
-    const job = await runJob(context, plan);
-    expectRevoked(job);
-    expect([job.aliveBetween.length, job.made().length]).toEqual([aliveBetween, made]);
-    for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
-  });
-
-  test('the minted key does not revoke itself before its search ends, although a check of a stray key lists it', async (context) => {
-    const job = await runJob(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
-    expectRevoked(job);
-    expect(job.requests).toContain('DELETE stray by minted');
-    expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
-  });
-
-  test('post leaves an id that main found alone, if another key has it by then', async (context) => {
-    const beforePost: JobPlan['beforePost'] = ({ made }) => Object.assign(made()[0] ?? {}, { name: 'of another tool' });
-    const job = await runJob(context, {
-      ...foundAlive,
-      inPost: [onList(status(500), { nth: 1 })],
-      beforePost,
-    });
-    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
-    expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
-  });
-
-  test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
-    const renameAtDelete: JobPlan['duringMain'] = async (main, { service, made }) => {
-      await main.reach(service.arrived({ endpoint: 'revoke-key' }));
-      Object.assign(made()[0] ?? {}, { name: 'of another tool' });
-    };
-    const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];
-    const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: foundAlive.inPost ?? [] });
-    expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
-  });
-
-  const neverDone = onCreate({ ...hang, done: 'never' });
-  const oneStray = { beforePost: addStray };
-  const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
-  const notRevoked = onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 });
-  const foundAgain = [...foundByMain.inMain, notRevoked];
-  const byName = /key-name: shop-kept\S+\. .* sweep-keys does not revoke it/;
-  const bySweep = /\(?shop-run\S+ other than key \d+ may still .*sweep-keys revokes it once this run is over/;
-  test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
-    ['no key of a killed main', { ...killed, inMain: [neverDone] }, [mayBeCreated]],
-    ['no kept key', { ...killed, inMain: [neverDone], inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
-    ['no key of the first create', { inMain: [ambiguous('never')] }, [warning(bySweep)]],
-    ['one key of two creates', { inMain: [ambiguous('never'), ambiguous('never', 2)], ...oneStray }, [mayBeCreated]],
-    ['the key of the first create', { inMain: [ambiguous('never')], ...oneStray }, []],
-    ['one key of two creates, and main the other', { ...foundByMain, ...oneStray }, []],
-    ['again the key that main found, of two creates', { ...foundByMain, inMain: foundAgain }, [mayBeCreated]],
-    [
-      'nothing, because a main that was killed had found the key',
-      { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) },
-      [],
-    ],
-    [
-      'one key of two creates, because main was killed during the second one',
-      {
-        inMain: [onCreate(lost), onCreate({ ...hang, done: 'never' }, { nth: 2 })],
-        duringMain: killAt({ endpoint: 'create-key', n: 2 }),
-      },
-      [mayBeCreated],
-    ],
-    ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
-  ])(
-    'with on-revoke-failure: fail, post only warns that a key may still be created, if it finds %s',
-    async (row, context) => {
-      const [, { inputs, ...plan }, annotations] = row;
-      const job = await runJob(context, { ...plan, inputs: { 'on-revoke-failure': 'fail', ...inputs } });
-      expect(job.post).toMatchObject({ annotations, conclusion: 'success', exitCode: 0 });
-      expect(job.left).toEqual(noLeftovers);
-    },
-  );
-
-  test.for<[what: string, ...inPost: FaultRule[]]>([
-    ['searches for 17 s with the minted key'],
-    ['searches for 17 s with the parent key', { nth: 1, fault: status(403) }],
-  ])('post with revoke-in-post: false %s, and keeps only the minted key', async ([, ...inPost], context) => {
-    const inMain = [ambiguous({ msAfterGivenUp: 17_000 })];
-    const job = await runJob(context, { inMain, inPost, inputs: { 'revoke-in-post': 'false' } });
-    expect(job.post.annotations).toEqual([]);
-    expect(job.made()).toHaveLength(2);
-    expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
-    expect(job.post.summary).not.toContain(`<code>${job.main.outputs['key-id']}</code>`);
-    expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
-  });
-
-  test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
-    const beforePost = (stage: KeyStage) =>
-      stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
-    const job = await runJob(context, { ...killed, beforePost });
-    expectFailed(job, /^A key named shop-\S+ may still exist: .* 500/);
-    expect(job.left.alive).toEqual([]);
-  });
-
-  test('the warning tells why another key is left, not why the minted key was late to be gone', async (context) => {
-    const beforePost = (stage: KeyStage) => {
-      revokeMinted(stage);
-      stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });
-    };
-    const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
-    expectFailed(job, /^Could not confirm that key (?!.*so new).* 409/);
-  });
-
-  test.for([
-    ['true', 'sweep-keys revokes it once this run is over', 'run'],
-    ['false', 'sweep-keys does not revoke it', 'kept'],
-  ])('with revoke-in-post: %s, post warns of a rejected search: “%s”', async ([revoke, advice, word], context) => {
-    const plan = { inMain: [ambiguous('never')], inPost: [onList(status(403))] };
-    const job = await runJob(context, { ...plan, inputs: { 'revoke-in-post': revoke } });
-    expectFailed(job, new RegExp(`^A key named shop-${word}.* may still exist: .*The service says 403.*${advice}`));
-    expect(job.post.ms).toBeLessThan(10 * second);
-    expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
-  });
-
-  test('post revokes the minted key 4 s before its end if a search hangs', async (context) => {
-    const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
-    const job = await runJob(context, { ...orphaned, beforePost });
-    expectRevoked(job);
-    expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual([self, 16 * second]);
-  });
-
-  test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([
-    ['first of two keys if the second is locked', { inMain: [ambiguous('never')] }, retryAfter(423, 1), 1],
-    ['first of two keys if the DELETE of the second hangs', orphaned, { ...hang, done: 'never' }, 1],
-    ['second of two keys if the first gets a 409', killed, status(409), 0],
-    ['second of two keys if the first gets a 500', killed, status(500), 0],
-  ])('post revokes the %s', async (row, context) => {
-    const [, plan, fault, left] = row;
-    const beforePost = (stage: KeyStage) => {
-      // As by a proxy that sends the request twice.
-      addStray(stage);
-      stage.service.faults.add({ path: `/api_keys/${stage.made()[left]?.id}`, fault });
-    };
-    const job = await runJob(context, { ...plan, beforePost });
-    expect(job.left).toEqual({ ...noLeftovers, alive: [job.made()[left]?.id] });
-  });
-
-  test('a 423 for one key does not delay the search for other keys', async (context) => {
-    const beforePost = (stage: KeyStage) => {
-      stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: retryAfter(423, 15) });
-      stage.after(2 * second, () => addStray(stage));
-    };
-    const job = await runJob(context, { ...killed, beforePost });
-    expect(job.left).toEqual({ ...noLeftovers, alive: [mintedOf(job).id] });
-    const deletes = job.sentAt.filter((_, n) => job.requests[n] === 'DELETE stray by parent');
-    expect(deletes.filter((ms) => ms < 15 * second)).toEqual([0, expect.toSatisfy((ms: number) => ms < 5 * second)]);
-  });
-
-  test('a revoked parent key does not end the search', async (context) => {
-    const beforePost = (stage: KeyStage) => {
-      stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
-      stage.after(1_000, () => addStray(stage));
-    };
-    const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
-    expect(job.made()).toHaveLength(2);
-    expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
-  });
-
-  test('post does not revoke a key if its id now has another name', async (context) => {
-    const beforePost = (stage: KeyStage) => {
-      const { id } = addStray(stage);
-      stage.service.faults.add({ path: `/api_keys/${id}`, nth: 1, fault: status(503) });
-      stage.after(100, () => stage.service.plane.reuseId(id, 'of another tool'));
-    };
-    const job = await runJob(context, { ...orphaned, beforePost });
-    expect(job.post.annotations).toEqual([]);
-    expect(job.requests.filter((request) => /^DELETE/.test(request))).toHaveLength(2);
-    expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-  });
-
-  test('post revokes the keys on an incomplete list, and warns about it', async (context) => {
-    const beforePost = (stage: KeyStage) => {
-      const { id, name } = addStray(stage);
-      const body = `[{"id":${id},"name":"${name}"}]`;
-      stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
-    };
-    const job = await runJob(context, { ...orphaned, beforePost });
-    expectFailed(job, /announces another page/);
-    expect(job.left.alive).toEqual([]);
-  });
-
-  test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
-    [423, 9, retryAfter(423, 9), 404],
-    [429, 0.25, status(429), 503],
-  ])('a %i for the list delays all requests by %d s', async ([, seconds, fault, ofDelete], context) => {
-    const inPost = [onDelete(status(ofDelete)), onList(fault, { nth: 2 })];
-    const job = await runJob(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
-    expectRevoked(job);
-    const at = job.service.requests
-      .slice(-job.requests.length)
-      .findIndex((sent) => sent.fault === 'status' && sent.endpoint === 'list-keys');
-    expect(at).toBeGreaterThan(0);
-    expect(job.sentAt[at + 1]).toBeGreaterThanOrEqual((job.sentAt[at] ?? 0) + seconds * second);
-  });
+const minted = /^Could not confirm that key (\d+) .*key-id: \1/s;
+const kept: JobPlan = { inMain: [ambiguous('never')], inputs: { 'revoke-in-post': 'false' } };
+test.for<[what: string, plan: JobPlan, message: RegExp]>([
+  ['a 429', { inPost: [onDelete(retryAfter(429, 25), always)] }, minted],
+  ['a 423 (as a date)', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
+  ['a 503 to a search by the parent key', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
+  ['a 429 to a search by the minted key', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
+  ['a 429 to a search beside a kept key', { ...kept, inPost: [onList(retryAfter(429, 60))] }, /may still exist: .*429/],
+])('post ends at once if the Retry-After of %s exceeds 20 s', async ([, plan, message], context) => {
+  const job = await runJob(context, plan);
+  expectFailed(job, message);
+  expect([job.requests.length, job.post.ms]).toEqual([1, 0]);
 });
 
-describe('in a nested composite action,', () => {
-  const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
-  const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
-  const doubt = warning(
-    /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/,
-  );
-  const given: readonly (readonly [what: string, post: StepOptions, annotations?: readonly unknown[]])[] = [
-    ['no inputs', { inputs: {} }, [doubt]],
-    ['all inputs of a revoke-key', { inputs: { ...others, timeout: '1ms', summary: 'no' } }, [doubt]],
-    ['another environment', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }, [doubt]],
-    ['only its own base-url', { inputs: { ...others, 'base-url': controlUrl } }],
-    ['only its own base-url by the environment', { inputs: {}, env: { CTL_BASE_URL: controlUrl } }],
-    ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
-  ];
-  test.for([
-    ...given.map(([what, post, doubts]) => ['a key', what, { post } as JobPlan, doubts] as const),
-    ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
-  ])('post uses no key or base-url of another step: main saved %s, post gets %s', async (row, context) => {
-    const [, name, plan, doubts = []] = row;
+test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, context) => {
+  const job = await runJob(context, { inPost: [onDelete(retryAfter(code, 12))] });
+  expectRevoked(job);
+  expect(job.sentAt).toEqual([0, 12 * second]);
+});
+
+test('after an ambiguous create, post revokes stray keys, then the minted key, then searches again with the parent key', async (context) => {
+  const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
+  const job = await runJob(context, { inMain });
+  expectRevoked(job);
+  expect(job.made()).toHaveLength(3);
+  const deletes = ['DELETE stray by minted', 'DELETE stray by minted', self];
+  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual(deletes);
+  const last = job.requests.indexOf(self);
+  expect(new Set(job.requests.slice(0, last))).toEqual(new Set(['GET by minted', 'DELETE stray by minted']));
+  expect(new Set(job.requests.slice(last + 1))).toEqual(new Set(['GET by parent']));
+  expect(job.sentAt[last]).toBeGreaterThan(15 * second);
+  expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(18.5 * second);
+  expect(job.post.ms).toBeLessThanOrEqual(20 * second);
+  for (const { id } of job.made()) {
+    expect(job.post.summary).toContain(`<code>${id}</code>`);
+    expect(job.post.log).toContain(`Key ${id} was revoked`);
+  }
+});
+
+const late: Fault = { kind: 'hang-before-headers', done: { msAfterGivenUp: 4_000 } };
+const cancelled: JobPlan['duringMain'] = async (main, stage) => stage.after(500, () => void main.cancel());
+const lateStray = [ambiguous({ msAfterGivenUp: 3_000 })];
+const slowList = [onList(delay(4_000))];
+const silent204 = status(204, { body: '', done: 'now' });
+const lagging: JobPlan = {
+  inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), onList(status(200, { body: '[]' }))],
+  beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
+};
+const foundAlive: JobPlan = {
+  inMain: [onCreate(lost), onDelete(status(503), always)],
+  inPost: [onList(status(200, { body: '[]' }), always)],
+};
+const renamed: JobPlan['beforePost'] = (stage) => Object.assign(mintedOf(stage), { name: 'renamed' });
+test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
+  ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
+  ['the key is created after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
+  ['the key is created after a cancel of main', { inMain: [onCreate(late)], duringMain: cancelled }, 0, 1],
+  ['the minted key gets a 403 for its search', { inMain: lateStray, inPost: [{ nth: 1, fault: status(403) }] }, 1, 2],
+  ['the list shows the minted key under another name', { ...orphaned, beforePost: renamed }, 1, 1],
+  ['there is no parent key and one DELETE is rejected', { ...orphaned, inPost: [onDelete(status(403))] }, 1, 1],
+  ['only the list confirms a DELETE', { ...killed, inPost: [onDelete(silent204, always)] }, 1, 1],
+  ['somebody else revoked the minted key', { inMain: [ambiguous('never')], beforePost: revokeMinted }, 1, 1],
+  ['a replica lags until the minted key should be gone', { inMain: [ambiguous('never')], ...lagging }, 1, 1],
+  ['no list of post shows the key that main found', foundAlive, 1, 1],
+  ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
+  ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
+])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {
+  const job = await runJob(context, plan);
+  expectRevoked(job);
+  expect([job.aliveBetween.length, job.made().length]).toEqual([aliveBetween, made]);
+  for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
+});
+
+test('the minted key does not revoke itself before its search ends, although a check of a stray key lists it', async (context) => {
+  const job = await runJob(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
+  expectRevoked(job);
+  expect(job.requests).toContain('DELETE stray by minted');
+  expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
+});
+
+test('post leaves an id that main found alone, if another key has it by then', async (context) => {
+  const beforePost: JobPlan['beforePost'] = ({ made }) => Object.assign(made()[0] ?? {}, { name: 'of another tool' });
+  const job = await runJob(context, { ...foundAlive, inPost: [onList(status(500), { nth: 1 })], beforePost });
+  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
+  expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
+});
+
+test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
+  const renameAtDelete: JobPlan['duringMain'] = async (main, { service, made }) => {
+    await main.reach(service.arrived({ endpoint: 'revoke-key' }));
+    Object.assign(made()[0] ?? {}, { name: 'of another tool' });
+  };
+  const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];
+  const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: foundAlive.inPost ?? [] });
+  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
+});
+
+const neverDone = onCreate({ ...hang, done: 'never' });
+const oneStray = { beforePost: addStray };
+const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
+const foundAgain = [...foundByMain.inMain, onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 })];
+const killedAtDelete = { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) };
+const killedAtSecondCreate = {
+  inMain: [onCreate(lost), onCreate({ ...hang, done: 'never' }, { nth: 2 })],
+  duringMain: killAt({ endpoint: 'create-key', n: 2 }),
+};
+const byName = /key-name: shop-kept\S+\. .* sweep-keys does not revoke it/;
+const bySweep = /\(?shop-run\S+ other than key \d+ may still .*sweep-keys revokes it once this run is over/;
+test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
+  ['no key of a killed main', { ...killed, inMain: [neverDone] }, [mayBeCreated]],
+  ['no kept key', { ...killed, inMain: [neverDone], inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
+  ['no key of the first create', { inMain: [ambiguous('never')] }, [warning(bySweep)]],
+  ['one key of two creates', { inMain: [ambiguous('never'), ambiguous('never', 2)], ...oneStray }, [mayBeCreated]],
+  ['the key of the first create', { inMain: [ambiguous('never')], ...oneStray }, []],
+  ['one key of two creates, and main the other', { ...foundByMain, ...oneStray }, []],
+  ['again the key that main found, of two creates', { ...foundByMain, inMain: foundAgain }, [mayBeCreated]],
+  ['nothing, because a main that was killed had found the key', killedAtDelete, []],
+  ['one key of two creates, because main was killed during the second one', killedAtSecondCreate, [mayBeCreated]],
+  ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
+])('with on-revoke-failure: fail, post only warns that a key may be created, if it finds %s', async (row, context) => {
+  const [, { inputs, ...plan }, annotations] = row;
+  const job = await runJob(context, { ...plan, inputs: { 'on-revoke-failure': 'fail', ...inputs } });
+  expect(job.post).toMatchObject({ annotations, conclusion: 'success', exitCode: 0 });
+  expect(job.left).toEqual(noLeftovers);
+});
+
+test.for<[what: string, ...inPost: FaultRule[]]>([
+  ['searches for 17 s with the minted key'],
+  ['searches for 17 s with the parent key', { nth: 1, fault: status(403) }],
+])('post with revoke-in-post: false %s, and keeps only the minted key', async ([, ...inPost], context) => {
+  const inMain = [ambiguous({ msAfterGivenUp: 17_000 })];
+  const job = await runJob(context, { inMain, inPost, inputs: { 'revoke-in-post': 'false' } });
+  expect(job.post.annotations).toEqual([]);
+  expect(job.made()).toHaveLength(2);
+  expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
+  expect(job.post.summary).not.toContain(`<code>${job.main.outputs['key-id']}</code>`);
+  expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
+});
+
+test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
+  const beforePost = (stage: KeyStage) =>
+    stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
+  const job = await runJob(context, { ...killed, beforePost });
+  expectFailed(job, /^A key named shop-\S+ may still exist: .* 500/);
+  expect(job.left.alive).toEqual([]);
+});
+
+test('the warning tells why another key is left, not why the minted key was late to be gone', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    revokeMinted(stage);
+    stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });
+  };
+  const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
+  expectFailed(job, /^Could not confirm that key (?!.*so new).* 409/);
+});
+
+test.for([
+  ['true', 'sweep-keys revokes it once this run is over', 'run'],
+  ['false', 'sweep-keys does not revoke it', 'kept'],
+])('with revoke-in-post: %s, post warns of a rejected search: “%s”', async ([revoke, advice, word], context) => {
+  const plan = { inMain: [ambiguous('never')], inPost: [onList(status(403))] };
+  const job = await runJob(context, { ...plan, inputs: { 'revoke-in-post': revoke } });
+  expectFailed(job, new RegExp(`^A key named shop-${word}.* may still exist: .*The service says 403.*${advice}`));
+  expect(job.post.ms).toBeLessThan(10 * second);
+  expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
+});
+
+test('post revokes the minted key 4 s before its end if a search hangs', async (context) => {
+  const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
+  const job = await runJob(context, { ...orphaned, beforePost });
+  expectRevoked(job);
+  expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual([self, 16 * second]);
+});
+
+test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([
+  ['first of two keys if the second is locked', { inMain: [ambiguous('never')] }, retryAfter(423, 1), 1],
+  ['first of two keys if the DELETE of the second hangs', orphaned, { ...hang, done: 'never' }, 1],
+  ['second of two keys if the first gets a 409', killed, status(409), 0],
+  ['second of two keys if the first gets a 500', killed, status(500), 0],
+])('post revokes the %s', async ([, plan, fault, left], context) => {
+  const beforePost = (stage: KeyStage) => {
+    // As by a proxy that sends the request twice.
+    addStray(stage);
+    stage.service.faults.add({ path: `/api_keys/${stage.made()[left]?.id}`, fault });
+  };
+  const job = await runJob(context, { ...plan, beforePost });
+  expect(job.left).toEqual({ ...noLeftovers, alive: [job.made()[left]?.id] });
+});
+
+test('a 423 for one key does not delay the search for other keys', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    stage.service.faults.add({ path: `/api_keys/${mintedOf(stage).id}`, fault: retryAfter(423, 15) });
+    stage.after(2 * second, () => addStray(stage));
+  };
+  const job = await runJob(context, { ...killed, beforePost });
+  expect(job.left).toEqual({ ...noLeftovers, alive: [mintedOf(job).id] });
+  const deletes = job.sentAt.filter((_, n) => job.requests[n] === 'DELETE stray by parent');
+  expect(deletes.filter((ms) => ms < 15 * second)).toEqual([0, expect.toSatisfy((ms: number) => ms < 5 * second)]);
+});
+
+test('a revoked parent key does not end the search', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
+    stage.after(1_000, () => addStray(stage));
+  };
+  const job = await runJob(context, { inMain: [ambiguous('never')], beforePost });
+  expect(job.made()).toHaveLength(2);
+  expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
+});
+
+test('post does not revoke a key if its id now has another name', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    const { id } = addStray(stage);
+    stage.service.faults.add({ path: `/api_keys/${id}`, nth: 1, fault: status(503) });
+    stage.after(100, () => stage.service.plane.reuseId(id, 'of another tool'));
+  };
+  const job = await runJob(context, { ...orphaned, beforePost });
+  expect(job.post.annotations).toEqual([]);
+  expect(job.requests.filter((request) => /^DELETE/.test(request))).toHaveLength(2);
+  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
+test('post revokes the keys on an incomplete list, and warns about it', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    const { id, name } = addStray(stage);
+    const body = `[{"id":${id},"name":"${name}"}]`;
+    stage.service.faults.add(onList(status(200, { body, headers: { 'x-next-cursor': 'abc' } })));
+  };
+  const job = await runJob(context, { ...orphaned, beforePost });
+  expectFailed(job, /announces another page/);
+  expect(job.left.alive).toEqual([]);
+});
+
+test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
+  [423, 9, retryAfter(423, 9), 404],
+  [429, 0.25, status(429), 503],
+])('a %i for the list delays all requests by %d s', async ([, seconds, fault, ofDelete], context) => {
+  const inPost = [onDelete(status(ofDelete)), onList(fault, { nth: 2 })];
+  const job = await runJob(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
+  expectRevoked(job);
+  const at = job.service.requests
+    .slice(-job.requests.length)
+    .findIndex((sent) => sent.fault === 'status' && sent.endpoint === 'list-keys');
+  expect(at).toBeGreaterThan(0);
+  expect(job.sentAt[at + 1]).toBeGreaterThanOrEqual((job.sentAt[at] ?? 0) + seconds * second);
+});
+
+const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
+const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
+const doubt = warning(
+  /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/,
+);
+const given: [what: string, post: StepOptions, annotations?: readonly unknown[]][] = [
+  ['no inputs', { inputs: {} }, [doubt]],
+  ['all inputs of a revoke-key', { inputs: { ...others, timeout: '1ms', summary: 'no' } }, [doubt]],
+  ['another environment', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }, [doubt]],
+  ['only its own base-url', { inputs: { ...others, 'base-url': controlUrl } }],
+  ['only its own base-url by the environment', { inputs: {}, env: { CTL_BASE_URL: controlUrl } }],
+  ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
+];
+test.for([
+  ...given.map(([what, post, doubts]) => ['a key', what, { post } as JobPlan, doubts] as const),
+  ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
+])(
+  'post uses no key or URL of another step: main saved %s, post gets %s',
+  async ([, name, plan, doubts = []], context) => {
     const job = await runJob(context, plan);
     expect(job.elsewhere).toEqual([]);
     expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
+    if (doubts.length > 0) expect(job.post.summary).toMatch(/^### ⚠️/);
     if (plan.duringMain === undefined || name.startsWith('the parent key')) return expectRevoked(job, doubts);
     // Post has no key to search with.
     expect(job.requests).toEqual([]);
     expectFailed(job, new RegExp(mintedOf(job).name));
     expect(job.post.summary).toContain(mintedOf(job).name);
-  });
-});
+  },
+);

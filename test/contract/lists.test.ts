@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../src/http/exchange.js';
 import { hang } from '../kit/fault.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
-import { ended, failedAtOnce, minute } from '../kit/wait.js';
+import { ended, failed, minute } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -32,9 +32,7 @@ function list(noun: 'operation' | 'project' | 'key', path: string, required: (n:
   return { mode: `list-${noun}s`, noun, path, record, full, body } as const;
 }
 
-function numbered({ record }: List, count: number): Json[] {
-  return Array.from({ length: count }, (_, n) => record(n + 1));
-}
+const numbered = ({ record }: List, count: number) => Array.from({ length: count }, (_, n) => record(n + 1));
 
 type Respond = NonNullable<StageOptions['respond']> | string;
 
@@ -45,24 +43,17 @@ async function read(context: TestContext, { mode }: List, respond: Respond, inpu
   return { result, paths: stage.paths() };
 }
 
-function idsOf({ outputs }: StepResult, { noun }: List): string[] {
-  return JSON.parse(outputs[`${noun}-ids`] ?? '') as string[];
-}
-
-function recordsOf({ outputs }: StepResult, { noun }: List): Json[] {
-  return JSON.parse(outputs[`${noun}s`] ?? '') as Json[];
-}
+const idsOf = ({ outputs }: StepResult, { noun }: List): string[] => JSON.parse(outputs[`${noun}-ids`] ?? '');
+const recordsOf = ({ outputs }: StepResult, { noun }: List): Json[] => JSON.parse(outputs[`${noun}s`] ?? '');
 
 /** Outputs and result-file have these records and no others. The tests of the reference compare the names of all fields. */
 function expectListed(result: StepResult, { mode, noun }: List, records: readonly Json[], status = 'ok'): void {
   const ids = records.map(({ id }) => String(id));
   const [idsText, recordsText] = [ids, records].map((list) => JSON.stringify(list));
-  const only = {
-    operation: { 'operation-id': ids[0] ?? '' },
-    project: { batches: JSON.stringify(ids.map((id) => [id])) },
-  };
   const outputs = { status, count: String(ids.length), [`${noun}-ids`]: idsText, [`${noun}s`]: recordsText };
-  expect(result.outputs).toMatchObject({ ...outputs, ...(noun === 'key' ? {} : only[noun]) });
+  expect(result.outputs).toMatchObject(outputs);
+  if (noun === 'operation') expect(result.outputs['operation-id']).toBe(ids[0] ?? '');
+  if (noun === 'project') expect(result.outputs['batches']).toBe(JSON.stringify(ids.map((id) => [id])));
   const file = resultFileOf(result);
   expect(JSON.parse(file)).toMatchObject({ mode, status, count: ids.length, [`${noun}_ids`]: ids });
   expect(file).toContain(`,"${noun}s":${recordsText}}\n`);
@@ -70,8 +61,7 @@ function expectListed(result: StepResult, { mode, noun }: List, records: readonl
 
 /** An error, and nothing that looks like a list. */
 function expectError(result: StepResult, { noun }: List, message: string | RegExp): void {
-  expect(result.conclusion).toBe('failure');
-  expect(result.outputs['status']).toBe('error');
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
   expect(result.outputs).not.toHaveProperty('count');
   expect(result.outputs).not.toHaveProperty(`${noun}-ids`);
   expect(errorOf(result)).toMatch(message);
@@ -107,34 +97,28 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     ['empty', 2, 'ok', 'ok'],
     ['match', 0, 'ok', 'error'],
     ['match', 2, 'match', 'match'],
-  ] as const)(
-    'with fail-on: “%s” and %i matches ends with %s, or %s if the list is incomplete',
-    async (row, context) => {
-      const [failOn, count, whole, partial] = row;
-      const records = numbered(list, count + 1);
-      const matches = records.slice(0, count);
-      const inputs = { filter: `id!=${records.at(-1)?.['id']}`, 'fail-on': failOn };
-      const { result } = await read(context, list, body(records), inputs);
-      expect(result.conclusion).toBe(whole === 'ok' ? 'success' : 'failure');
-      expectListed(result, list, matches, whole);
-      if (whole === 'ok') expect(result.annotations).toEqual([]);
-      else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
-      const incomplete = (await read(context, list, () => ({ body: body(records), headers: announced }), inputs))
-        .result;
-      if (partial === 'error') return expectError(incomplete, list, `${missing} A matching ${noun} may be missing.`);
-      expectListed(incomplete, list, matches, partial);
-      expect(warningsOf(incomplete)).toEqual([missing]);
-      expect(incomplete.summary).toContain('is incomplete');
-    },
-  );
+  ] as const)('with fail-on: “%s” and %i matches ends with %s, or %s if a page is missing', async (row, context) => {
+    const [failOn, count, whole, partial] = row;
+    const records = numbered(list, count + 1);
+    const matches = records.slice(0, count);
+    const inputs = { filter: `id!=${records.at(-1)?.['id']}`, 'fail-on': failOn };
+    const { result } = await read(context, list, body(records), inputs);
+    expect(result.conclusion).toBe(whole === 'ok' ? 'success' : 'failure');
+    expectListed(result, list, matches, whole);
+    if (whole === 'ok') expect(result.annotations).toEqual([]);
+    else expect(errorOf(result)).toContain(`fail-on: ${failOn}`);
+    const incomplete = await read(context, list, () => ({ body: body(records), headers: announced }), inputs);
+    if (partial === 'error')
+      return expectError(incomplete.result, list, `${missing} A matching ${noun} may be missing.`);
+    expectListed(incomplete.result, list, matches, partial);
+    expect(warningsOf(incomplete.result)).toEqual([missing]);
+    expect(incomplete.result.summary).toContain('is incomplete');
+  });
 
   test('with fail-on: match names the first five records', async (context) => {
     const field = list === operations ? 'action' : 'name';
-    const records = numbered(list, 7).map((one, n) => ({
-      ...list.full,
-      ...one,
-      [field]: n === 1 ? null : `n-${n}\u0007\n::x`,
-    }));
+    const nameOf = (n: number) => (n === 1 ? null : `n-${n}\u0007\n::x`);
+    const records = numbered(list, 7).map((one, n) => ({ ...list.full, ...one, [field]: nameOf(n) }));
     const { result } = await read(context, list, body(records), { 'fail-on': 'match' });
     const named = records.slice(0, 5).map(({ id }, n) => (n === 1 ? `${id}` : `${id} (n-${n} ::x)`));
     expect(errorOf(result)).toContain(`Found 7 ${noun}s: ${named.join('; ')}; and 2 more. With “fail-on: match”`);
@@ -172,9 +156,8 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
 
   test('lists a record only once if the service returns it twice', async (context) => {
     const [one, two, three, again] = [record(1), record(2), record(3), record(2, { seen: 'again' })];
-    const { result } = await read(context, list, (_, n) =>
-      n === 1 ? body([one, two, again], 'c') : body([again, three]),
-    );
+    const respond = (_: string, n: number) => (n === 1 ? body([one, two, again], 'c') : body([again, three]));
+    const { result } = await read(context, list, respond);
     // Keys have no pages.
     expectListed(result, list, list === keys ? [one, again] : [one, two, three]);
     expect(warningsOf(result)).toEqual([]);
@@ -209,10 +192,10 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const text = JSON.stringify({ [`${noun}s`]: [record(1)], pagination });
     return [`the pagination ${JSON.stringify(pagination)}`, text, '`pagination.cursor`'] as const;
   });
-  test.for<readonly [what: string, body: string, place: string]>([
-    ...oddIds.map(
-      (id) => [`the id ${JSON.stringify(id)}`, body([record(1), record(2, { id })]), `\`${place}[1].id\``] as const,
-    ),
+  type Row = readonly [what: string, body: string, place: string];
+  const withId = (id: unknown) => body([record(1), record(2, { id })]);
+  test.for<Row>([
+    ...oddIds.map((id): Row => [`the id ${JSON.stringify(id)}`, withId(id), `\`${place}[1].id\``]),
     ['a record that is a string', body(['a']), `\`${place}[0]\` should be an object`],
     ['a record that is null', body([record(1), null]), `\`${place}[1]\` should be an object`],
     ['a record that is an array', body([[]]), `\`${place}[0]\` should be an object`],
@@ -238,27 +221,21 @@ test('`list-operations` logs its progress through a long list', async (context) 
 
 test('`list-operations` ends in time although the page after the last wanted operation hangs', async (context) => {
   const stage = await setStage(context, { operations: 150, faults: [{ nth: 2, fault: hang }] });
-  const inputs = { 'project-id': stage.projectId, limit: '100', timeout: '2s' };
-  const result = await stage.runMode('list-operations', inputs);
+  const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, limit: '100', timeout: '2s' });
   expect(result.outputs).toMatchObject({ status: 'ok', count: '100' });
   expect(warningsOf(result)).toEqual([expect.stringContaining('may have truncated the list')]);
 });
 
 test('`list-operations` warns of what the service could not read, even if since ends the list on a later page', async (context) => {
-  const { result } = await read(
-    context,
-    operations,
-    (_, n) => {
-      const listed = operations.record(n, { created_at: n === 1 ? '2023-12-31T23:59:00Z' : '2023-01-31T09:30:00Z' });
-      const first = { unavailable_project_ids: ['p'], pagination: { cursor: 'c' } };
-      return JSON.stringify({ operations: [listed], ...(n === 1 ? first : {}) });
-    },
-    { since: '10m' },
-  );
+  const respond = (_: string, n: number) => {
+    const listed = operations.record(n, { created_at: n === 1 ? '2023-12-31T23:59:00Z' : '2023-01-31T09:30:00Z' });
+    const first = { unavailable_project_ids: ['p'], pagination: { cursor: 'c' } };
+    return JSON.stringify({ operations: [listed], ...(n === 1 ? first : {}) });
+  };
+  const { result } = await read(context, operations, respond, { since: '10m' });
   expect(result.outputs).toMatchObject({ status: 'ok', count: '1' });
-  expect(warningsOf(result)).toEqual([
-    expect.stringMatching(/list of operations is incomplete: .*could not read projects p/),
-  ]);
+  const says = /list of operations is incomplete: .*could not read projects p/;
+  expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
 });
 
 test('`list-operations` warns about an unknown status in a filter', async (context) => {
@@ -275,9 +252,8 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
 
   test('sends any cursor back unchanged, even a long integer', async (context) => {
     const cursors = ['a b+c&d=e%25/?#', '2026-01-31T09:30:00.123456+00:00', '🙂"\n', '9007199254740993'];
-    const { result, paths } = await read(context, list, (_, n) =>
-      body([record(n)], cursors[n - 1] ?? null).replace('"9007199254740993"', '9007199254740993'),
-    );
+    const respond = (_: string, n: number) => body([record(n)], cursors[n - 1] ?? null).replace(/"(9\d+)"/, '$1');
+    const { result, paths } = await read(context, list, respond);
     expect(idsOf(result, list)).toEqual(numbered(list, 5).map(({ id }) => String(id)));
     expect(paths.map((path) => new URLSearchParams(path.split('?')[1]).get('cursor'))).toEqual([null, ...cursors]);
     expect(paths[0]).toBe(list.path);
@@ -371,35 +347,31 @@ describe('`list-operations`', () => {
     ['120', '2h', 120, 2, 0],
     ['100', '2h', 100, 2, 1],
     ['', '3h', 180, 2, 0],
-  ] as const)(
-    'with limit “%s” and since “%s” lists %i of 260 operations, with %i requests and %i warnings',
-    async (row, context) => {
-      const [limit, since, count, requests, warnings] = row;
-      // The clock of the service measures `since`, whatever that of the runner says.
-      for (const ahead of since === '' ? [0] : [-120, 120]) {
-        const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
-        const ids = past(stage, 260);
-        // Windows has less room for the records in an output, and a warning of that.
-        const env = { RUNNER_OS: 'Linux' };
-        const inputs = { 'project-id': stage.projectId, limit, since };
-        const result = await stage.runMode('list-operations', inputs, { env });
-        expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
-        expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
-        expect(stage.paths()).toHaveLength(requests);
-        // The other warning is about the clock.
-        expect(warningsOf(result)).toHaveLength(warnings + Math.sign(Math.abs(ahead)));
-      }
-    },
-  );
+  ] as const)('with limit “%s” and since “%s” lists %i of 260 operations (requests: %i)', async (row, context) => {
+    const [limit, since, count, requests, warnings] = row;
+    // The clock of the service measures `since`, whatever that of the runner says.
+    for (const ahead of since === '' ? [0] : [-120, 120]) {
+      const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
+      const ids = past(stage, 260);
+      const inputs = { 'project-id': stage.projectId, limit, since };
+      // Windows has less room for the records in an output, and a warning of that.
+      const result = await stage.runMode('list-operations', inputs, { env: { RUNNER_OS: 'Linux' } });
+      expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
+      expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
+      expect(stage.paths()).toHaveLength(requests);
+      // The other warning is about the clock.
+      expect(warningsOf(result)).toHaveLength(warnings + Math.sign(Math.abs(ahead)));
+    }
+  });
 
   test('reads pages until `limit` operations match the filter', async (context) => {
     const stage = await setStage(context, { operations: 0 });
-    const older = stage.operation({ ...failedAtOnce, ageMs: 600 * minute }).id;
+    const older = stage.operation({ ...failed, ageMs: 600 * minute }).id;
     past(stage, 230);
-    const newer = stage.operation({ ...failedAtOnce, ageMs: 1_000 }).id;
+    const newer = stage.operation({ ...failed, ageMs: 1_000 }).id;
     const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
-    const found = async (more: Inputs) =>
-      idsOf(await stage.runMode('list-operations', { ...inputs, ...more }), operations);
+    const run = (more: Inputs) => stage.runMode('list-operations', { ...inputs, ...more });
+    const found = async (more: Inputs) => idsOf(await run(more), operations);
     expect(await found({ limit: '1' })).toEqual([newer]);
     // One page more, for the warning.
     expect(stage.paths()).toHaveLength(2);
@@ -412,39 +384,34 @@ describe('`list-operations`', () => {
     ['100, and a cursor', numbered(operations, 100), 'c', true],
     ['101 on one page', numbered(operations, 101), undefined, true],
     ['99, and a last page', numbered(operations, 99), 'c', false],
-  ] as const)('without limit calls its list the newest 100 only if there may be more: %s', async (row, context) => {
-    const [, records, cursor, isCut] = row;
-    for (const failOn of ['', 'match']) {
-      const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
-      const { result } = await read(context, operations, respond, { 'fail-on': failOn });
-      expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
-      const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
-      expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
-      if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
-      else expect(errorOf(result)).toContain(`Found ${says}: `);
-      expect(warningsOf(result)).toEqual([]);
-    }
-  });
+  ] as const)(
+    'without limit, says “the newest 100” if there may be more: %s',
+    async ([, records, cursor, isCut], context) => {
+      for (const failOn of ['', 'match']) {
+        const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
+        const { result } = await read(context, operations, respond, { 'fail-on': failOn });
+        expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
+        const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
+        expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
+        if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
+        else expect(errorOf(result)).toContain(`Found ${says}: `);
+        expect(warningsOf(result)).toEqual([]);
+      }
+    },
+  );
 
-  test('with since also lists operations without a valid creation time', async (context) => {
-    const records = [null, 'yesterday', undefined].map((created_at, n) => operations.record(n, { created_at }));
+  test('with since lists undated operations, and what stands behind an older one on the same page', async (context) => {
+    const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
+    const records = times.map((created_at, n) => operations.record(n, { created_at }));
     const { result } = await read(context, operations, operations.body(records), { since: '1h' });
-    expect(result.outputs['count']).toBe('3');
-  });
-
-  test('with since lists what stands behind an older operation on the same page', async (context) => {
-    const [old, now] = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'];
-    const records = [old, now].map((created_at, n) => operations.record(n, { created_at }));
-    const { result } = await read(context, operations, operations.body(records), { since: '1h' });
-    expect(idsOf(result, operations)).toEqual([operations.record(1)['id']]);
+    expect(idsOf(result, operations)).toEqual([1, 2, 3, 4].map((n) => operations.record(n)['id']));
   });
 
   test('fails on a project that does not exist, and names likely causes', async (context) => {
     const stage = await setStage(context);
     const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
-    const expected = 'Check project-id (expected the id of the project, not its name) and base-url';
     expectError(result, operations, /404.*There is no such project.*request id.*access/s);
-    expect(errorOf(result)).toContain(expected);
+    expectError(result, operations, 'Check project-id (expected the id of the project, not its name) and base-url');
     expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
   });
 });
@@ -452,9 +419,8 @@ describe('`list-operations`', () => {
 describe('`list-projects`', () => {
   test('puts each project into one shard, and keeps it there when others come and go', async (context) => {
     const shardsOf = async (records: readonly Json[]) => {
-      const text = projects.body(records);
-      const parts = await Promise.all(['1/3', '2/3', '3/3'].map((shard) => read(context, projects, text, { shard })));
-      const shards = parts.map(({ result }) => idsOf(result, projects));
+      const parts = ['1/3', '2/3', '3/3'].map((shard) => read(context, projects, projects.body(records), { shard }));
+      const shards = (await Promise.all(parts)).map(({ result }) => idsOf(result, projects));
       expect(shards.flat().toSorted()).toEqual(records.map(({ id }) => id).toSorted());
       return shards;
     };
@@ -496,12 +462,6 @@ describe('`list-projects`', () => {
     expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
   });
 
-  test('shows fifty of 120 projects in its summary', async (context) => {
-    const { summary } = (await read(context, projects, projects.body(numbered(projects, 120)))).result;
-    expect(summary.match(/<tr>/g)).toHaveLength(1 + 50);
-    expect(summary).toContain('And 70 more.');
-  });
-
   const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'];
   test.for(names)('keeps its summary under 64 KiB with 200 long names like %s', async (name, context) => {
     const text = name.repeat(84);
@@ -530,29 +490,22 @@ describe('`list-projects`', () => {
 
   test('reads the list again if the service could not read some projects', async (context) => {
     const whole = [projects.record(1), projects.record(2)];
-    const { result, paths } = await read(context, projects, (_, n) =>
-      n < 5 ? partial(['p-2']) : projects.body(whole),
-    );
+    const respond = (_: string, n: number) => (n < 5 ? partial(['p-2']) : projects.body(whole));
+    const { result, paths } = await read(context, projects, respond);
     expect(idsOf(result, projects)).toEqual(['p-1', 'p-2']);
     expect(warningsOf(result)).toEqual([]);
     expect(paths).toEqual(Array(5).fill('projects'));
     expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
   });
 
-  test.for([
-    ['5 attempts', '10m', {}],
-    ['5 attempts', '10m', { 'fail-on': 'empty' }],
-    ['5 attempts', '10m', { 'fail-on': 'match' }],
-    ['5 attempts', '10m', { limit: '1' }],
-    ['1 attempt', '1ms', { shard: '1/1' }],
-  ] as const)(
-    'ends with an error that names the projects that the service cannot read, after %s',
-    async (row, context) => {
-      const [attempts, timeout, inputs] = row;
-      const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), { timeout, ...inputs });
+  test.for([{}, { 'fail-on': 'empty' }, { 'fail-on': 'match' }, { limit: '1' }, { shard: '1/1', timeout: '1ms' }])(
+    'ends with an error that names the projects that the service cannot read (%o)',
+    async (inputs, context) => {
+      const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), inputs);
+      const attempts = 'timeout' in inputs ? '1 attempt' : '5 attempts';
       const reason = 'the service could not read projects p-2, 3, ::x. A job that needs all projects would miss some.';
       expectError(result, projects, `The service never sent all projects (${attempts}): ${reason}`);
-      expect(paths).toHaveLength(attempts === '5 attempts' ? 5 : 1);
+      expect(paths).toHaveLength('timeout' in inputs ? 1 : 5);
     },
   );
 });
@@ -562,24 +515,27 @@ describe('`list-keys`', () => {
     [-120, 0],
     [120, 0],
     [0, 10],
-  ])('with older-than lists only older keys (runner %i min ahead, each way takes %i s)', async (row, context) => {
-    const [ahead = 0, trip = 0] = row;
-    const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
-    stage.service.plane.addKey('old');
-    await stage.pass(60 * minute);
-    stage.service.plane.addKey('new');
-    await stage.pass(1);
-    // The service measures the age when the request arrives, and the second one is sent two ways later.
-    for (const [olderThan, names] of [
-      [3_602 + trip, []],
-      [3_598 + 3 * trip, ['old']],
-    ] as const) {
-      const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
-      expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
-      const warning = expect.stringMatching(/^The clock of the runner is 2h/);
-      expect(warningsOf(result)).toEqual(ahead === 0 ? [] : [warning]);
-    }
-  });
+  ])(
+    'with older-than lists only older keys (%i min ahead, each way takes %i s)',
+    async ([ahead = 0, trip = 0], context) => {
+      const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
+      stage.service.plane.addKey('old');
+      await stage.pass(60 * minute);
+      stage.service.plane.addKey('new');
+      await stage.pass(1);
+      // The service measures the age when the request arrives, and the second one is sent two ways later.
+      for (const [olderThan, names] of [
+        [3_602 + trip, []],
+        [3_598 + 3 * trip, ['old']],
+      ] as const) {
+        const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
+        expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+        expect(warningsOf(result)).toEqual(
+          ahead === 0 ? [] : [expect.stringMatching(/^The clock of the runner is 2h/)],
+        );
+      }
+    },
+  );
 
   test('with older-than also lists keys without a readable creation time, with one warning', async (context) => {
     const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
@@ -611,13 +567,10 @@ describe('`list-keys`', () => {
 test.for([
   ['list-projects', projects, ['shop-1', 'shop', 'aws-eu-1', '15', '2026-01-31 09:30:00Z']],
   ['list-keys', keys, ['7', 'shop', '2026-01-31 09:30:00Z', '2026-03-01 00:00:00Z']],
-] as const)(
-  '`%s` shows names and times in its summary, but addresses only in outputs and result-file',
-  async ([, list, cells], context) => {
-    const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
-    expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
-    const address = /eu\.db\.example|203\.0\.113\.77/;
-    for (const text of [result.outputs[`${list.noun}s`], resultFileOf(result)]) expect(text).toMatch(address);
-    expect(result.output + result.summary).not.toMatch(address);
-  },
-);
+] as const)('`%s` shows addresses only in outputs and result-file', async ([, list, cells], context) => {
+  const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
+  expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
+  const address = /eu\.db\.example|203\.0\.113\.77/;
+  for (const text of [result.outputs[`${list.noun}s`], resultFileOf(result)]) expect(text).toMatch(address);
+  expect(result.output + result.summary).not.toMatch(address);
+});

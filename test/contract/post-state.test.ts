@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { FaultRule } from '../../control-plane/index.js';
-import type { HttpRequest } from '../../src/http/exchange.js';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
 import { onDelete, status } from '../kit/fault.js';
 import { json, record, text } from '../kit/hostile-values.js';
@@ -70,74 +69,56 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
   });
 });
 
-describe('a copied or changed state:', () => {
-  test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
-    ['is from another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
-    ['is from another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
-    ['is sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
-    ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
-    ['has no seal', ({ object }) => JSON.stringify(object)],
-    ['has half a seal', ({ saved }) => saved.slice(32)],
-    ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
-  ])('post sends only the minted key if the state %s', async ([, forge, env], context) => {
-    const stage = await setForgery(context);
-    const { minted, service } = stage;
-    stage.reject();
-    const post = await stage.post(forge(stage), env);
-    expect(textDefects(post)).toEqual([]);
-    expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
-    expect(post.masks).toContain(minted);
-    expect(post.masks).not.toContain(service.apiKey);
-    const isElsewhere = stage.elsewhere.length > 0;
-    expect(post.annotations.map(({ kind }) => kind)).toEqual(isElsewhere ? ['warning', 'error'] : ['error']);
-  });
-
-  test('post warns after a state was changed, although the server at its URL says that the key is revoked', async (context) => {
-    const respond = (_: string, __: number, { method }: HttpRequest) =>
-      method === 'POST' ? '{"id":7,"key":"minted-0123456789"}' : '{"id":7,"revoked":true}';
-    const { runMode, runPost } = await setStage(context, { respond });
-    const main = await runMode('create-key', { 'on-revoke-failure': 'fail' });
-    const post = await runPost({ ...main, state: { key: forged(main.state['key'] ?? '', { baseUrl: thief }) } });
-    expect(post.annotations).toEqual([expect.objectContaining({ kind: 'warning' })]);
-    const says =
-      /^The saved state has the base-url https:\/\/thief\.test\/v2, which .* that key 7 \(shop-run.*\) is revoked\.$/;
-    expect(post.annotations[0]?.message).toMatch(says);
-    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    expect(post.summary).toMatch(/^### ⚠️/);
-  });
-
-  test('if the clock was set back after main, post counts the key as new', async (context) => {
-    const { service, object, post } = await setForgery(context);
-    const since = object.since + 3_600_000;
-    service.plane.revokeKey('2');
-    const result = await post(serializePostState({ ...object, since }, service.apiKey, run));
-    expect(result.annotations).toEqual([]);
-    expect(result.ms).toBeGreaterThanOrEqual(10_000);
-  });
-
-  test('post revokes no kept key because a lost one had the same id before', async (context) => {
-    const { service, object, post, keysSent } = await setForgery(context);
-    const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], ambiguousCreates: 1, revoke: false };
-    const result = await post(serializePostState({ ...object, ...known }, service.apiKey, run));
-    expect(result).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    expect(keysSent().length).toBeGreaterThan(0);
-    expect(service.plane.isAlive('2')).toBe(true);
-  });
-
-  test('post uses the parent key for a state that was copied unchanged from the same run', async (context) => {
-    const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
-    service.faults.add(onDelete(status(403)));
-    const other = await runMode('list-projects');
-    const post = await runPost({ ...other, state: { key: saved } });
-    expect(post.annotations).toEqual([]);
-    expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
-    expect(elsewhere).toEqual([]);
-  });
+test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
+  ['is from another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
+  ['is from another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
+  ['is sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
+  ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
+  ['has no seal', ({ object }) => JSON.stringify(object)],
+  ['has half a seal', ({ saved }) => saved.slice(32)],
+  ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
+])('post sends only the minted key if the state %s', async ([, forge, env], context) => {
+  const stage = await setForgery(context);
+  const { minted, service } = stage;
+  stage.reject();
+  const post = await stage.post(forge(stage), env);
+  expect(textDefects(post)).toEqual([]);
+  expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
+  expect(post.masks).toContain(minted);
+  expect(post.masks).not.toContain(service.apiKey);
+  const isElsewhere = stage.elsewhere.length > 0;
+  expect(post.annotations.map(({ kind }) => kind)).toEqual(isElsewhere ? ['warning', 'error'] : ['error']);
 });
 
-test.for(['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])(
-  'post does not use the parent key if another step has set %s',
-  async (name, context) => {
+test('if the clock was set back after main, post counts the key as new', async (context) => {
+  const { service, object, post } = await setForgery(context);
+  service.plane.revokeKey('2');
+  const result = await post(serializePostState({ ...object, since: object.since + 3_600_000 }, service.apiKey, run));
+  expect(result.annotations).toEqual([]);
+  expect(result.ms).toBeGreaterThanOrEqual(10_000);
+});
+
+test('post revokes no kept key because a lost one had the same id before', async (context) => {
+  const { service, object, post, keysSent } = await setForgery(context);
+  const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], ambiguousCreates: 1, revoke: false };
+  const result = await post(serializePostState({ ...object, ...known }, service.apiKey, run));
+  expect(result).toMatchObject({ conclusion: 'success', exitCode: 0 });
+  expect(keysSent().length).toBeGreaterThan(0);
+  expect(service.plane.isAlive('2')).toBe(true);
+});
+
+test('post uses the parent key for a state that was copied unchanged from the same run', async (context) => {
+  const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
+  service.faults.add(onDelete(status(403)));
+  const other = await runMode('list-projects');
+  const post = await runPost({ ...other, state: { key: saved } });
+  expect(post.annotations).toEqual([]);
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+  expect(elsewhere).toEqual([]);
+});
+
+for (const name of ['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])
+  test(`post does not use the parent key if another step has set ${name}`, async (context) => {
     const { saved, service, runMode, runPost } = await setForgery(context);
     service.faults.add(onDelete(status(403)));
     const other = await runMode('list-projects');
@@ -146,8 +127,7 @@ test.for(['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])(
     expect(post.annotations).toMatchObject([{ kind: 'error' }]);
     const senders = service.requests.slice(sent).map(({ headers }) => headers['authorization']);
     expect(senders).not.toContain(`Bearer ${service.apiKey}`);
-  },
-);
+  });
 
 test('post does not send the parent key if any byte of the state is changed', async (context) => {
   const stage = await setForgery(context);
@@ -171,44 +151,41 @@ test('post does not send the parent key if any byte of the state is changed', as
   await fc.assert(property, { numRuns: 120 });
 });
 
-describe('a state that main cannot have saved:', () => {
-  type Change = Readonly<Record<string, unknown>> | ((stage: Forgery) => string);
-  type Row = [invalid: string, changes: readonly Change[]];
-  const wrong = (part: string, ...values: unknown[]): Row => [part, values.map((value) => ({ [part]: value }))];
-  const key = (id: unknown, secret: unknown = 'minted-0123456789') => ({ id, secret });
-  const url = 'https://control.test/v2';
-  // `inputs.test.ts` has more URLs, and `test/unit/keys/key-name.test.ts` more names.
-  test.for<Row>([
-    wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
-    wrong('name', undefined, 'console'),
-    wrong('ambiguousCreates', undefined, '1', -1),
-    wrong('foundKeyIds', undefined, '7', ['x'], [7]),
-    wrong('unconfirmedKeyIds', undefined, '7', ['x'], [7]),
-    wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
-    wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
-    wrong('since', undefined, '0', 1e300, -1e300),
-    wrong('revoke', undefined),
-    wrong('onFailure', undefined, 'ignore'),
-    wrong('summary', undefined),
-    ['ambiguousCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
-    ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
-    ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
-  ])('post warns and sends no request (invalid: %s)', async ([invalid, changes], context) => {
-    const stage = await setForgery(context);
-    for (const change of changes) {
-      const post = await stage.post(typeof change === 'function' ? change(stage) : forged(stage.saved, change));
-      expect(textDefects(post)).toEqual([]);
-      // Without a valid state, post does not know `on-revoke-failure`, so it only warns.
-      expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [] });
-      expect(post.annotations.map(({ kind }) => kind)).toEqual(['warning']);
-      expect(post.annotations[0]?.message).toContain(`is invalid (${invalid}`);
-      const advice = /Look in the console for a key whose name contains the id of this run.*sweep-keys/s;
-      expect(post.annotations[0]?.message).toMatch(advice);
-      for (const secret of [stage.minted, stage.service.apiKey])
-        expect(post.output + post.summary).not.toContain(secret.slice(0, 12));
-    }
-    expect(stage.keysSent()).toEqual([]);
-  });
+type Change = Readonly<Record<string, unknown>> | ((stage: Forgery) => string);
+type Row = [invalid: string, changes: readonly Change[]];
+const wrong = (part: string, ...values: unknown[]): Row => [part, values.map((value) => ({ [part]: value }))];
+const key = (id: unknown, secret: unknown = 'minted-0123456789') => ({ id, secret });
+const url = 'https://control.test/v2';
+// `inputs.test.ts` has more URLs, and `test/unit/keys/key-name.test.ts` more names.
+test.for<Row>([
+  wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
+  wrong('name', undefined, 'console'),
+  wrong('ambiguousCreates', undefined, '1', -1),
+  wrong('foundKeyIds', undefined, '7', ['x'], [7]),
+  wrong('unconfirmedKeyIds', undefined, '7', ['x'], [7]),
+  wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
+  wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
+  wrong('since', undefined, '0', 1e300, -1e300),
+  wrong('revoke', undefined),
+  wrong('onFailure', undefined, 'ignore'),
+  wrong('summary', undefined),
+  ['ambiguousCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
+  ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
+  ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
+])('post warns and sends no request (invalid: %s)', async ([invalid, changes], context) => {
+  const stage = await setForgery(context);
+  for (const change of changes) {
+    const post = await stage.post(typeof change === 'function' ? change(stage) : forged(stage.saved, change));
+    expect(textDefects(post)).toEqual([]);
+    // Without a valid state, post does not know `on-revoke-failure`, so it only warns.
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, masks: [], annotations: [{ kind: 'warning' }] });
+    expect(post.annotations[0]?.message).toContain(`is invalid (${invalid}`);
+    const advice = /Look in the console for a key whose name contains the id of this run.*sweep-keys/s;
+    expect(post.annotations[0]?.message).toMatch(advice);
+    for (const secret of [stage.minted, stage.service.apiKey])
+      expect(post.output + post.summary).not.toContain(secret.slice(0, 12));
+  }
+  expect(stage.keysSent()).toEqual([]);
 });
 
 test.for<[end: string, rule: FaultRule, named: RegExp]>([

@@ -13,9 +13,7 @@ const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 /** Every operation has finished. */
-function respond(path: string): string {
-  return `{"operation":{"id":"${path.split('/').at(-1)}","status":"finished"}}`;
-}
+const respond = (path: string) => `{"operation":{"id":"${path.split('/').at(-1)}","status":"finished"}}`;
 
 function write({ folder }: Stage, bytes: string | Uint8Array): Inputs {
   const path = join(folder, 'response.json');

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { html, status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';
-import { errorOf, setStage } from '../kit/stage.js';
+import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { forever } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -53,51 +53,47 @@ for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] a
     expectHidden(result);
   });
 
-describe('a create that failed:', () => {
-  const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> = {
-    'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
-    'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
-    'the code': (made) => ({ body: `{"code":"${made}"}` }),
-    'a text': (made) => ({ body: JSON.stringify(`key=${made}`) }),
-    'a body that is not JSON': (made) => ({ body: `Stored ${made}: failed` }),
-    'the request id': (made) => ({ headers: { 'x-request-id': made } }),
-    'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
-    'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
-    'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
-  };
-  const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefgh', '12345678'];
-  test.for(
-    [200, 302, 400, 422, 500, 503].flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const)),
-  )('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
-    for (const one of made) {
-      const { runMode } = await setStage(context, {
-        respond: (_, __, { method }) => (method === 'POST' ? { status: code, ...place(one) } : '[]'),
-      });
-      const result = await runMode('create-key', { timeout: '1s' }, { debug: true });
-      expect(result.conclusion).toBe('failure');
-      expect([result.output, result.summary, ...Object.values(result.outputs)].join('\n')).not.toContain(one);
-    }
-  });
+const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> = {
+  'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
+  'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
+  'the code': (made) => ({ body: `{"code":"${made}"}` }),
+  'a text': (made) => ({ body: JSON.stringify(`key=${made}`) }),
+  'a body that is not JSON': (made) => ({ body: `Stored ${made}: failed` }),
+  'the request id': (made) => ({ headers: { 'x-request-id': made } }),
+  'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
+  'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
+  'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
+};
+const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefgh', '12345678'];
+const codes = [200, 302, 400, 422, 500, 503];
+const leaks = codes.flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const));
+test.for(leaks)('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
+  for (const one of made) {
+    const respond: StageOptions['respond'] = (_, __, { method }) =>
+      method === 'POST' ? { status: code, ...place(one) } : '[]';
+    const { runMode } = await setStage(context, { respond });
+    const result = await runMode('create-key', { timeout: '1s' }, { debug: true });
+    expect(result.conclusion).toBe('failure');
+    expect([result.output, result.summary, ...Object.values(result.outputs)].join('\n')).not.toContain(one);
+  }
 });
 
-describe('the api-key in a record:', () => {
-  const fields = `"action":"${slashed}","branch_id":"br-${escaped}","failures_count":"${json}","note":["${slashed}"],"${json}":1`;
-  const operation = (status: string) => `{"id":"${id}","status":${JSON.stringify(status)},${fields}}`;
-  const waited = (what: string, status: string) =>
-    ['wait-operation', what, 'operations', `{"operation":${operation(status)}}`] as const;
-  test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
-    waited('an operation that finished', 'finished'),
-    waited('an operation that failed', 'failed'),
-    waited('an operation with the key as its status', key),
-    ['list-operations', 'an operation', 'operations', `{"operations":[${operation('finished')}]}`],
-    ['list-projects', 'a project', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
-    ['list-keys', 'a listed key', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
-  ])('%s never prints it from the fields of %s', async ([mode, , output, body], context) => {
-    const { runMode } = await setStage(context, { apiKey: key, respond: () => body });
-    const result = await runMode(mode, { ...requiredInputs[mode], timeout: '1s' }, { debug: true });
-    expect(result.outputs[output]).toMatch(/"id":/);
-    expectHidden(result);
-  });
+const fields = `"action":"${slashed}","branch_id":"br-${escaped}","failures_count":"${json}","note":["${slashed}"],"${json}":1`;
+const operation = (status: string) => `{"id":"${id}","status":${JSON.stringify(status)},${fields}}`;
+const waited = (what: string, status: string) =>
+  ['wait-operation', what, 'operations', `{"operation":${operation(status)}}`] as const;
+test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
+  waited('an operation that finished', 'finished'),
+  waited('an operation that failed', 'failed'),
+  waited('an operation with the key as its status', key),
+  ['list-operations', 'an operation', 'operations', `{"operations":[${operation('finished')}]}`],
+  ['list-projects', 'a project', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
+  ['list-keys', 'a listed key', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
+])('%s never prints an api-key that is in the fields of %s', async ([mode, , output, body], context) => {
+  const { runMode } = await setStage(context, { apiKey: key, respond: () => body });
+  const result = await runMode(mode, { ...requiredInputs[mode], timeout: '1s' }, { debug: true });
+  expect(result.outputs[output]).toMatch(/"id":/);
+  expectHidden(result);
 });
 
 // The inputs are searched for the key before the mode reads them.
@@ -126,6 +122,5 @@ test('if the api-key is also the project id, wait-operation does not show it', a
   const { id: operation } = service.plane.startOperation({ projectId: long, ...forever });
   const result = await run({ 'project-id': long, 'operation-id': operation }, { debug: true });
   expect(result.conclusion).toBe('failure');
-  const shown = [result.log, result.summary, ...Object.values(result.outputs)].join('\n');
-  expect(shown).not.toContain(long.slice(0, 20));
+  expect([result.log, result.summary, ...Object.values(result.outputs)].join('\n')).not.toContain(long.slice(0, 20));
 });

@@ -1,13 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
-import { all, ended, failedAtOnce, many, minute, second, waitFor } from '../kit/wait.js';
+import { all, ended, failed, many, minute, patient, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */
 const now = Date.UTC(2024, 0, 1);
-/** To the end of each operation. */
-const patient = { 'fail-fast': 'false' };
 
 /** The cells of each row, as text. */
 function tableOf({ summary }: StepResult): string[][] {
@@ -24,153 +22,149 @@ function timelineOf({ summary }: StepResult): string[] {
   return bars.split('\n').map((line) => line.trim());
 }
 
-describe('the summary of a wait', () => {
-  test.for(['error', 'error_message', 'message'])('says what the service says in %s', async (field, context) => {
-    const { result } = await waitFor(context, [{ ...failedAtOnce, fields: { [field]: 'no space left' } }], patient);
+test.for(['error', 'error_message', 'message'])(
+  'the summary says what the service says in %s',
+  async (field, context) => {
+    const { result } = await waitFor(context, [{ ...failed, fields: { [field]: 'no space left' } }], patient);
     expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
     expect(errorOf(result)).toContain('“no space left”');
-  });
+  },
+);
 
-  test.for([
-    ['finished', {}],
-    ['empty', { 'fail-on': 'empty' }],
-  ] as const)('names each project once, with status %s', async ([status, inputs], context) => {
-    const { result, projectId } = await waitFor(context, [], { ...all, ...inputs });
-    expect(result.outputs['status']).toBe(status);
-    expect(result.summary.split(projectId)).toHaveLength(2);
-    expect(result.summary).toContain('<p>Waited 5s.</p>');
-  });
-
-  test('shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
-    const praise = { message: 'all went well' };
-    const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: praise };
-    const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
-    const bad = { ...failedAtOnce, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
-    const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
-    expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
-    expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
-    expect(result.summary.split(ids[1] ?? '')).toHaveLength(2);
-    expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
-    const says = '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z';
-    expect(tableOf(result)).toEqual([
-      ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', 'The service says'],
-      ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1], says],
-      ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0], ''],
-    ]);
-    expect(errorOf(result)).toMatch(/failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. /);
-    expect(timelineOf(result)).toEqual([
-      `1 finished create_branch br-good-1 :done, ${now - 65 * second}, ${now - 5 * second}`,
-      // A bar has at least 1 % of the width.
-      `2 failed start_compute br-bad-1 :crit, ${now}, ${now + 650}`,
-    ]);
-  });
-
-  test.for([
-    [40, '5second'],
-    [41, '30second'],
-    [2_400, '5minute'],
-    [2_401, '1hour'],
-    [28_801, '1day'],
-  ])('labels at most 8 times of a timeline of %i s: each %s', async ([seconds, interval], context) => {
-    const plans = many(2, { ...ended, ageMs: Number(seconds) * second, lengthMs: Number(seconds) * second });
-    const { result } = await waitFor(context, plans);
-    expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);
-  });
-
-  test('shows which operations are still pending at the deadline', async (context) => {
-    const lasting = (word: string) => ({ course: [{ afterMs: 0, status: word }] as const, ageMs: second });
-    const plans = [lasting('running'), lasting('scheduling'), ended];
-    const faults = [{ nth: 1, fault: status(503) }];
-    const { result, ids } = await waitFor(context, plans, { timeout: '10s' }, { faults });
-    const outputs = { status: 'timeout', count: '3', 'operation-id': ids[0], 'duration-ms': '10000' };
-    expect(result.outputs).toMatchObject({ ...outputs, 'operation-ids': JSON.stringify(ids) });
-    const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
-    expect(statuses).toEqual(['running', 'scheduling', 'finished']);
-    expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'timeout' });
-    expect(result.summary).toMatch(
-      /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /,
-    );
-    expect(result.summary.split(ids[0] ?? '')).toHaveLength(2);
-    const cells = (word: string) => [`⏳ ${word}`, 'create_branch', expect.any(String), '11s', '0', expect.any(String)];
-    expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
-    const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);
-    expect(timelineOf(result).slice(0, 2)).toEqual([bar, bar]);
-    expect(errorOf(result)).not.toMatch(/Last error/);
-  });
-
-  test('has a row for an operation whose status was never reported', async (context) => {
-    const faults = (id: string) => [{ path: id, fault: hang }];
-    const { result, ids } = await waitFor(context, [{}, ended], { timeout: '20s' }, { faults });
-    const outputs = { status: 'timeout', count: '1', 'operation-id': ids[0], 'operation-ids': JSON.stringify(ids) };
-    expect(result.outputs).toMatchObject(outputs);
-    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[1] }]);
-    expect(tableOf(result)[1]).toEqual(['⏳ no status yet', '', '', '', '', ids[0]]);
-    expect(result.summary).not.toContain('mermaid');
-    expect(errorOf(result)).toMatch(/did not learn the status of 1 operation in time\. Raise timeout, or check why/);
-    expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
-  });
-
-  test('stays under 64 KiB with 300 operations, and shows all failed ones', async (context) => {
-    const plans = Array.from({ length: 300 }, (_, n) => ({
-      lengthMs: 0,
-      outcome: n >= 250 && n < 260 ? 'failed' : 'finished',
-      action: `action_${n}_${'a'.repeat(200)}`,
-      branchId: `br-${n}-${'b'.repeat(200)}`,
-    }));
-    const { result, ids } = await waitFor(context, plans, patient);
-    const failed = ids.slice(250, 260);
-    expect(result.outputs).toMatchObject({ status: 'failed', count: '300' });
-    expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
-    const rows = tableOf(result).slice(1);
-    expect(rows.length).toBeGreaterThanOrEqual(20);
-    expect(rows.slice(0, 10).map((row) => row.at(-1))).toEqual(failed);
-    expect(result.summary).toContain(`And ${300 - rows.length} more.`);
-    const bars = Array.from({ length: 30 }, (_, n) => expect.stringMatching(`^${n + 1} .*, ${now}, ${now + 1}$`));
-    expect(timelineOf(result)).toEqual(bars);
-    const named = failed.filter((id) => errorOf(result).includes(id));
-    expect(named.length).toBeGreaterThan(0);
-    expect(errorOf(result)).toMatch(
-      new RegExp(`^10 of 300 operations in project \\S+ failed: .*and ${10 - named.length} more`),
-    );
-    expect(errorOf(result).length).toBeLessThan(4_096);
-  });
-
-  test('shows records that have only an id and a status', async (context) => {
-    const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at'.split(' ');
-    const fields = Object.fromEntries(names.map((name) => [name, undefined]));
-    const outcomes = ['finished', 'failed'];
-    const plans = outcomes.map((outcome) => ({ ...ended, outcome, fields }));
-    const { result, ids } = await waitFor(context, plans, patient);
-    const records = ids.map((id, n) => ({ id, status: outcomes[n] }));
-    expect(result.outputs).toMatchObject({ 'operation-id': ids[1], operations: JSON.stringify(records) });
-    expect(tableOf(result)[2]).toEqual(['✅ finished', 'operation', '', '', '', ids[0]]);
-    expect(result.log + result.summary).not.toMatch(/undefined|null|NaN|Invalid|1970/);
-  });
+test.for([
+  ['finished', {}],
+  ['empty', { 'fail-on': 'empty' }],
+] as const)('the summary of a wait names each project once, with status %s', async ([status, inputs], context) => {
+  const { result, projectId } = await waitFor(context, [], { ...all, ...inputs });
+  expect(result.outputs['status']).toBe(status);
+  expect(result.summary.split(projectId)).toHaveLength(2);
+  expect(result.summary).toContain('<p>Waited 5s.</p>');
 });
 
-describe('the log', () => {
-  test('has a debug line for each request, but never a header or a body', async (context) => {
-    const faults = [
-      { nth: 1, fault: status(503, { headers: { 'x-other': 'only-in-a-header' } }) },
-      { nth: 2, fault: lost },
-    ];
-    const plan = { lengthMs: 300, fields: { note: 'only-in-the-body' } };
-    const { result, service } = await waitFor(context, [plan], {}, { debug: true, faults });
-    expect(result.conclusion).toBe('success');
-    const lines = result.commands.filter(({ name }) => name === 'debug').map(({ data }) => data);
-    expect(lines).toHaveLength(service.requests.length);
-    for (const line of lines) expect(line).toMatch(new RegExp(`^GET .*${service.requests[0]?.path}.*\\b\\d+ ms\\b`));
-    expect(lines[0]).toMatch(/\b503\b.*req-\d+/);
-    expect(lines[1]).toMatch(/connection|socket/i);
-    expect(lines.at(-1)).toMatch(/\b200\b.*req-\d+/);
-    expect(result.output).not.toMatch(/only-in|Bearer|authorization/i);
-  });
+test('the summary of a wait shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
+  const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: { message: 'all went well' } };
+  const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
+  const bad = { ...failed, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
+  const { ids, result, projectId } = await waitFor(context, [good, bad], patient);
+  expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
+  expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
+  expect(result.summary.split(ids[1] ?? '')).toHaveLength(2);
+  expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
+  const says = '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z';
+  expect(tableOf(result)).toEqual([
+    ['Status', 'Action', 'Branch', 'Duration', 'Failures', 'Operation', 'The service says'],
+    ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1], says],
+    ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0], ''],
+  ]);
+  expect(errorOf(result)).toMatch(/failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. /);
+  expect(timelineOf(result)).toEqual([
+    `1 finished create_branch br-good-1 :done, ${now - 65 * second}, ${now - 5 * second}`,
+    // A bar has at least 1 % of the width.
+    `2 failed start_compute br-bad-1 :crit, ${now}, ${now + 650}`,
+  ]);
+});
 
-  test('says why and when a request is retried', async (context) => {
-    const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault: retryAfter(503, 1) }] });
-    const { log } = await runMode('list-projects');
-    const [, pause] = /GET \/v2\/projects: status 503.*\. Retrying in (\d+(?:\.\d)?)s\./.exec(log) ?? [];
-    expect(times()[1]).toBeGreaterThanOrEqual(second);
-    expect(Math.abs((times()[1] ?? 0) - Number(pause) * second)).toBeLessThanOrEqual(50);
-  });
+test.for([
+  [40, '5second'],
+  [41, '30second'],
+  [2_400, '5minute'],
+  [2_401, '1hour'],
+  [28_801, '1day'],
+])('the summary labels at most 8 times of a timeline of %i s: each %s', async ([seconds, interval], context) => {
+  const plans = many(2, { ...ended, ageMs: Number(seconds) * second, lengthMs: Number(seconds) * second });
+  const { result } = await waitFor(context, plans);
+  expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);
+});
+
+test('the summary of a wait shows which operations are still pending at the deadline', async (context) => {
+  const lasting = (word: string) => ({ course: [{ afterMs: 0, status: word }] as const, ageMs: second });
+  const plans = [lasting('running'), lasting('scheduling'), ended];
+  const { result, ids } = await waitFor(context, plans, { timeout: '10s' });
+  const outputs = { status: 'timeout', count: '3', 'operation-id': ids[0], 'duration-ms': '10000' };
+  expect(result.outputs).toMatchObject({ ...outputs, 'operation-ids': JSON.stringify(ids) });
+  const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
+  expect(statuses).toEqual(['running', 'scheduling', 'finished']);
+  expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'timeout' });
+  expect(result.summary).toMatch(
+    /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /,
+  );
+  expect(result.summary.split(ids[0] ?? '')).toHaveLength(2);
+  const cells = (word: string) => [`⏳ ${word}`, 'create_branch', expect.any(String), '11s', '0', expect.any(String)];
+  expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
+  const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);
+  expect(timelineOf(result).slice(0, 2)).toEqual([bar, bar]);
+});
+
+test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {
+  const faults = (id: string) => [{ path: id, fault: hang }];
+  const { result, ids } = await waitFor(context, [{}, ended], { timeout: '20s' }, { faults });
+  const outputs = { status: 'timeout', count: '1', 'operation-id': ids[0], 'operation-ids': JSON.stringify(ids) };
+  expect(result.outputs).toMatchObject(outputs);
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[1] }]);
+  expect(tableOf(result)[1]).toEqual(['⏳ no status yet', '', '', '', '', ids[0]]);
+  expect(result.summary).not.toContain('mermaid');
+  expect(errorOf(result)).toMatch(/did not learn the status of 1 operation in time\. Raise timeout, or check why/);
+  expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
+});
+
+test('the summary of a wait stays under 64 KiB with 300 operations, and shows all failed ones', async (context) => {
+  const plans = Array.from({ length: 300 }, (_, n) => ({
+    lengthMs: 0,
+    outcome: n >= 250 && n < 260 ? 'failed' : 'finished',
+    action: `action_${n}_${'a'.repeat(200)}`,
+    branchId: `br-${n}-${'b'.repeat(200)}`,
+  }));
+  const { result, ids } = await waitFor(context, plans, patient);
+  const failed = ids.slice(250, 260);
+  expect(result.outputs).toMatchObject({ status: 'failed', count: '300' });
+  expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
+  const rows = tableOf(result).slice(1);
+  expect(rows.length).toBeGreaterThanOrEqual(20);
+  expect(rows.slice(0, 10).map((row) => row.at(-1))).toEqual(failed);
+  expect(result.summary).toContain(`And ${300 - rows.length} more.`);
+  const bars = Array.from({ length: 30 }, (_, n) => expect.stringMatching(`^${n + 1} .*, ${now}, ${now + 1}$`));
+  expect(timelineOf(result)).toEqual(bars);
+  const named = failed.filter((id) => errorOf(result).includes(id));
+  expect(named.length).toBeGreaterThan(0);
+  expect(errorOf(result)).toMatch(
+    new RegExp(`^10 of 300 operations in project \\S+ failed: .*and ${10 - named.length} more`),
+  );
+  expect(errorOf(result).length).toBeLessThan(4_096);
+});
+
+test('the summary of a wait shows records that have only an id and a status', async (context) => {
+  const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at'.split(' ');
+  const fields = Object.fromEntries(names.map((name) => [name, undefined]));
+  const outcomes = ['finished', 'failed'];
+  const plans = outcomes.map((outcome) => ({ ...ended, outcome, fields }));
+  const { result, ids } = await waitFor(context, plans, patient);
+  const records = ids.map((id, n) => ({ id, status: outcomes[n] }));
+  expect(result.outputs).toMatchObject({ 'operation-id': ids[1], operations: JSON.stringify(records) });
+  expect(tableOf(result)[2]).toEqual(['✅ finished', 'operation', '', '', '', ids[0]]);
+  expect(result.log + result.summary).not.toMatch(/undefined|null|NaN|Invalid|1970/);
+});
+
+test('the log has a debug line for each request, but never a header or a body', async (context) => {
+  const faults = [
+    { nth: 1, fault: status(503, { headers: { 'x-other': 'only-in-a-header' } }) },
+    { nth: 2, fault: lost },
+  ];
+  const plan = { lengthMs: 300, fields: { note: 'only-in-the-body' } };
+  const { result, service } = await waitFor(context, [plan], {}, { debug: true, faults });
+  expect(result.conclusion).toBe('success');
+  const lines = result.commands.filter(({ name }) => name === 'debug').map(({ data }) => data);
+  expect(lines).toHaveLength(service.requests.length);
+  for (const line of lines) expect(line).toMatch(new RegExp(`^GET .*${service.requests[0]?.path}.*\\b\\d+ ms\\b`));
+  expect(lines[0]).toMatch(/\b503\b.*req-\d+/);
+  expect(lines[1]).toMatch(/connection|socket/i);
+  expect(lines.at(-1)).toMatch(/\b200\b.*req-\d+/);
+  expect(result.output).not.toMatch(/only-in|Bearer|authorization/i);
+});
+
+test('the log says why and when a request is retried', async (context) => {
+  const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault: retryAfter(503, 1) }] });
+  const { log } = await runMode('list-projects');
+  const [, pause] = /GET \/v2\/projects: status 503.*\. Retrying in (\d+(?:\.\d)?)s\./.exec(log) ?? [];
+  expect(times()[1]).toBeGreaterThanOrEqual(second);
+  expect(Math.abs((times()[1] ?? 0) - Number(pause) * second)).toBeLessThanOrEqual(50);
 });

@@ -1,723 +1,601 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
-import { hang, html, lost, retryAfter, status, truncated } from '../kit/fault.js';
+import { delay, hang, html, lost, onAny, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
-import { all, ended, failedAtOnce, forever, gaps, many, minute, second, waitFor } from '../kit/wait.js';
-import type { StepOptions } from '../runner/step.js';
+import { all, between, ended, failed, forever, gaps, many, minute, patient, second, waitFor } from '../kit/wait.js';
 
 const unknownId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
 const seeds = [1, 2, 3, 4, 5];
 const missing: OperationPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
+const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * second, outcome: 'failed' });
 /** Of sums of milliseconds with fractions. */
 const rounding = 0.01;
 
 const failing: readonly Fault[] = [
-  ...[status(500), status(503), lost, truncated, html],
-  { kind: 'bad-json' },
+  ...[status(500), status(503), lost, truncated, html, delay(minute)],
+  ...(['bad-json', 'hang-mid-body', 'endless-body'] as const).map((kind) => ({ kind })),
   { kind: 'redirect', location: '/' },
-  { kind: 'hang-mid-body' },
   { kind: 'drip', intervalMs: second },
-  { kind: 'delay', ms: minute },
-  { kind: 'endless-body' },
 ];
 
 /** What a step waits for. */
-const targets = [
-  ['one id', {}],
-  ['operation-id: all', all],
-] as const;
+const targets = Object.entries<Inputs>({ 'one id': {}, 'operation-id: all': all });
 
-describe('the outcome of a wait:', () => {
-  test.for<[first: string, then: string, end: string, verdict: string, ...warnings: string[]]>([
-    ['scheduling', 'running', 'finished', 'finished'],
-    ['running', 'running', 'skipped', 'finished'],
-    ['running', 'running', 'failed', 'failed'],
-    ['running', 'cancelling', 'cancelled', 'failed'],
-    ['hibernating', 'constructor', 'error', 'failed', expect.stringMatching(/unknown status “hibernating”/)],
-    ['running', 'paused', 'finished', 'finished', expect.stringMatching(/unknown status “paused”/)],
-  ])('operations that are “%s”, then “%s” and finally “%s” end the step with status %s', async (row, context) => {
-    const [first, then, end, verdict, ...warnings] = row;
-    const course = [
-      { afterMs: 0, status: first },
-      { afterMs: 5 * second, status: then },
-      { afterMs: 20 * second, status: end },
-    ] as const;
-    const plans = many(3, { course, action: 'reticulate_splines' });
-    const { result, ids, took } = await waitFor(context, plans, { 'fail-fast': 'false' });
-    expect(result.conclusion).toBe(verdict === 'finished' ? 'success' : 'failure');
-    expect(result.outputs).toMatchObject({ status: verdict, count: '3' });
-    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(3).fill({ status: end }));
-    expect(result.log).toMatch(new RegExp(`reticulate_splines on \\S+ \\[${ids[0]}\\]: ${then} → ${end}`));
-    expect(result.summary).toContain(end);
-    expect(took).toBeGreaterThanOrEqual(20 * second);
-    expect(warningsOf(result)).toEqual(warnings);
-    if (verdict === 'failed') expect(errorOf(result)).toMatch(new RegExp(`${ids[0]}.*Do not deploy on top of this`));
-  });
-
-  const unknown = ['', 'done', 'Finished', ' finished', 'finished\u0000', 'toString', '__proto__'];
-  test.for(unknown)('an operation with the unknown status %j never makes the step succeed', async (word, context) => {
-    const plan: OperationPlan = { course: [{ afterMs: 0, status: word }] };
-    const { result } = await waitFor(context, [plan], { timeout: '1m' });
-    // A record without a status is unusable; another word is waited for.
-    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: word === '' ? 'error' : 'timeout' } });
-  });
+test.for<[first: string, then: string, end: string, verdict: string, ...warnings: string[]]>([
+  ['scheduling', 'running', 'finished', 'finished'],
+  ['running', 'running', 'skipped', 'finished'],
+  ['running', 'running', 'failed', 'failed'],
+  ['running', 'cancelling', 'cancelled', 'failed'],
+  ['hibernating', 'constructor', 'error', 'failed', expect.stringMatching(/unknown status “hibernating”/)],
+  ['running', 'paused', 'finished', 'finished', expect.stringMatching(/unknown status “paused”/)],
+])('operations that are “%s”, then “%s” and finally “%s” end the step with status %s', async (row, context) => {
+  const [first, then, end, verdict, ...warnings] = row;
+  const later = [then, end].map((word, n) => ({ afterMs: (n === 0 ? 5 : 20) * second, status: word }));
+  const plans = many(3, { course: [{ afterMs: 0, status: first }, ...later], action: 'reticulate_splines' });
+  const { result, ids } = await waitFor(context, plans, patient);
+  expect(result.conclusion).toBe(verdict === 'finished' ? 'success' : 'failure');
+  expect(result.outputs).toMatchObject({ status: verdict, count: '3' });
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(3).fill({ status: end }));
+  expect(result.log).toMatch(new RegExp(`reticulate_splines on \\S+ \\[${ids[0]}\\]: ${then} → ${end}`));
+  expect(result.summary).toContain(end);
+  expect(result.ms).toBeGreaterThanOrEqual(20 * second);
+  expect(warningsOf(result)).toEqual(warnings);
+  if (verdict === 'failed') expect(errorOf(result)).toMatch(new RegExp(`${ids[0]}.*Do not deploy on top of this`));
 });
 
-describe('the pace of polling:', () => {
-  test('pauses between polls are random, and their limit grows from 500 ms to 5 s', async (context) => {
-    const fifth = new Set<number>();
-    for (const seed of seeds) {
-      const { times } = await waitFor(context, [{ lengthMs: 5 * minute }], {}, { seed });
-      expect(times()[0]).toBe(0);
-      for (const [n, gap] of gaps(times()).entries()) {
-        const max = Math.min(5 * second, Math.max(500, (times()[n] ?? 0) / 4));
-        expect(gap).toBeLessThanOrEqual(max + rounding);
-        expect(gap).toBeGreaterThan(max / 4);
-      }
-      fifth.add(times()[5] ?? Number.NaN);
+const unknown = ['', 'done', 'Finished', ' finished', 'finished\u0000', 'toString', '__proto__'];
+test.for(unknown)('an operation with the unknown status %j never makes the step succeed', async (word, context) => {
+  const { result } = await waitFor(context, [{ course: [{ afterMs: 0, status: word }] }], { timeout: '1m' });
+  // A record without a status is unusable; another word is waited for.
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: word === '' ? 'error' : 'timeout' } });
+});
+
+test('pauses between polls are random, and their limit grows from 500 ms to 5 s', async (context) => {
+  const fifth = new Set<number>();
+  for (const seed of seeds) {
+    const { times } = await waitFor(context, [{ lengthMs: 5 * minute }], {}, { seed });
+    expect(times()[0]).toBe(0);
+    for (const [n, gap] of gaps(times()).entries()) {
+      const max = Math.min(5 * second, Math.max(500, (times()[n] ?? 0) / 4));
+      expect(gap).toEqual(between(max / 4, max + rounding));
     }
-    expect(fifth.size).toBe(seeds.length);
+    fifth.add(times()[5] ?? Number.NaN);
+  }
+  expect(fifth.size).toBe(seeds.length);
+});
+
+for (const interval of ['auto', '2s'])
+  test(`with poll-interval: ${interval}, each 429 doubles the pause up to 60 s, and a success shortens it`, async (context) => {
+    for (const seed of seeds) {
+      // Late enough for a usual pause of another length with each seed.
+      const from = 6 * seed;
+      const options = { seed, faults: [{ from, count: 8, fault: status(429) }] };
+      const { times } = await waitFor(context, [forever], { 'poll-interval': interval, timeout: '20m' }, options);
+      const [usual = Number.NaN, ...later] = gaps(times()).slice(from - 2);
+      const [throttled, recovering] = [later.slice(0, 8), later.slice(8)];
+      // After a single 429, an end is seen within 10 s.
+      expect(usual + (throttled[0] ?? Number.NaN)).toBeLessThanOrEqual(10 * second);
+      for (const [n, pause] of throttled.entries()) {
+        const doubled = 2 * (throttled[n - 1] ?? usual);
+        expect(pause).toEqual(between(Math.min(minute, doubled) - rounding, minute + rounding));
+      }
+      expect(throttled.at(-1)).toBeGreaterThan(10 * second);
+      expect(recovering[0]).toBeGreaterThan(5 * second);
+      expect(Math.max(...recovering.slice(-20, -1))).toBeLessThanOrEqual(5 * second + rounding);
+    }
   });
 
-  test.for(['auto', '2s'])(
-    'each repeated 429 doubles the pause up to 60 s, and successful polls shorten it again (poll-interval: %s)',
-    async (interval, context) => {
-      const throttles = 8;
-      for (const seed of seeds) {
-        // Late enough for a usual pause of another length with each seed.
-        const from = 6 * seed;
-        const options = { seed, faults: [{ from, count: throttles, fault: status(429) }] };
-        const inputs = { 'poll-interval': interval, timeout: '20m' };
-        const { times } = await waitFor(context, [forever], inputs, options);
-        const [usual = Number.NaN, ...later] = gaps(times()).slice(from - 2);
-        const [throttled, recovering] = [later.slice(0, throttles), later.slice(throttles)];
-        // After a single 429, an end is seen within 10 s.
-        expect(usual + (throttled[0] ?? Number.NaN)).toBeLessThanOrEqual(10 * second);
-        for (const [n, pause] of throttled.entries()) {
-          const doubled = 2 * (throttled[n - 1] ?? usual);
-          expect(pause).toBeGreaterThanOrEqual(Math.min(minute, doubled) - rounding);
-          expect(pause).toBeLessThanOrEqual(minute + rounding);
-        }
-        expect(throttled.at(-1)).toBeGreaterThan(10 * second);
-        expect(recovering[0]).toBeGreaterThan(5 * second);
-        for (const pause of recovering.slice(-20, -1)) expect(pause).toBeLessThanOrEqual(5 * second + rounding);
-      }
-    },
-  );
-
-  test.for<[what: string, seconds: number, nth: number, fault: Fault, most: number]>([
-    ['a 429 with Retry-After: 600', 600, 4, retryAfter(429, 600), Number.POSITIVE_INFINITY],
-    ['a 503 with Retry-After: 3600 before the first response', 60, 1, retryAfter(503, 3_600), 61],
-    ['a 503 with Retry-After: 20 after the first response', 20, 3, retryAfter(503, 20), 26],
-    ['a 503 with Retry-After: 3600 after the first response', 60, 3, retryAfter(503, 3_600), 66],
-  ])('%s delays the next poll by %i s, and later polls by at most a minute', async (row, context) => {
-    const [, seconds, nth, fault, most] = row;
+test.for<[what: string, seconds: number, nth: number, fault: Fault, most: number]>([
+  ['a 429 with Retry-After: 600', 600, 4, retryAfter(429, 600), Number.POSITIVE_INFINITY],
+  ['a 503 with Retry-After: 3600 before the first response', 60, 1, retryAfter(503, 3_600), 61],
+  ['a 503 with Retry-After: 20 after the first response', 20, 3, retryAfter(503, 20), 26],
+  ['a 503 with Retry-After: 3600 after the first response', 60, 3, retryAfter(503, 3_600), 66],
+])(
+  '%s delays the next poll by %i s, later ones by at most a minute',
+  async ([, seconds, nth, fault, most], context) => {
     for (const seed of seeds) {
       const options = { seed, faults: [{ nth, fault }] };
       const { times, result } = await waitFor(context, [{ lengthMs: 13 * minute }], { timeout: '2h' }, options);
       expect(result.outputs['status']).toBe('finished');
       const [asked, next, afterNext] = gaps(times()).slice(nth - 1);
-      expect(asked).toBeGreaterThanOrEqual(seconds * second);
-      expect(asked).toBeLessThan(most * second);
+      expect(asked).toEqual(between(seconds * second, most * second));
       expect(next).toBeLessThanOrEqual(minute);
       expect(afterNext).toBeLessThanOrEqual(25 * second);
     }
+  },
+);
+
+for (const [what, inputs] of targets)
+  test.for(failing)(`with ${what}, the step keeps polling until the deadline despite %o`, async (fault, context) => {
+    const slow = { timeout: '15m', 'request-timeout': '10s', ...inputs };
+    const faults = [onAny(fault, { from: 2, count: 12 }), onAny(fault, { from: 40 })];
+    const { times, result, ids } = await waitFor(context, [forever], slow, { faults });
+    expect(result.outputs).toMatchObject({ status: 'timeout', operations: expect.stringContaining(ids[0] ?? '') });
+    expect(errorOf(result)).toMatch(/Last error: /);
+    expect(times().length).toBeGreaterThan(60);
+    expect(Math.max(...gaps(times()))).toBeLessThanOrEqual(15 * second + rounding);
+    expect(result.ms).toBeLessThanOrEqual(15 * minute + 2 * second);
+    // Of `all`, the list and single requests may fail and recover in turn.
+    if (inputs === all) return;
+    expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
+    // A truncated body has another length each time.
+    if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
+
+test('a timeout does not name a failure that was over long before', async (context) => {
+  const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults: [{ nth: 1, fault: status(503) }] });
+  expect(result.log).toMatch(/The service is responding again/);
+  expect(errorOf(result)).toMatch(/Operations may still finish/);
+  expect(errorOf(result)).not.toMatch(/503/);
 });
 
-describe('failed polls:', () => {
-  for (const [what, inputs] of targets)
-    test.for(failing)(`with ${what}, the step keeps polling until the deadline despite %o`, async (fault, context) => {
-      const slow = { timeout: '15m', 'request-timeout': '10s', ...inputs };
-      const faults = [
-        { from: 2, count: 12, fault },
-        { from: 40, fault },
-      ];
-      const { times, result, took, ids } = await waitFor(context, [forever], slow, { faults });
-      expect(result.outputs['status']).toBe('timeout');
-      expect(result.outputs['operations']).toContain(ids[0]);
-      expect(errorOf(result)).toMatch(/Last error: /);
-      expect(times().length).toBeGreaterThan(60);
-      expect(Math.max(...gaps(times()))).toBeLessThanOrEqual(15 * second + rounding);
-      expect(took).toBeLessThanOrEqual(15 * minute + 2 * second);
-      // Of `all`, the list and single requests may fail and recover in turn.
-      if (inputs === all) return;
-      expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
-      // A truncated body has another length each time.
-      if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
-    });
-
-  test('a timeout does not name a failure that was over long before', async (context) => {
-    const faults = [{ nth: 1, fault: status(503) }];
-    const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
-    expect(result.log).toMatch(/The service is responding again/);
-    expect(errorOf(result)).toMatch(/Operations may still finish/);
-    expect(errorOf(result)).not.toMatch(/503/);
-  });
-
-  test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is not retried', async (code, context) => {
-    const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
-    const { ids, result, timesOf } = await waitFor(context, [forever, ended], {}, { faults });
-    expect(result.outputs).toMatchObject({ status: 'error', 'operation-id': ids[0] });
-    expect(errorOf(result)).toMatch(new RegExp(`status ${code}.*1 of 2 operations had ended`));
-    expect(result.log).not.toMatch(/will retry/);
-    expect(timesOf(ids[0])).toHaveLength(4);
-  });
+test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is not retried', async (code, context) => {
+  const faults = (id: string) => [{ path: id, nth: 4, fault: status(code) }];
+  const { ids, result, timesOf } = await waitFor(context, [forever, ended], {}, { faults });
+  expect(result.outputs).toMatchObject({ status: 'error', 'operation-id': ids[0] });
+  expect(errorOf(result)).toMatch(new RegExp(`status ${code}.*1 of 2 operations had ended`));
+  expect(result.log).not.toMatch(/will retry/);
+  expect(timesOf(ids[0])).toHaveLength(4);
 });
 
-describe('before the first response:', () => {
-  for (const [what, inputs] of targets) {
-    test.for<[how: string, fault: Fault, seconds: number]>([
-      ['with a 503', status(503), 29],
-      ['with an HTML 502', html, 29],
-      ['without a response', lost, 29],
-    ])(`with ${what}, the step waits for a service that is down %s for 29 s`, async ([, fault, seconds], context) => {
+// `http.test.ts` shows when a step gives up a service that stays down.
+for (const [what, inputs] of targets)
+  test.for([status(503), html, lost])(
+    `with ${what}, the step waits 29 s for a service with %o`,
+    async (fault, context) => {
       for (const seed of seeds) {
-        const before = ({ service, after }: Stage) => after(seconds * second, service.faults.add({ fault }));
+        const before = ({ service, after }: Stage) => after(29 * second, service.faults.add({ fault }));
         const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, { seed, before });
         expect(result.outputs['status']).toBe('finished');
       }
-    });
+    },
+  );
 
-    test(`with ${what}, the step gives up a service that stays down after 30 s to a minute`, async (context) => {
-      for (const seed of seeds) {
-        const { result, took, times } = await waitFor(context, [forever], inputs, {
-          seed,
-          faults: [{ fault: status(503) }],
-        });
-        expect(result.outputs['status']).toBe('error');
-        expect(took).toBeGreaterThanOrEqual(30 * second);
-        expect(took).toBeLessThanOrEqual(minute);
-        expect(times().length).toBeGreaterThanOrEqual(5);
-      }
-    });
-  }
-
-  test('a long Retry-After after other failures delays the next attempt, but does not end the step', async (context) => {
-    const faults = [
-      { count: 4, fault: status(503) },
-      { nth: 5, fault: retryAfter(503, 3_600) },
-    ];
-    const { result, times } = await waitFor(context, [{ lengthMs: minute }], {}, { faults });
-    expect(result.outputs['status']).toBe('finished');
-    expect(gaps(times())[4]).toBeCloseTo(minute);
-  });
-
-  test('the step gives up a host name that does not exist after 5 attempts', async (context) => {
-    const { result, elsewhere, took } = await waitFor(context, [forever], { 'base-url': 'https://unknown.test/v2' });
-    expect(result.outputs['status']).toBe('error');
-    expect(elsewhere).toHaveLength(5);
-    expect(took).toBeLessThan(16 * second);
-  });
-
-  test.for<[what: string, ...faults: FaultRule[]]>([
-    ['after a 429', { nth: 1, fault: retryAfter(429, 70) }, { nth: 2, fault: status(503) }],
-    [
-      'before and after a 429',
-      { nth: 1, fault: status(503) },
-      { nth: 2, fault: retryAfter(429, 70) },
-      { nth: 3, fault: status(503) },
-    ],
-  ])('the pause of a 429 is no part of the minute: a failure %s is retried', async ([, ...faults], context) => {
-    const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
-    expect(result.outputs['status']).toBe('finished');
-  });
-
-  test.for<[what: string, fault: Fault, requests: number]>([
-    ['fails with a Retry-After of 40 s', retryAfter(503, 40), 2],
-    // Each attempt sends its request once more after 5 s, and then waits for 30 s.
-    ['hangs', hang, 4],
-  ])('no attempt begins more than a minute after the first: each %s', async ([, fault, requests], context) => {
-    const { result, times, took } = await waitFor(context, [forever], { timeout: '1h' }, { faults: [{ fault }] });
-    expect(result.outputs['status']).toBe('error');
-    expect(times()).toHaveLength(requests);
-    if (fault !== hang) expect([times().at(-1), took]).toEqual([40 * second, 40 * second]);
-  });
+test('before the first response, a long Retry-After only delays the next attempt after other failures', async (context) => {
+  const faults = [onAny(status(503), { count: 4 }), onAny(retryAfter(503, 3_600), { nth: 5 })];
+  const { result, times } = await waitFor(context, [{ lengthMs: minute }], {}, { faults });
+  expect(result.outputs['status']).toBe('finished');
+  expect(gaps(times())[4]).toBeCloseTo(minute);
 });
 
-describe('a lost response:', () => {
-  test.for(targets)('with %s, a request without a response is sent again after 5 s', async ([, target], context) => {
-    const inputs = { ...target, 'poll-interval': '4s' };
-    const faults = [{ nth: 5, fault: hang }];
-    const { result, times } = await waitFor(context, [{ lengthMs: 20 * second }], inputs, { faults });
-    expect(result.outputs['status']).toBe('finished');
-    expect(gaps(times())[4]).toBe(5 * second);
-  });
+test('the step gives up a host name that does not exist after 5 attempts', async (context) => {
+  const { result, elsewhere } = await waitFor(context, [forever], { 'base-url': 'https://unknown.test/v2' });
+  expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(0, 16 * second) });
+  expect(elsewhere).toHaveLength(5);
+});
 
-  test('the request that is sent once more may take all of request-timeout', async (context) => {
-    const faults: FaultRule[] = [
-      { nth: 2, fault: hang },
-      { nth: 3, fault: { kind: 'delay', ms: 29 * second } },
-    ];
-    const inputs = { 'poll-interval': '4s' };
-    const { result, times, took } = await waitFor(context, [{ lengthMs: 2 * second }], inputs, { faults });
-    expect(result.outputs['status']).toBe('finished');
-    expect([times(), took]).toEqual([[0, 4 * second, 9 * second], 38 * second]);
-  });
+test.for<[what: string, ...inTurn: Fault[]]>([
+  ['after a 429', retryAfter(429, 70), status(503)],
+  ['before and after a 429', status(503), retryAfter(429, 70), status(503)],
+])('the pause of a 429 is no part of the minute: a failure %s is retried', async ([, ...inTurn], context) => {
+  const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
+  const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
+  expect(result.outputs['status']).toBe('finished');
+});
 
-  test('the request that is sent once more waits for the Retry-After of another', async (context) => {
-    const faults = (hanging: string, throttled: string) => [
-      { path: hanging, nth: 2, fault: hang },
-      { path: throttled, nth: 2, fault: retryAfter(429, 20) },
-    ];
-    const inputs = { 'poll-interval': '4s' };
-    const { ids, timesOf } = await waitFor(context, many(2, { lengthMs: 10 * second }), inputs, { faults });
-    const [first, second_, again] = timesOf(ids[0]);
-    expect([first, second_]).toEqual([0, 4 * second]);
-    expect(again).toBeGreaterThanOrEqual(24 * second);
-  });
+test.for<[what: string, fault: Fault, requests: number]>([
+  ['fails with a Retry-After of 40 s', retryAfter(503, 40), 2],
+  // Each attempt sends its request once more after 5 s, and then waits for 30 s.
+  ['hangs', hang, 4],
+])('no attempt begins more than a minute after the first: each %s', async ([, fault, requests], context) => {
+  const { result, times } = await waitFor(context, [forever], { timeout: '1h' }, { faults: [{ fault }] });
+  expect(result.outputs['status']).toBe('error');
+  expect(times()).toHaveLength(requests);
+  if (fault !== hang) expect([times().at(-1), result.ms]).toEqual([40 * second, 40 * second]);
+});
+
+const every4s = { 'poll-interval': '4s' };
+
+test('the request that is sent once more may take all of request-timeout', async (context) => {
+  const faults = [onAny(hang, { nth: 2 }), onAny(delay(29 * second), { nth: 3 })];
+  const { result, times } = await waitFor(context, [{ lengthMs: 2 * second }], every4s, { faults });
+  expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: 38 * second });
+  expect(times()).toEqual([0, 4 * second, 9 * second]);
+});
+
+test('the request that is sent once more waits for the Retry-After of another', async (context) => {
+  const faults = (hanging: string, throttled: string) => [
+    { path: hanging, nth: 2, fault: hang },
+    { path: throttled, nth: 2, fault: retryAfter(429, 20) },
+  ];
+  const { ids, timesOf } = await waitFor(context, many(2, { lengthMs: 10 * second }), every4s, { faults });
+  expect(timesOf(ids[0]).slice(0, 3)).toEqual([0, 4 * second, between(24 * second, Number.POSITIVE_INFINITY)]);
 });
 
 test('a 429 after a final failure delays the requests that are open', async (context) => {
   const faults = (denied: string, throttled: string) => [
-    { path: '?limit', nth: 1, fault: hang },
+    onOperations(hang, { nth: 1 }),
     { path: denied, fault: status(403) },
     { path: throttled, nth: 1, fault: retryAfter(429, 20) },
   ];
-  const { timesOf } = await waitFor(context, many(3, forever), { 'fail-fast': 'false', timeout: '1m' }, { faults });
+  const { timesOf } = await waitFor(context, many(3, forever), { ...patient, timeout: '1m' }, { faults });
   expect(timesOf('?limit')[1]).toBeGreaterThanOrEqual(20 * second);
 });
 
-describe('not found:', () => {
-  for (const [plans, inputs, says] of [
-    [[{ lengthMs: second }, missing], {}, /^Project \S+ has no operation .*another project\?.*of 2 operations had/],
-    [[], { ...all, 'project-id': 'no-such-project' }, /^Project no-such-project was not found /],
-  ] as const)
-    test.for([
-      ['the default timeout', 'error', 5, 7, undefined],
-      ['timeout: 3s', 'timeout', 3, 3, '3s'],
-      ['timeout: 0', 'error', 0, 0, '0'],
-    ] as const)(
-      `with %s, ${plans.length > 0 ? 'an operation' : 'a project'} that never appears gives status %s after %i s`,
-      async ([, outcome, from, to, timeout], context) => {
-        const { result, took, ids } = await waitFor(context, plans, { ...inputs, timeout });
-        expect(result.outputs).toMatchObject({ status: outcome, count: plans.length === 0 ? '0' : '1' });
-        expect(took).toBeGreaterThanOrEqual(from * second);
-        expect(took).toBeLessThanOrEqual(to * second);
-        if (outcome === 'error') expect(errorOf(result)).toMatch(says);
-        const advice = /404: There is no .* and base-url \(it usually ends in \/v2\)\. A key without access gets 404/;
-        expect(errorOf(result)).toMatch(advice);
-        expect(errorOf(result)).toContain(ids[1] ?? 'no-such-project');
-      },
-    );
-
-  test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
-    const plan = { appearsAfterMs: 34_900, lengthMs: minute };
-    const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });
-    expect(result.outputs['status']).toBe('finished');
+const notInProject = /^Project \S+ has no operation .*another project\?.*of 2 operations had/;
+for (const [what, plans, inputs, says] of [
+  ['an operation', [{ lengthMs: second }, missing], {}, notInProject],
+  ['a project', [], { ...all, 'project-id': 'no-such-project' }, /^Project no-such-project was not found /],
+] as const)
+  test.for<[status: string, from: number, to: number, timeout?: string]>([
+    ['error', 5, 7],
+    ['timeout', 3, 3, '3s'],
+    ['error', 0, 0, '0'],
+  ])(`${what} that never appears gives status %s after %i to %i s`, async ([outcome, from, to, timeout], context) => {
+    const { result, ids } = await waitFor(context, plans, { ...inputs, timeout });
+    const outputs = { status: outcome, count: plans.length === 0 ? '0' : '1' };
+    expect(result).toMatchObject({ outputs, ms: between(from * second, to * second + 1) });
+    if (outcome === 'error') expect(errorOf(result)).toMatch(says);
+    const advice = /404: There is no .* and base-url \(it usually ends in \/v2\)\. A key without access gets 404/;
+    expect(errorOf(result)).toMatch(advice);
+    expect(errorOf(result)).toContain(ids[1] ?? 'no-such-project');
   });
 
-  test.for(targets)('with %s, an operation that disappears is polled for 30 s more', async ([, inputs], context) => {
-    const before = ({ after, service, projectId }: Stage) =>
-      after(40 * second, () => service.plane.removeProject(projectId));
-    const { result, times } = await waitFor(context, [forever], inputs, { before });
-    const missed = times().filter((time) => time >= 40 * second);
-    expect(result.outputs['status']).toBe('error');
-    expect((missed.at(-1) ?? 0) - (missed[0] ?? 0)).toBeGreaterThanOrEqual(30 * second);
-    expect((missed.at(-1) ?? 0) - (missed[0] ?? 0)).toBeLessThan(36 * second);
-    expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'running' }]);
-  });
-
-  test('the step keeps waiting for an operation that twice vanishes for less than 30 s', async (context) => {
-    const inputs = { 'poll-interval': '2s' };
-    const faults = [10, 35].map((from) => ({ from, count: 12, fault: status(404) }));
-    const { result } = await waitFor(context, [{ lengthMs: 2 * minute }], inputs, { faults });
-    expect(result.outputs['status']).toBe('finished');
-  });
-
-  test('an operation that the list shows after a 404 is polled for 30 s more when it vanishes again', async (context) => {
-    const plans = [...many(2, forever), { ...forever, appearsAfterMs: 1_200, vanishesAfterMs: 36 * second }];
-    const { result, took } = await waitFor(context, plans);
-    expect(result.outputs['status']).toBe('error');
-    expect(took).toBeGreaterThan(65 * second);
-  });
+test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
+  const plan = { appearsAfterMs: 34_900, lengthMs: minute };
+  const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });
+  expect(result.outputs['status']).toBe('finished');
 });
 
-describe('several operations:', () => {
-  test('while more than two are pending, the step lists operations, and requests only those that a page does not show singly', async (context) => {
-    const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
-    const { result, paths, ids } = await waitFor(context, plans, { 'poll-interval': '1m' }, { buried: 2 });
-    expect(result.conclusion).toBe('success');
-    const page = '?limit=100';
-    const [one, two, three, four] = ids.map((id) => `/${id}`);
-    const requested = paths().map((path) => path.replace(/.*operations/, '').replace(/&?cursor=[^&]*/, ''));
-    expect(requested).toEqual([page, one, two, page, one, two, page, three, four]);
-  });
+test.for(targets)('with %s, an operation that disappears is polled for 30 s more', async ([, inputs], context) => {
+  const before = ({ after, service, projectId }: Stage) =>
+    after(40 * second, () => service.plane.removeProject(projectId));
+  const { result, times } = await waitFor(context, [forever], inputs, { before });
+  const [first = Number.NaN, ...missed] = times().filter((time) => time >= 40 * second);
+  expect(result.outputs['status']).toBe('error');
+  expect(missed.at(-1)).toEqual(between(first + 30 * second, first + 36 * second));
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'running' }]);
+});
 
-  test.for([
-    ['true', 'at the first failure'],
-    ['false', 'when all operations have ended'],
-  ] as const)('fail-fast: %s ends the step %s', async ([failFast], context) => {
-    const isFast = failFast === 'true';
-    const end = isFast ? 10 * second : minute;
-    const failing = { lengthMs: 10 * second, outcome: 'failed', failuresCount: 7 };
-    const plans = [failing, { lengthMs: minute }, { lengthMs: 5 * second }];
-    const { result, took, ids } = await waitFor(context, plans, { 'fail-fast': failFast });
-    expect(result.outputs).toMatchObject({ status: 'failed', count: '3', 'operation-id': ids[0] });
-    expect(took).toBeGreaterThanOrEqual(end);
-    expect(took).toBeLessThan(1.3 * end);
-    const named = `^1 of 3 operations in project \\S+ failed: .*${ids[0]}.*failures_count 7`;
-    expect(errorOf(result)).toMatch(new RegExp(named));
-    expect(new RegExp(`Stopped waiting for: .*${ids[1]}`).test(errorOf(result))).toBe(isFast);
-  });
+test('the step keeps waiting for an operation that twice vanishes for less than 30 s', async (context) => {
+  const faults = [10, 35].map((from) => ({ from, count: 12, fault: status(404) }));
+  const { result } = await waitFor(context, [{ lengthMs: 2 * minute }], { 'poll-interval': '2s' }, { faults });
+  expect(result.outputs['status']).toBe('finished');
+});
 
-  const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * second, outcome: 'failed' });
-  test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
-    ['a hanging request', 'true', { fault: hang }, 13],
-    ['a hanging request', 'false', { fault: hang }, 61],
-    ['a repeated 500', 'true', { from: 2, fault: status(500) }, 13],
-    ['a 423 with a Retry-After', 'true', { from: 2, fault: retryAfter(423, 50) }, 13],
-    ['a 503 with a Retry-After', 'true', { from: 2, fault: retryAfter(503, 50) }, 13],
-  ])('%s for one operation does not hide that another failed (fail-fast: %s)', async (row, context) => {
-    const [, failFast, rule, within] = row;
-    const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
-    const faults = (id: string) => [{ path: id, ...rule }];
-    const { result, took, ids, timesOf } = await waitFor(context, [forever, failingIn(10)], inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
-    expect(errorOf(result)).toContain(ids[0]);
-    expect(took).toBeLessThanOrEqual(within * second);
-    if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(timesOf(ids[0])).toHaveLength(2);
-  });
+test('an operation that the list shows after a 404 is polled for 30 s more when it vanishes again', async (context) => {
+  const plans = [...many(2, forever), { ...forever, appearsAfterMs: 1_200, vanishesAfterMs: 36 * second }];
+  const { result } = await waitFor(context, plans);
+  expect(result.outputs['status']).toBe('error');
+  expect(result.ms).toBeGreaterThan(65 * second);
+});
 
-  test('the step requests 20 operations that a page does not show singly, 12 at a time, and a hanging request delays no other', async (context) => {
-    const delay: Fault = { kind: 'delay', ms: 150 };
-    const faults = (id: string) => [{ path: id, count: 2, fault: hang }, { fault: delay }];
-    const options = { buried: 20, faults };
-    const inputs = { 'request-timeout': '40s' };
-    const { result, took, ids, service } = await waitFor(context, many(20, { lengthMs: 2 * second }), inputs, options);
-    expect(result.conclusion).toBe('success');
-    expect(took).toBeGreaterThan(45 * second);
-    expect(took).toBeLessThan(60 * second);
-    expect(maxConcurrent(service.requests)).toBe(12);
-    const late = service.requests.filter(({ at }) => at > (service.requests[0]?.at ?? 0) + 5 * second);
-    expect(new Set(late.map(({ path }) => path.split('/').at(-1)))).toEqual(new Set([ids[0]]));
-  });
+test('while more than two are pending, the step lists operations, and requests only those that a page does not show singly', async (context) => {
+  const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
+  const { result, paths, ids } = await waitFor(context, plans, { 'poll-interval': '1m' }, { buried: 2 });
+  expect(result.conclusion).toBe('success');
+  const page = '?limit=100';
+  const [one, two, three, four] = ids.map((id) => `/${id}`);
+  const requested = paths().map((path) => path.replace(/.*operations/, '').replace(/&?cursor=[^&]*/, ''));
+  expect(requested).toEqual([page, one, two, page, one, two, page, three, four]);
+});
 
-  test('of more than 20 operations that a page does not show, the step reads up to 10 pages, then requests the 20 singly that have waited longest', async (context) => {
-    const options = { buried: 40, buriedUnder: 1_000 };
-    const plans = many(40, { lengthMs: 2 * second });
-    const { result, paths } = await waitFor(context, plans, { 'poll-interval': '1m' }, options);
-    expect(result.conclusion).toBe('success');
-    const polls = paths().map((path) => (path.includes('?limit') ? 'page' : 'single'));
-    const poll = [...Array(10).fill('page'), ...Array(20).fill('single')];
-    expect(polls).toEqual([...poll, ...poll, 'page', ...Array(20).fill('single')]);
-    // The second poll requests those that the first one did not.
-    const single = paths().filter((path) => !path.includes('?limit'));
-    expect(new Set(single.slice(0, 40)).size).toBe(40);
-  });
-
-  test('an operation that failed stays failed although a late page of the list shows it as running', async (context) => {
-    const inputs = { timeout: '10s', 'fail-fast': 'false' };
-    const faults = [{ endpoint: 'list-operations', nth: 1, fault: { kind: 'delay', ms: 4_000 } } as const];
-    const { result } = await waitFor(context, [failingIn(0.5), forever, forever], inputs, { faults });
-    expect(result.outputs['status']).toBe('failed');
-    expect(result.log).not.toContain('failed →');
-  });
-
-  test('the step requests no operation singly while the pages of its list arrive', async (context) => {
-    const faults = [{ endpoint: 'list-operations', fault: { kind: 'delay', ms: 300 } } as const];
-    const { paths } = await waitFor(context, many(40, ended), {}, { buried: 40, buriedUnder: 1_000, faults });
-    expect(paths().findIndex((path) => !path.includes('?limit'))).toBe(10);
-  });
-
-  const bodies = ['{"operations":{}}', '{"operations":[{"id":"another, without a status"}]}'];
-  const unusable = [...bodies.map((body) => status(200, { body })), { kind: 'bad-json' }, html, hang] as const;
-  test.for(unusable)('the step requests each operation singly if the list fails with %o', async (fault, context) => {
-    const options = { faults: [{ endpoint: 'list-operations', fault } as const] };
-    const plans = [forever, forever, failingIn(1)];
-    const wait = await waitFor(context, plans, { 'request-timeout': '5m' }, options);
-    expect(wait.result.outputs['status']).toBe('failed');
-    expect(wait.took).toBeLessThan(3 * second);
-    const endpoints = wait.service.requests.map(({ endpoint }) => endpoint);
-    expect(endpoints.slice(0, 4)).toEqual(['list-operations', ...Array(3).fill('get-operation')]);
-    if (fault !== hang) expect(wait.times()[3]).toBe(0);
-  });
-
-  test.for<[what: string, inputs: StepOptions['inputs'], ...faults: FaultRule[]]>([
-    ['fails from the second poll on', {}, { from: 2, fault: status(500) }],
-    ['fails with a Retry-After', {}, { from: 2, fault: retryAfter(503, 50) }],
-    ['fails from the start', {}, { fault: status(500) }],
-    ['is an HTML page with status 403', {}, { fault: { ...html, status: 403 } }],
-    ['fails in the final poll alone', { timeout: '30s', 'poll-interval': '1h' }, { from: 2, fault: status(500) }],
-    ['hangs in the final poll alone', { timeout: '30s', 'poll-interval': '1h' }, { from: 2, fault: hang }],
-    ['gets a 429 until the final poll', { timeout: '30s' }, { fault: status(429) }],
-  ])('the step sees that five operations have ended although their list %s', async ([, inputs, ...rules], context) => {
-    const faults = rules.map((rule) => ({ ...rule, endpoint: 'list-operations' as const }));
-    const { result, took } = await waitFor(context, many(5, { lengthMs: 10 * second }), inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '5' });
-    expect(took).toBeLessThan(32 * second);
-  });
-
-  test.for([401, 403])('a %i for the list ends the step without single requests', async (code, context) => {
-    const faults = [{ endpoint: 'list-operations', fault: status(code) } as const];
-    const { result, paths } = await waitFor(context, many(5, forever), {}, { faults });
-    expect(result.outputs['status']).toBe('error');
-    expect(paths()).toHaveLength(1);
-  });
-
-  test('before the final poll, a 429 for the list is followed by no single requests', async (context) => {
-    const faults = [{ path: '?limit', fault: status(429) }];
-    const { ids, timesOf } = await waitFor(context, many(3, forever), { timeout: '30s' }, { faults });
-    const singles = ids.flatMap((id) => timesOf(id));
-    expect([singles.length, Math.min(...singles)]).toEqual([3, 30 * second]);
-  });
-
-  test('an operation that ended while a slow list was read is not waited for again', async (context) => {
-    const faults = [{ path: '?limit', nth: 1, fault: { kind: 'delay', ms: 4 * second } }] as const;
-    const plans = [ended, { lengthMs: 10 * second }, { lengthMs: 10 * second }];
-    const { result, took } = await waitFor(context, plans, { timeout: '1m' }, { faults, buried: 3 });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
-    expect(took).toBeLessThan(20 * second);
-  });
-
-  test('the step requests each operation singly if the pages of the list never end', async (context) => {
-    const ids = [1, 2, 3].map((n) => unknownId.replace(/.$/, String(n)));
-    const record = (id = unknownId) => ({ id, status: 'finished' });
-    const respond = (path: string, n: number) => {
-      const page = { operations: [record()], pagination: { cursor: `c${n}` } };
-      return JSON.stringify(path.includes('?') ? page : { operation: record(path.split('/').at(-1)) });
-    };
-    const { result } = await waitFor(context, [], { 'operation-id': ids.join() }, { respond });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
-    expect(result.log).not.toMatch(/will retry/);
-  });
-
-  test.for([
-    [10, 10],
-    [10, 20],
-    [20, 10],
-  ])(
-    '429s in one burst pause all requests once, until each Retry-After has passed (%i s, then %i s)',
-    async (row, context) => {
-      const [first, others] = row as [number, number];
-      const longest = Math.max(first, others) * second;
-      const faults = [
-        { endpoint: 'get-operation', nth: 3, fault: retryAfter(429, first) },
-        { endpoint: 'get-operation', from: 4, count: 5, fault: retryAfter(429, others) },
-      ] as const;
-      const options = { trip: () => 20, buried: 20, faults };
-      const { result, times, took } = await waitFor(context, many(20, { lengthMs: 2 * second }), {}, options);
-      expect(result.conclusion).toBe('success');
-      expect(took).toBeLessThan(2.5 * longest);
-      // A page precedes the burst. What was sent before the first 429 arrived takes two trips.
-      const throttledAt = times()[3] ?? Number.NaN;
-      expect(times().filter((time) => time > throttledAt + 40 && time < throttledAt + longest)).toEqual([]);
-    },
+test.for([
+  ['true', 'at the first failure', 10 * second],
+  ['false', 'when all operations have ended', minute],
+] as const)('fail-fast: %s ends the step %s', async ([failFast, , end], context) => {
+  const plans = [{ ...failingIn(10), failuresCount: 7 }, { lengthMs: minute }, { lengthMs: 5 * second }];
+  const { result, ids } = await waitFor(context, plans, { 'fail-fast': failFast });
+  const outputs = { status: 'failed', count: '3', 'operation-id': ids[0] };
+  expect(result).toMatchObject({ outputs, ms: between(end, 1.3 * end) });
+  expect(errorOf(result)).toMatch(
+    new RegExp(`^1 of 3 operations in project \\S+ failed: .*${ids[0]}.*failures_count 7`),
   );
-
-  test('a 423 delays one operation by its whole Retry-After, and no other', async (context) => {
-    const inputs = { 'poll-interval': '1s', timeout: '200s' };
-    const faults = (id: string) => [{ path: id, from: 2, fault: retryAfter(423, 90) }];
-    const { ids, timesOf } = await waitFor(context, many(2, forever), inputs, { faults });
-    expect(timesOf(ids[0]).slice(0, 4)).toEqual([0, 1, 91, 181].map((time) => time * second));
-    expect(new Set(gaps(timesOf(ids[1])))).toEqual(new Set([second]));
-  });
-
-  test('the pauses after a 423 are short again after a success', async (context) => {
-    const faults = [
-      { from: 2, count: 6, fault: status(423) },
-      { nth: 10, fault: status(423) },
-    ];
-    const inputs = { 'poll-interval': '1s', timeout: '10m' };
-    for (const seed of seeds) {
-      const { times } = await waitFor(context, [forever], inputs, { faults, seed });
-      expect(gaps(times())[9]).toBeLessThanOrEqual(2 * second);
-    }
-  });
-
-  test('after a 429 for one operation, the next poll asks for both', async (context) => {
-    const faults = (id: string) => [{ path: id, nth: 2, fault: retryAfter(429, 10) }];
-    const { ids, timesOf } = await waitFor(context, many(2, { lengthMs: minute }), {}, { faults });
-    const repeated = timesOf(ids[0])[2] ?? Number.NaN;
-    expect(repeated).toBeGreaterThan(10 * second);
-    expect(timesOf(ids[1])[2]).toBe(repeated);
-  });
-
-  test('a Retry-After for one operation does not delay the list of the others', async (context) => {
-    const inputs = { timeout: '30s', 'poll-interval': '1s' };
-    const options = { buried: 1, faults: (id: string) => [{ path: id, nth: 2, fault: retryAfter(503, 20) }] };
-    const { ids, timesOf } = await waitFor(context, many(4, forever), inputs, options);
-    expect(timesOf(ids[0])[2]).toBeGreaterThanOrEqual(21 * second);
-    const listed = timesOf('?limit').filter((time) => time > second && time < 20 * second);
-    expect(listed.length).toBeGreaterThan(16);
-  });
+  expect(new RegExp(`Stopped waiting for: .*${ids[1]}`).test(errorOf(result))).toBe(failFast === 'true');
 });
 
-describe('progress:', () => {
-  test('the log shows each change of status, and every minute the pending operations and the time left', async (context) => {
-    const plan = { ageMs: 90 * second, schedulingMs: 140 * second, lengthMs: 270 * second, branchId: 'br-1' };
-    const inputs = { timeout: '1h30m', 'poll-interval': '10s' };
-    const { result, ids, projectId } = await waitFor(context, [plan], inputs);
-    const name = `create_branch on br-1 [${ids[0]}]`;
-    expect(result.log.trim().split(/\n\s*/)).toEqual([
-      `0ms  Waiting for 1 operation in project ${projectId} (timeout 1h 30m).`,
-      `0ms  ${name}: scheduling, created 1m 30s ago`,
-      `50s  ${name}: scheduling → running, created 2m 20s ago`,
-      `1m 50s  Still waiting for ${name} (running); 1h 28m left.`,
-      `2m 50s  Still waiting for ${name} (running); 1h 27m left.`,
-      `3m  ${name}: running → finished after 4m 30s`,
-      '1 operation finished.',
-    ]);
-  });
-
-  test.for([
-    ['three of five pending operations', {}],
-    ['the list of operations', all],
-  ] as const)('without any response, a heartbeat names %s', async ([, inputs], context) => {
-    const slow = { timeout: '90s', 'request-timeout': '2m', ...inputs };
-    const { result, ids, took } = await waitFor(context, many(5, forever), slow, { faults: [{ fault: hang }] });
-    const [one, two, three] = ids;
-    const named = inputs === all ? 'the list of operations' : `[${one}], [${two}], [${three}], and 2 more`;
-    expect(result.log).toContain(`Still waiting for ${named}; 30s left.`);
-    expect(errorOf(result)).toMatch(/API never responded for project \S+\. Check base-url, and the network and proxy/);
-    expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
-    expect(result.log).not.toContain('request-timeout');
-    expect(took).toBeLessThan(92 * second);
-  });
+test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
+  ['a hanging request', 'true', { fault: hang }, 13],
+  ['a hanging request', 'false', { fault: hang }, 61],
+  ['a repeated 500', 'true', { from: 2, fault: status(500) }, 13],
+  ['a 423 with a Retry-After', 'true', { from: 2, fault: retryAfter(423, 50) }, 13],
+  ['a 503 with a Retry-After', 'true', { from: 2, fault: retryAfter(503, 50) }, 13],
+])('%s for one operation hides no other that failed (fail-fast: %s)', async ([, failFast, rule, within], context) => {
+  const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
+  const faults = (id: string) => [{ path: id, ...rule }];
+  const { result, ids, timesOf } = await waitFor(context, [forever, failingIn(10)], inputs, { faults });
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+  expect(errorOf(result)).toContain(ids[0]);
+  expect(result.ms).toBeLessThanOrEqual(within * second);
+  if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(timesOf(ids[0])).toHaveLength(2);
 });
 
-describe('the deadline:', () => {
-  test.for<[what: string, plan: OperationPlan, verdict: string, ...faults: FaultRule[]]>([
-    ['sees an operation that has just finished', { lengthMs: 59_999 }, 'finished'],
-    ['sees an operation that has just failed', { lengthMs: 59_999, outcome: 'failed' }, 'failed'],
-    ['of a running operation ends the step as a timeout', { lengthMs: 60_001 }, 'timeout'],
-    ['that gets a 503 is not repeated', forever, 'timeout', { from: 2, fault: status(503) }],
-    ['that gets no response is not repeated', forever, 'timeout', { from: 2, fault: lost }],
-    ['ignores the Retry-After of a 503', { lengthMs: second }, 'finished', { nth: 1, fault: retryAfter(503, 90) }],
-  ])('one final poll %s', async ([, plan, verdict, ...faults], context) => {
-    const inputs = { timeout: '1m', 'poll-interval': '1h' };
-    const { result, times, ids } = await waitFor(context, [plan], inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: verdict, 'operation-id': ids[0] });
-    expect(times()).toEqual([0, minute]);
-    if (verdict !== 'timeout') return;
-    expect(errorOf(result)).toMatch(/^Timed out after 1m\. 1 operation in project \S+ had not finished: /);
-    expect(errorOf(result)).toMatch(faults.length > 0 ? /Last error: / : /raise timeout/);
-  });
+test('the step requests 20 operations that a page does not show singly, 12 at a time, and a hanging request delays no other', async (context) => {
+  const options = { buried: 20, faults: (id: string) => [{ path: id, count: 2, fault: hang }, { fault: delay(150) }] };
+  const plans = many(20, { lengthMs: 2 * second });
+  const { result, ids, service } = await waitFor(context, plans, { 'request-timeout': '40s' }, options);
+  expect(result).toMatchObject({ conclusion: 'success', ms: between(45 * second, 60 * second) });
+  expect(maxConcurrent(service.requests)).toBe(12);
+  const late = service.requests.filter(({ at }) => at > (service.requests[0]?.at ?? 0) + 5 * second);
+  expect(new Set(late.map(({ path }) => path.split('/').at(-1)))).toEqual(new Set([ids[0]]));
+});
 
-  test.for<readonly [what: string, count: number, interval: string, rule: FaultRule]>([
-    ...[1, 2, 4].map((n) => ['got a 503 with a Retry-After', n, '5s', { nth: 2, fault: retryAfter(503, 44) }] as const),
-    ['got a 429', 1, '5s', { nth: 6, fault: status(429) }],
-    ['hangs since the last poll', 2, '20s', { from: 2, count: 2, fault: hang }],
-    ['hangs since an earlier poll', 2, '3s', { from: 9, count: 2, fault: hang }],
-  ])('the final poll requests what %s (operations: %i)', async ([, count, interval, rule], context) => {
-    const inputs = { timeout: '30s', 'poll-interval': interval };
-    const faults = (id: string) => [rule.fault === hang ? { path: id, ...rule } : rule];
-    const { result, took } = await waitFor(context, many(count, { lengthMs: 28.5 * second }), inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: String(count) });
-    expect(took).toBe(30 * second);
-  });
+test('of more than 20 operations that a page does not show, the step reads up to 10 pages, then requests the 20 singly that have waited longest', async (context) => {
+  const plans = many(40, { lengthMs: 2 * second });
+  const options = { buried: 40, buriedUnder: 1_000 };
+  const { result, paths } = await waitFor(context, plans, { 'poll-interval': '1m' }, options);
+  expect(result.conclusion).toBe('success');
+  const polls = paths().map((path) => (path.includes('?limit') ? 'page' : 'single'));
+  const poll = [...Array(10).fill('page'), ...Array(20).fill('single')];
+  expect(polls).toEqual([...poll, ...poll, 'page', ...Array(20).fill('single')]);
+  // The second poll requests those that the first one did not.
+  const single = paths().filter((path) => !path.includes('?limit'));
+  expect(new Set(single.slice(0, 40)).size).toBe(40);
+});
 
-  test('the final poll requests all 100 given ids if the list fails and each response takes 150 ms', async (context) => {
+test('an operation that failed stays failed although a late page of the list shows it as running', async (context) => {
+  const plans = [failingIn(0.5), forever, forever];
+  const options = { faults: [onOperations(delay(4 * second), { nth: 1 })] };
+  const { result } = await waitFor(context, plans, { ...patient, timeout: '10s' }, options);
+  expect(result.outputs['status']).toBe('failed');
+  expect(result.log).not.toContain('failed →');
+});
+
+test('the step requests no operation singly while the pages of its list arrive', async (context) => {
+  const options = { buried: 40, buriedUnder: 1_000, faults: [onOperations(delay(300))] };
+  const { paths } = await waitFor(context, many(40, ended), {}, options);
+  expect(paths().findIndex((path) => !path.includes('?limit'))).toBe(10);
+});
+
+const bodies = ['{"operations":{}}', '{"operations":[{"id":"another, without a status"}]}'];
+const unusable = [...bodies.map((body) => status(200, { body })), { kind: 'bad-json' }, html, hang] as const;
+test.for(unusable)('the step requests each operation singly if the list fails with %o', async (fault, context) => {
+  const plans = [forever, forever, failingIn(1)];
+  const options = { faults: [onOperations(fault)] };
+  const { result, service, times } = await waitFor(context, plans, { 'request-timeout': '5m' }, options);
+  expect(result).toMatchObject({ outputs: { status: 'failed' }, ms: between(0, 3 * second) });
+  const endpoints = service.requests.map(({ endpoint }) => endpoint);
+  expect(endpoints.slice(0, 4)).toEqual(['list-operations', ...Array(3).fill('get-operation')]);
+  if (fault !== hang) expect(times()[3]).toBe(0);
+});
+
+const lastPollAt30s = { timeout: '30s', 'poll-interval': '1h' };
+test.for<[what: string, fault: Fault, from: number, inputs?: Inputs]>([
+  ['fails from the second poll on', status(500), 2],
+  ['fails with a Retry-After', retryAfter(503, 50), 2],
+  ['fails from the start', status(500), 1],
+  ['is an HTML page with status 403', { ...html, status: 403 }, 1],
+  ['fails in the final poll alone', status(500), 2, lastPollAt30s],
+  ['hangs in the final poll alone', hang, 2, lastPollAt30s],
+  ['gets a 429 until the final poll', status(429), 1, { timeout: '30s' }],
+])('the step sees that five operations have ended although their list %s', async ([, fault, from, inputs], context) => {
+  const plans = many(5, { lengthMs: 10 * second });
+  const { result } = await waitFor(context, plans, inputs, { faults: [onOperations(fault, { from })] });
+  expect(result).toMatchObject({ outputs: { status: 'finished', count: '5' }, ms: between(0, 32 * second) });
+});
+
+test.for([401, 403])('a %i for the list ends the step without single requests', async (code, context) => {
+  const { result, paths } = await waitFor(context, many(5, forever), {}, { faults: [onOperations(status(code))] });
+  expect(result.outputs['status']).toBe('error');
+  expect(paths()).toHaveLength(1);
+});
+
+test('before the final poll, a 429 for the list is followed by no single requests', async (context) => {
+  const options = { faults: [onOperations(status(429))] };
+  const { ids, timesOf } = await waitFor(context, many(3, forever), { timeout: '30s' }, options);
+  expect(ids.flatMap((id) => timesOf(id))).toEqual(Array(3).fill(30 * second));
+});
+
+test('an operation that ended while a slow list was read is not waited for again', async (context) => {
+  const plans = [ended, { lengthMs: 10 * second }, { lengthMs: 10 * second }];
+  const options = { buried: 3, faults: [onOperations(delay(4 * second), { nth: 1 })] };
+  const { result } = await waitFor(context, plans, { timeout: '1m' }, options);
+  expect(result).toMatchObject({ outputs: { status: 'finished', count: '3' }, ms: between(0, 20 * second) });
+});
+
+test('the step requests each operation singly if the pages of the list never end', async (context) => {
+  const ids = [1, 2, 3].map((n) => unknownId.replace(/.$/, String(n)));
+  const record = (id = unknownId) => ({ id, status: 'finished' });
+  const respond = (path: string, n: number) => {
+    const page = { operations: [record()], pagination: { cursor: `c${n}` } };
+    return JSON.stringify(path.includes('?') ? page : { operation: record(path.split('/').at(-1)) });
+  };
+  const { result } = await waitFor(context, [], { 'operation-id': ids.join() }, { respond });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
+  expect(result.log).not.toMatch(/will retry/);
+});
+
+for (const [first, others] of [
+  [10, 10],
+  [10, 20],
+  [20, 10],
+] as const)
+  test(`429s in one burst pause all requests once, until each Retry-After has passed (${first} s, then ${others} s)`, async (context) => {
+    const longest = Math.max(first, others) * second;
+    const single = { endpoint: 'get-operation' } as const;
     const faults = [
-      { endpoint: 'list-operations', fault: status(500) },
-      { fault: { kind: 'delay', ms: 150 } },
-    ] as const;
-    const { result } = await waitFor(context, many(100, { lengthMs: 14.2 * second }), { timeout: '15s' }, { faults });
-    expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
-  });
-
-  test('with many given ids, a Retry-After that ends just before the deadline does not end the step', async (context) => {
-    const faults = [{ nth: 1, fault: retryAfter(429, 9.5) }];
-    const { took } = await waitFor(context, many(40, forever), { timeout: '10s' }, { faults });
-    expect(took).toBeGreaterThanOrEqual(10 * second);
-  });
-
-  test('a final poll that may begin early does not begin before the pause of a 429 ends', async (context) => {
-    const faults = (id: string) => [
-      { path: id, nth: 3, fault: retryAfter(429, 2) },
-      { endpoint: 'list-operations' as const, fault: status(500) },
-      { fault: { kind: 'delay' as const, ms: 600 } },
+      onAny(retryAfter(429, first), { ...single, nth: 3 }),
+      onAny(retryAfter(429, others), { ...single, from: 4, count: 5 }),
     ];
-    const inputs = { timeout: '15s', 'poll-interval': '2s' };
-    const { service, times } = await waitFor(context, many(40, forever), inputs, { faults });
-    const n = service.requests.findIndex((request) => request.status === 429);
-    const throttledAt = times()[n] ?? Number.NaN;
-    expect(throttledAt).toBeGreaterThan(12 * second);
-    expect(times().filter((time) => time > throttledAt + second && time < throttledAt + 2 * second)).toEqual([]);
+    const options = { trip: () => 20, buried: 20, faults };
+    const { result, times } = await waitFor(context, many(20, { lengthMs: 2 * second }), {}, options);
+    expect(result).toMatchObject({ conclusion: 'success', ms: between(0, 2.5 * longest) });
+    // A page precedes the burst. What was sent before the first 429 arrived takes two trips.
+    const throttledAt = times()[3] ?? Number.NaN;
+    expect(times().filter((time) => time > throttledAt + 40 && time < throttledAt + longest)).toEqual([]);
   });
 
-  test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
-    ['a 401', status(401), 'error', /status 401.*API key was rejected/],
-    ['a 429', status(429), 'timeout', /^Timed out after 1m.*status 429/],
-    ['an HTML page with status 404', { ...html, status: 404 }, 'timeout', /^Timed out after 1m.*HTML page/],
-  ])('%s in the final poll ends the step with its reason', async ([, fault, verdict, says], context) => {
-    const inputs = { timeout: '1m', 'poll-interval': '1h' };
-    for (const target of [{}, all]) {
-      const faults = [{ from: 'operation-id' in target ? 3 : 2, fault }];
-      const { result } = await waitFor(context, [forever], { ...inputs, ...target }, { faults });
-      expect(result.outputs['status']).toBe(verdict);
-      expect(errorOf(result)).toMatch(says);
-    }
-  });
+test('a 423 delays one operation by its whole Retry-After, and no other', async (context) => {
+  const inputs = { 'poll-interval': '1s', timeout: '200s' };
+  const faults = (id: string) => [{ path: id, from: 2, fault: retryAfter(423, 90) }];
+  const { ids, timesOf } = await waitFor(context, many(2, forever), inputs, { faults });
+  expect(timesOf(ids[0]).slice(0, 4)).toEqual([0, 1, 91, 181].map((time) => time * second));
+  expect(new Set(gaps(timesOf(ids[1])))).toEqual(new Set([second]));
+});
 
-  test('a final poll with twenty slow responses takes less than 2 s', async (context) => {
-    const options = { buried: 20, faults: [{ from: 2, fault: { kind: 'delay', ms: 900 } } as const] };
-    const { result, took } = await waitFor(context, many(20, forever), { timeout: '20s' }, options);
-    expect(result.outputs['status']).toBe('timeout');
-    expect(took).toBeGreaterThanOrEqual(20 * second);
-    expect(took).toBeLessThan(22 * second);
-  });
+test('the pauses after a 423 are short again after a success', async (context) => {
+  const faults = [onAny(status(423), { from: 2, count: 6 }), onAny(status(423), { nth: 10 })];
+  for (const seed of seeds) {
+    const { times } = await waitFor(context, [forever], { 'poll-interval': '1s', timeout: '10m' }, { faults, seed });
+    expect(gaps(times())[9]).toBeLessThanOrEqual(2 * second);
+  }
+});
 
-  test('a 429 that asks to wait beyond the deadline ends the step at once', async (context) => {
-    const faults = [{ nth: 6, fault: retryAfter(429, 61) }];
-    const { result, times, took } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
-    const says =
-      /^Stopped early, because the service asked for a pause that ends after the timeout.*status 429.*1m 01s/;
+test('after a 429 for one operation, the next poll asks for both', async (context) => {
+  const faults = (id: string) => [{ path: id, nth: 2, fault: retryAfter(429, 10) }];
+  const { ids, timesOf } = await waitFor(context, many(2, { lengthMs: minute }), {}, { faults });
+  expect(timesOf(ids[0])[2]).toBeGreaterThan(10 * second);
+  expect(timesOf(ids[1])[2]).toBe(timesOf(ids[0])[2]);
+});
+
+test('a Retry-After for one operation does not delay the list of the others', async (context) => {
+  const options = { buried: 1, faults: (id: string) => [{ path: id, nth: 2, fault: retryAfter(503, 20) }] };
+  const { ids, timesOf } = await waitFor(context, many(4, forever), { timeout: '30s', 'poll-interval': '1s' }, options);
+  expect(timesOf(ids[0])[2]).toBeGreaterThanOrEqual(21 * second);
+  const listed = timesOf('?limit').filter((time) => time > second && time < 20 * second);
+  expect(listed.length).toBeGreaterThan(16);
+});
+
+test('the log shows each change of status, and every minute the pending operations and the time left', async (context) => {
+  const plan = { ageMs: 90 * second, schedulingMs: 140 * second, lengthMs: 270 * second, branchId: 'br-1' };
+  const { result, ids, projectId } = await waitFor(context, [plan], { timeout: '1h30m', 'poll-interval': '10s' });
+  const name = `create_branch on br-1 [${ids[0]}]`;
+  expect(result.log.trim().split(/\n\s*/)).toEqual([
+    `0ms  Waiting for 1 operation in project ${projectId} (timeout 1h 30m).`,
+    `0ms  ${name}: scheduling, created 1m 30s ago`,
+    `50s  ${name}: scheduling → running, created 2m 20s ago`,
+    `1m 50s  Still waiting for ${name} (running); 1h 28m left.`,
+    `2m 50s  Still waiting for ${name} (running); 1h 27m left.`,
+    `3m  ${name}: running → finished after 4m 30s`,
+    '1 operation finished.',
+  ]);
+});
+
+test.for(targets)('without any response, a heartbeat names what is waited for (%s)', async ([, inputs], context) => {
+  const slow = { timeout: '90s', 'request-timeout': '2m', ...inputs };
+  const { result, ids } = await waitFor(context, many(5, forever), slow, { faults: [{ fault: hang }] });
+  const [one, two, three] = ids;
+  const named = inputs === all ? 'the list of operations' : `[${one}], [${two}], [${three}], and 2 more`;
+  expect(result.log).toContain(`Still waiting for ${named}; 30s left.`);
+  expect(errorOf(result)).toMatch(/API never responded for project \S+\. Check base-url, and the network and proxy/);
+  expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
+  expect(result.log).not.toContain('request-timeout');
+  expect(result.ms).toBeLessThan(92 * second);
+});
+
+const lastPollAt1m = { timeout: '1m', 'poll-interval': '1h' };
+
+test.for<[what: string, plan: OperationPlan, verdict: string, ...faults: FaultRule[]]>([
+  ['sees an operation that has just finished', { lengthMs: 59_999 }, 'finished'],
+  ['sees an operation that has just failed', { lengthMs: 59_999, outcome: 'failed' }, 'failed'],
+  ['of a running operation ends the step as a timeout', { lengthMs: 60_001 }, 'timeout'],
+  ['that gets a 503 is not repeated', forever, 'timeout', { from: 2, fault: status(503) }],
+  ['that gets no response is not repeated', forever, 'timeout', { from: 2, fault: lost }],
+  ['ignores the Retry-After of a 503', { lengthMs: second }, 'finished', { nth: 1, fault: retryAfter(503, 90) }],
+])('one final poll %s', async ([, plan, verdict, ...faults], context) => {
+  const { result, times, ids } = await waitFor(context, [plan], lastPollAt1m, { faults });
+  expect(result.outputs).toMatchObject({ status: verdict, 'operation-id': ids[0] });
+  expect(times()).toEqual([0, minute]);
+  if (verdict !== 'timeout') return;
+  expect(errorOf(result)).toMatch(/^Timed out after 1m\. 1 operation in project \S+ had not finished: /);
+  expect(errorOf(result)).toMatch(faults.length > 0 ? /Last error: / : /raise timeout/);
+});
+
+test.for<readonly [what: string, count: number, interval: string, rule: FaultRule]>([
+  ...[1, 2, 4].map((n) => ['got a 503 with a Retry-After', n, '5s', { nth: 2, fault: retryAfter(503, 44) }] as const),
+  ['got a 429', 1, '5s', { nth: 6, fault: status(429) }],
+  ['hangs since the last poll', 2, '20s', { from: 2, count: 2, fault: hang }],
+  ['hangs since an earlier poll', 2, '3s', { from: 9, count: 2, fault: hang }],
+])('the final poll requests what %s (operations: %i)', async ([, count, interval, rule], context) => {
+  const inputs = { timeout: '30s', 'poll-interval': interval };
+  const faults = (id: string) => [rule.fault === hang ? { path: id, ...rule } : rule];
+  const { result } = await waitFor(context, many(count, { lengthMs: 28.5 * second }), inputs, { faults });
+  expect(result).toMatchObject({ outputs: { status: 'finished', count: String(count) }, ms: 30 * second });
+});
+
+test('the final poll requests all 100 given ids if the list fails and each response takes 150 ms', async (context) => {
+  const faults = [onOperations(status(500)), onAny(delay(150))];
+  const { result } = await waitFor(context, many(100, { lengthMs: 14.2 * second }), { timeout: '15s' }, { faults });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
+});
+
+test('with many given ids, a Retry-After that ends just before the deadline does not end the step', async (context) => {
+  const faults = [{ nth: 1, fault: retryAfter(429, 9.5) }];
+  const { result } = await waitFor(context, many(40, forever), { timeout: '10s' }, { faults });
+  expect(result.ms).toBeGreaterThanOrEqual(10 * second);
+});
+
+test('a final poll that may begin early does not begin before the pause of a 429 ends', async (context) => {
+  const lists = [onOperations(status(500)), onAny(delay(600))];
+  const faults = (id: string) => [{ path: id, nth: 3, fault: retryAfter(429, 2) }, ...lists];
+  const inputs = { timeout: '15s', 'poll-interval': '2s' };
+  const { service, times } = await waitFor(context, many(40, forever), inputs, { faults });
+  const throttledAt = times()[service.requests.findIndex((request) => request.status === 429)] ?? Number.NaN;
+  expect(throttledAt).toBeGreaterThan(12 * second);
+  expect(times().filter((time) => time > throttledAt + second && time < throttledAt + 2 * second)).toEqual([]);
+});
+
+test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
+  ['a 401', status(401), 'error', /status 401.*API key was rejected/],
+  ['a 429', status(429), 'timeout', /^Timed out after 1m.*status 429/],
+  ['an HTML page with status 404', { ...html, status: 404 }, 'timeout', /^Timed out after 1m.*HTML page/],
+])('%s in the final poll ends the step with its reason', async ([, fault, verdict, says], context) => {
+  for (const [, target] of targets) {
+    const faults = [{ from: target === all ? 3 : 2, fault }];
+    const { result } = await waitFor(context, [forever], { ...lastPollAt1m, ...target }, { faults });
+    expect(result.outputs['status']).toBe(verdict);
     expect(errorOf(result)).toMatch(says);
-    expect(times()).toHaveLength(6);
-    expect(Math.abs(took - (times().at(-1) ?? Number.NaN))).toBeLessThan(1);
-  });
+  }
 });
 
-describe('with timeout: 0,', () => {
-  const inputs = { timeout: '0', 'request-timeout': '10s' };
-
-  test.for<[what: string, verdict: string, ms: number, plan: OperationPlan]>([
-    ['a finished operation', 'finished', 0, ended],
-    ['a failed operation', 'failed', 0, failedAtOnce],
-    ['a running operation', 'timeout', 0, forever],
-    ['a finished operation', 'finished', 9 * second, ended],
-  ])('one poll of %s ends the step with status %s after %i ms', async ([, verdict, ms, plan], context) => {
-    const faults: FaultRule[] = [{ fault: { kind: 'delay', ms } }];
-    const { result, times, took } = await waitFor(context, [plan], inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: verdict, count: '1' });
-    expect(times()).toEqual([0]);
-    expect(took).toBe(ms);
-    if (verdict === 'timeout') expect(errorOf(result)).toMatch(/^Polled once \(timeout: 0\)\./);
-  });
-
-  const more = [hang, status(404), retryAfter(429, 1)];
-  test.for([...failing, ...more])('the step fails without a retry on %o', async (fault, context) => {
-    const { result, times, took } = await waitFor(context, [ended], inputs, { faults: [{ fault }] });
-    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
-    expect(result.log).not.toMatch(/will retry/);
-    expect(times()).toEqual([0]);
-    expect(took).toBeLessThanOrEqual(10 * second);
-    if (fault === hang) expect(errorOf(result)).toContain('request-timeout');
-  });
-
-  test('a 404 for one operation does not hide that another failed, even if the 404 comes first', async (context) => {
-    const faults = (_: string, failed = '') => [{ path: failed, fault: { kind: 'delay', ms: second } as const }];
-    const { result, ids } = await waitFor(context, [missing, failedAtOnce], inputs, { faults });
-    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
-  });
+test('a final poll with twenty slow responses takes less than 2 s', async (context) => {
+  const options = { buried: 20, faults: [onAny(delay(900), { from: 2 })] };
+  const { result } = await waitFor(context, many(20, forever), { timeout: '20s' }, options);
+  expect(result).toMatchObject({ outputs: { status: 'timeout' }, ms: between(20 * second, 22 * second) });
 });
 
-test.for<[moment: string, timeout: string, faults: FaultRule[]]>([
-  ['between two polls', '10m', []],
-  ['while a request hangs', '10m', [{ from: 3, fault: hang }]],
-  ['during the Retry-After of a 503', '10m', [{ from: 3, fault: retryAfter(503, 50) }]],
-  ['during the Retry-After of a 429', '10m', [{ from: 3, fault: retryAfter(429, 50) }]],
-  ['before the first response', '0', [{ fault: hang }]],
-  ['during the final poll', '12s', [{ from: 3, fault: hang }]],
-])('a cancellation %s ends the step at once (timeout: %s)', async ([, timeout, faults], context) => {
-  const inputs = { 'fail-fast': 'false', timeout };
+test('a 429 that asks to wait beyond the deadline ends the step at once', async (context) => {
+  const faults = [{ nth: 6, fault: retryAfter(429, 61) }];
+  const { result, times } = await waitFor(context, [forever], { timeout: '1m' }, { faults });
+  const says = /^Stopped early, because the service asked for a pause that ends after the timeout.*status 429.*1m 01s/;
+  expect(errorOf(result)).toMatch(says);
+  expect(times()).toHaveLength(6);
+  expect(result.ms).toBeCloseTo(times()[5] ?? Number.NaN, 0);
+});
+
+const once = { timeout: '0', 'request-timeout': '10s' };
+
+test.for<[what: string, verdict: string, ms: number, plan: OperationPlan]>([
+  ['a finished operation', 'finished', 0, ended],
+  ['a failed operation', 'failed', 0, failed],
+  ['a running operation', 'timeout', 0, forever],
+  ['a finished operation', 'finished', 9 * second, ended],
+])('with timeout: 0, one poll of %s gives status %s after %i ms', async ([, verdict, ms, plan], context) => {
+  const { result, times } = await waitFor(context, [plan], once, { faults: [{ fault: delay(ms) }] });
+  expect(result).toMatchObject({ outputs: { status: verdict, count: '1' }, ms });
+  expect(times()).toEqual([0]);
+  if (verdict === 'timeout') expect(errorOf(result)).toMatch(/^Polled once \(timeout: 0\)\./);
+});
+
+const more = [hang, status(404), retryAfter(429, 1)];
+test.for([...failing, ...more])('with timeout: 0, the step fails without a retry on %o', async (fault, context) => {
+  const { result, times } = await waitFor(context, [ended], once, { faults: [{ fault }] });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
+  expect(result.log).not.toMatch(/will retry/);
+  expect(times()).toEqual([0]);
+  expect(result.ms).toBeLessThanOrEqual(10 * second);
+  if (fault === hang) expect(errorOf(result)).toContain('request-timeout');
+});
+
+test('with timeout: 0, a 404 for one operation does not hide that another failed, even if the 404 comes first', async (context) => {
+  const faults = (_: string, failed = '') => [{ path: failed, fault: delay(second) }];
+  const { result, ids } = await waitFor(context, [missing, failed], once, { faults });
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+});
+
+test.for<[moment: string, timeout: string, ...faults: FaultRule[]]>([
+  ['between two polls', '10m'],
+  ['while a request hangs', '10m', { from: 3, fault: hang }],
+  ['during the Retry-After of a 503', '10m', { from: 3, fault: retryAfter(503, 50) }],
+  ['during the Retry-After of a 429', '10m', { from: 3, fault: retryAfter(429, 50) }],
+  ['before the first response', '0', { fault: hang }],
+  ['during the final poll', '12s', { from: 3, fault: hang }],
+])('a cancellation %s ends the step at once (timeout: %s)', async ([, timeout, ...faults], context) => {
   const options = { faults, cancelAfterMs: 12_345 };
-  const { result, took } = await waitFor(context, [forever, failedAtOnce], inputs, options);
-  expect(result.outputs['status']).toBe('cancelled');
-  expect(took).toBe(12_345);
-  expect(result.exitCode).toBe(1);
+  const { result } = await waitFor(context, [forever, failed], { ...patient, timeout }, options);
+  expect(result).toMatchObject({ outputs: { status: 'cancelled', 'duration-ms': '12345' }, exitCode: 1 });
   expect(() => errorOf(result)).toThrow(/found 0/);
   expect(result.summary).toMatch(/Cancelled; [01] of 2 operations had ended/);
 });

@@ -13,6 +13,8 @@ export const status = (code: number, more: Partial<Status> = {}): Fault => ({ ki
 /** A response with a Retry-After. */
 export const retryAfter = (code: number, seconds: number): Fault => status(code, { retryAfter: { seconds } });
 
+export const delay = (ms: number): Fault => ({ kind: 'delay', ms });
+
 type Which = Partial<FaultRule>;
 
 const on = (endpoint: NonNullable<FaultRule['endpoint']>, usual: Which) => {
@@ -22,3 +24,5 @@ const on = (endpoint: NonNullable<FaultRule['endpoint']>, usual: Which) => {
 export const onCreate = on('create-key', { nth: 1 });
 export const onDelete = on('revoke-key', { nth: 1 });
 export const onList = on('list-keys', {});
+export const onOperations = on('list-operations', {});
+export const onAny = on('any', {});

@@ -1,4 +1,4 @@
-import type { TestContext } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 import { type Stage, type StageOptions, setStage } from './stage.js';
@@ -7,8 +7,10 @@ export const second = 1_000;
 export const minute = 60 * second;
 export const forever: OperationPlan = { lengthMs: Number.POSITIVE_INFINITY };
 export const ended: OperationPlan = { lengthMs: 0 };
-export const failedAtOnce: OperationPlan = { lengthMs: 0, outcome: 'failed' };
+export const failed: OperationPlan = { lengthMs: 0, outcome: 'failed' };
 export const all = { 'operation-id': 'all' };
+/** To the end of each operation. */
+export const patient = { 'fail-fast': 'false' };
 
 export interface WaitPlan extends OperationPlan {
   /** Which project of the stage. Default: the first. */
@@ -35,8 +37,6 @@ export interface Wait extends Stage {
   /** Of the operations that were planned, in the order of their start. */
   readonly ids: readonly string[];
   readonly result: StepResult;
-  /** Milliseconds. */
-  readonly took: number;
   /** When the requests arrived whose path contains this. */
   timesOf(part?: string): number[];
 }
@@ -68,10 +68,13 @@ export async function waitFor(
   const result = await step.done;
   const [times, paths] = [stage.times(), stage.paths()];
   const timesOf = (part = '') => times.filter((_, n) => paths[n]?.includes(part));
-  return { ...stage, ids: idsOf(), result, took: tookOf(result), timesOf };
+  return { ...stage, ids: idsOf(), result, timesOf };
 }
-
-export const tookOf = ({ outputs }: StepResult): number => Number(outputs['duration-ms']);
 
 /** The pauses between these times. */
 export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));
+
+/** Any number of at least `from` and less than `to`. */
+export function between(from: number, to: number) {
+  return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
+}
