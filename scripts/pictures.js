@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startControlPlane } from '../build/control-plane/index.js';
-import { renderMarkdown } from '../build/test/demo/summary-page.js';
+import { renderMarkdown } from '../build/test/demo/present.js';
 import { runStep } from '../build/test/runner/step.js';
 
 const mermaid = {

@@ -6,8 +6,7 @@ import { type OperationPlan, startControlPlane } from '../../control-plane/index
 import { makeKeyName, parseKeyName } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
 import { type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
-import { headline, presentStep, showProgress } from './present.js';
-import { summaryPage } from './summary-page.js';
+import { headline, presentStep, showProgress, summaryPage } from './present.js';
 
 const folder = 'build/demo';
 rmSync(folder, { recursive: true, force: true });
@@ -37,11 +36,8 @@ type Inputs = Readonly<Record<string, string>>;
 
 function showStep(title: string, about: string, inputs: Inputs, more: StepOptions = {}) {
   const given = Object.entries(inputs).map(([name, value]) => `\n    ${name}: ${value}`);
-  return show(
-    title,
-    `${about}\n\n  Run org/ctl-action@v1 with${given.join('')}`,
-    () => startStep({ inputs: { ...access, ...inputs }, job, ...more }).done,
-  );
+  const run = () => startStep({ inputs: { ...access, ...inputs }, job, ...more }).done;
+  return show(title, `${about}\n\n  Run org/ctl-action@v1 with${given.join('')}`, run);
 }
 
 /** A wait for what a change of the project sets off, with the response of the API as `curl -o` would leave it. */
