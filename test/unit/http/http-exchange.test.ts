@@ -14,10 +14,9 @@ import { loginRequired, proxyResponse, startProxy } from '../../kit/peers.js';
 function client({ onTestFinished }: TestContext, url: string, names?: NameLookup) {
   const { exchange, close } = httpExchange(names);
   onTestFinished(close);
+  const request = { url: new URL(url), headers: {}, maxBytes: 1_000_000 };
   return (method: HttpRequest['method'], signal?: AbortSignal) =>
-    exchange({ method, url: new URL(url), headers: {}, maxBytes: 1_000_000 }, (cancel) =>
-      signal?.addEventListener('abort', cancel),
-    );
+    exchange({ ...request, method }, (cancel) => signal?.addEventListener('abort', cancel));
 }
 
 function useProxy({ onTestFinished }: TestContext, url: string): void {
@@ -26,9 +25,8 @@ function useProxy({ onTestFinished }: TestContext, url: string): void {
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-async function serve(context: TestContext, server: Server, host = '127.0.0.1'): Promise<string> {
-  return `http://${host}:${await listen(context, server)}/v2`;
-}
+const serve = async (context: TestContext, server: Server, host = '127.0.0.1') =>
+  `http://${host}:${await listen(context, server)}/v2`;
 
 /** A service that sends these bytes in response to any request, and closes the connection. */
 async function answer(context: TestContext, bytes: string): Promise<HttpResponse> {
@@ -135,11 +133,8 @@ test.for([
   ['ECONNABORTED', 'The connection to 127.0.0.1:PORT was aborted (ECONNABORTED)'],
 ] as const)('a GET lost on a reused connection as on Windows (%s) is sent again', async ([code, message], context) => {
   const { emit } = ClientRequest.prototype;
-  const spy = vi.spyOn(ClientRequest.prototype, 'emit').mockImplementation(function (
-    this: ClientRequest,
-    name,
-    ...rest
-  ) {
+  const spy = vi.spyOn(ClientRequest.prototype, 'emit');
+  spy.mockImplementation(function (this: ClientRequest, name, ...rest) {
     return emit.call(this, name, ...(name === 'error' ? [Object.assign(new Error('lost'), { code })] : rest));
   });
   context.onTestFinished(() => spy.mockRestore());
@@ -171,7 +166,7 @@ test('a request asks for no compression, and its User-Agent is the action with i
     response.end('{}');
   });
   await client(context, await serve(context, server))('GET');
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(headers).toMatchObject({ 'accept-encoding': 'identity', 'user-agent': `ctl-action/${version}` });
 });
 
@@ -212,8 +207,8 @@ test('a request that is cancelled during its name lookup opens no connection', a
     controller.abort();
     return ['127.0.0.1'];
   };
-  const pending = client(context, url, { addresses, close: () => undefined })('GET', controller.signal);
-  await expect(pending).rejects.toThrow(/aborted/);
+  const send = client(context, url, { addresses, close: () => undefined });
+  await expect(send('GET', controller.signal)).rejects.toThrow(/aborted/);
   expect(connections).toEqual([]);
 });
 

@@ -16,27 +16,29 @@ import { silent } from '../../virtual/silent.js';
 
 type Fits<M> = M extends Mode<infer _Settings, infer _Result> ? true : false;
 
-// The compiler checks these expectations: `tsc` fails if one is wrong.
+/** The compiler checks what is expected of these parts: `tsc` fails if they fit and should not, or the other way round. */
+function partsOf<Read, Run, Report>(_readSettings: Read, _run: Run, _report: Report) {
+  return expectTypeOf<Fits<{ readSettings: Read; run: Run; report: Report }>>();
+}
+
 test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
-  const parts = <Read, Run, Report>(readSettings: Read, run: Run, report: Report) => ({ readSettings, run, report });
-  const fitting = parts(readListProjectsSettings, listProjects, listProjectsReport);
-  const withoutProject = parts(readListProjectsSettings, listOperations, listOperationsReport);
-  const withReportOfWait = parts(readListProjectsSettings, listProjects, waitReport);
-  const withoutMaxBatches = parts(readListKeysSettings, listProjects, listProjectsReport);
-  const withoutIdsOrName = parts(readListKeysSettings, revokeKeys, revokeKeyReport);
-  expectTypeOf<Fits<typeof fitting>>().toEqualTypeOf<true>();
-  expectTypeOf<Fits<typeof withoutProject>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<typeof withReportOfWait>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<typeof withoutMaxBatches>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<typeof withoutIdsOrName>>().toEqualTypeOf<false>();
+  partsOf(readListProjectsSettings, listProjects, listProjectsReport).toEqualTypeOf<true>();
+  partsOf(readListProjectsSettings, listOperations, listOperationsReport).toEqualTypeOf<false>();
+  partsOf(readListProjectsSettings, listProjects, waitReport).toEqualTypeOf<false>();
+  partsOf(readListKeysSettings, listProjects, listProjectsReport).toEqualTypeOf<false>();
+  partsOf(readListKeysSettings, revokeKeys, revokeKeyReport).toEqualTypeOf<false>();
 });
+
+function apiThatSays(body: string) {
+  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
+  return new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
+}
 
 test('a cancel during the work on a report ends the step as cancelled', async () => {
   let now = 0;
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const cancellation = new Cancellation();
-  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
-  const api = new ControlApi(async () => ({ status: 200, headers: {}, body: '[]' }), access, silent);
+  const api = apiThatSays('[]');
   const mode = define({
     readSettings: () => ({}),
     run: (_, { deadline }) => api.keys({ deadline, retry: noRetry }),
@@ -55,18 +57,13 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
 
 test('a cancel right after the last operation of a wait ended is reported with this operation', async () => {
   const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
-  const body = JSON.stringify({ operation: { id: 'op-1', status: 'finished' } });
-  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
-  const api = new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
+  const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}');
   // The first turn is that after the response.
   let turns = 0;
   clock.turn = async () => void (++turns === 2 && cancellation.cancel());
-  const projects = { projectIds: ['p-1'], target: { ids: ['op-1'] }, failOnEmpty: false, failFast: true };
+  const target = { projectIds: ['p-1'], target: { ids: ['op-1'] } };
+  const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
   const deadline = new Deadline(clock, 10_000, cancellation);
-  const collaborators = { api, deadline, log: silent, random: () => 0.5 };
-  const { verdict, operations } = await waitOperation(
-    { ...projects, pollInterval: 'auto', pollsOnce: false },
-    collaborators,
-  );
-  expect([verdict, operations.map(({ operation }) => operation?.status)]).toEqual(['cancelled', ['finished']]);
+  const ended = await waitOperation(settings, { api, deadline, log: silent, random: () => 0.5 });
+  expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ operation: { status: 'finished' } }] });
 });

@@ -23,13 +23,15 @@ async function find(id: string, fault?: Fault, own = token) {
   return { outcome, requests: github.requests.slice(earlier) };
 }
 
-function respondWith(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Fault {
-  return { kind: 'status', status, body, headers };
-}
-
-function says(message: string): string {
-  return JSON.stringify({ message });
-}
+const none = { 'x-ratelimit-remaining': '0' };
+type Headers = Readonly<Record<string, string>>;
+const respondWith = (status: number, body: string, headers: Headers = {}): Fault => ({
+  kind: 'status',
+  status,
+  body,
+  headers,
+});
+const says = (message: string) => JSON.stringify({ message });
 
 test('a request to GitHub has the token and the name of the action in its headers', async () => {
   const { outcome, requests } = await find('13');
@@ -71,9 +73,8 @@ test('a run id beyond 2^53 keeps all its digits in the request and in the respon
 });
 
 test('a run with a 404 response counts as gone, even with no requests left in the rate limit', async () => {
-  expect((await find('404')).outcome).toEqual({ run: 'gone' });
-  const last = respondWith(404, says('Not Found'), { 'x-ratelimit-remaining': '0' });
-  expect((await find('404', last)).outcome).toEqual({ run: 'gone' });
+  for (const fault of [undefined, respondWith(404, says('Not Found'), none)])
+    expect((await find('404', fault)).outcome).toEqual({ run: 'gone' });
 });
 
 const unusable: Readonly<Record<string, readonly [Fault, why: RegExp, transient: boolean]>> = {
@@ -107,8 +108,7 @@ test.for([429, 503])('a Retry-After of GitHub counts with a %i that is no rate l
 
 const reset = (offset: number) => ({ 'x-ratelimit-reset': String(epochMs / 1_000 + offset) });
 const date = (offset: number) => ({ date: new Date(epochMs + offset * 1_000).toUTCString() });
-const none = { 'x-ratelimit-remaining': '0' };
-test.for<[what: string, retryAfterMs: number, headers: Readonly<Record<string, string>>, message: string]>([
+test.for<[what: string, retryAfterMs: number, headers: Headers, message: string]>([
   ['a reset time', 90_000, { ...none, ...reset(90), ...date(0) }, 'Slow down'],
   ['a reset time on a clock that is 2 h ahead', 90_000, { ...none, ...reset(7_290), ...date(7_200) }, 'Slow down'],
   ['a past reset time', 0, { ...none, ...reset(-5) }, 'Slow down'],
@@ -134,9 +134,8 @@ test('a redirect from GitHub to another server is not followed, and that server 
 test('an error message from GitHub is shortened to one line of visible text', async () => {
   const text = '::error::HACKED\n::set-output name=status::HACKED\n\u001b[2J';
   const { outcome } = await find('13', respondWith(403, says(text + 'x'.repeat(5_000))));
-  const message = expect.stringMatching(
-    /^GitHub responded with status 403: ::error::HACKED [^\p{Cc}\p{Cf}]{1,300}x…$/u,
-  );
+  const line = /^GitHub responded with status 403: ::error::HACKED [^\p{Cc}\p{Cf}]{1,300}x…$/u;
+  const message = expect.stringMatching(line);
   expect(outcome).toEqual({ failure: { message, status: 403, transient: false } });
 });
 
