@@ -87,8 +87,11 @@ test('the job that packs a release installs no packages', () => {
   ]);
 });
 
-/** A checkout and the downloads of the job that publishes, and a `gh` that answers as the test says. */
-function publishing(gh: string) {
+/**
+ * Runs the scripts with which the job that publishes checks a release, in a checkout with its downloads. Its `node` and its `gh`
+ * do this first, and otherwise find all as it was packed.
+ */
+function checkRelease(node: string, gh: string) {
   const folder = mkdtempSync(join(tmpdir(), 'publish-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const path of ['action.yml', 'node24', 'dist']) cpSync(path, join(folder, path), { recursive: true });
@@ -98,74 +101,48 @@ function publishing(gh: string) {
   };
   for (const path of ['build/release/assets/a.tar.gz', 'build/bundles/provenance.intoto.jsonl'])
     for (const place of [path, join('published', basename(path))]) write(place, `as packed: ${path}`);
-  write('bin/gh', `#!/bin/bash\n${gh}\n`);
-  /** Runs the one script with this text, as a runner does. */
-  const run = (text: string) => {
-    const [script = '', ...more] = publish.steps.flatMap(({ run }) => (run?.includes(text) ? [run] : []));
-    expect(more).toEqual([]);
-    const PATH = `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`;
-    const release = {
-      VERSION: '1.0.0',
-      GH_REPO: 'org/ctl-action',
-      COMMIT: 'c0ffee',
-      WORKFLOW: 'org/ctl-action/release.yml',
-    };
-    const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
-    const { status, stdout, stderr } = spawnSync('bash', words, {
-      cwd: folder,
-      env: { PATH, ...release },
-      encoding: 'utf8',
-    });
+  const packAgain = `[[ "$1 $2 $3" = 'scripts/release.js pack 1.0.0' ]] && cp -r build/release "$4"`;
+  write('bin/node', `#!/bin/bash\n${packAgain}\n${node}`);
+  const responses = `
+    'attestation verify') shift 2; echo "$*" ;;
+    'api '*) echo true ;;
+    'release verify') ;;
+    'release download') cp -r published "\${@: -1}" ;;
+    *) exit 9 ;;`;
+  write('bin/gh', `#!/bin/bash\n${gh}\ncase "$1 $2" in ${responses} esac`);
+  const PATH = `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`;
+  const names = { GH_REPO: 'org/ctl-action', WORKFLOW: 'org/ctl-action/release.yml' };
+  const env = { PATH, VERSION: '1.0.0', COMMIT: 'c0ffee', ...names };
+  const scripts = publish.steps.filter(({ run = '' }) => /release.js pack|gh attestation|gh release verify/.test(run));
+  return scripts.map(({ run = '' }) => {
+    const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run];
+    const { status, stdout, stderr } = spawnSync('bash', words, { cwd: folder, env, encoding: 'utf8' });
     return { status, said: stdout + stderr };
-  };
-  return { write, run };
+  });
 }
 
-test.for([
-  ['the same files', '', 0, /^$/],
-  ['another asset', 'echo x > "$4/assets/a.tar.gz"', 1, /Files .*a.tar.gz differ/],
-  ['one more file', 'touch "$4/assets/b"', 1, /Only in build\/again\/assets: b/],
-] as const)('the publish job packs again before it reads a secret, and compares: %s', ([, change, status, said]) => {
-  const { write, run } = publishing('');
-  const packAgain = `[[ "$1 $2 $3" = 'scripts/release.js pack 1.0.0' ]] && cp -r build/release "$4"`;
-  write('bin/node', `#!/bin/bash\n${packAgain}\n${change}`);
-  expect(run('release.js pack')).toEqual({ status, said: expect.stringMatching(said) });
-  const steps = JSON.stringify(publish.steps);
-  expect(steps.indexOf('release.js pack')).toBeLessThan(steps.indexOf('secrets.'));
-});
-
 test('the publish job verifies that this workflow built each attested file from this commit on main', () => {
-  const { status, said } = publishing('shift 2; echo "$*"').run('gh attestation verify');
+  const [packing, attesting, published] = checkRelease('', '');
+  expect([packing, attesting?.status, published]).toEqual([{ status: 0, said: '' }, 0, { status: 0, said: '' }]);
   const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
   const workflow = '--repo org/ctl-action --signer-workflow org/ctl-action/release.yml';
   const from = `${workflow} --source-ref refs/heads/main --source-digest c0ffee --deny-self-hosted-runners`;
   const expected = [...files.trimEnd().split('\n'), 'build/release/assets/a.tar.gz'].flatMap((file) =>
     ['', ' --bundle build/bundles/provenance.intoto.jsonl'].map((bundle) => `${file} ${from}${bundle}`),
   );
-  expect(said.trimEnd().split('\n').sort()).toEqual(expected.sort());
-  expect(status).toBe(0);
-  // The check of one file fails.
-  expect(publishing('[[ "$*" != *"dist/post/index.js "*--bundle* ]]').run('gh attestation verify').status).toBe(1);
+  expect(attesting?.said.trimEnd().split('\n').sort()).toEqual(expected.sort());
 });
 
-const githubHasTheRelease = `
-  case "$1 $2" in
-    'api '*) echo true ;;
-    'release verify') ;;
-    'release download') cp -r published "\${@: -1}" ;;
-    *) exit 9 ;;
-  esac`;
-
 test.for([
-  ['replaced', 'published/a.tar.gz', /Files .* differ/],
-  ['added', 'published/more.tar.gz', /Only in .*: more.tar.gz/],
-] as const)('the publish job does not move v1 to a release with an asset that somebody else %s', ([, path, reason]) => {
-  expect(publishing(githubHasTheRelease).run('gh release verify')).toEqual({ status: 0, said: '' });
-  const { write, run } = publishing(githubHasTheRelease);
-  write(path, 'of somebody else');
-  expect(run('gh release verify')).toEqual({ status: 1, said: expect.stringMatching(reason) });
-  const order = publish.steps.flatMap(({ run }) => run?.match(/gh release verify|move-major/g) ?? []);
-  expect(order).toEqual(['gh release verify', 'move-major']);
+  ['packing again gives another asset', 'echo x > "$4/assets/a.tar.gz"', '', 0, /Files .*a.tar.gz differ/],
+  ['packing again gives one more file', 'touch "$4/assets/b"', '', 0, /Only in build\/again\/assets: b/],
+  ['a file is not attested', '', '[[ "$*" != *"dist/post/index.js "*--bundle* ]] || exit 1', 1, /a.tar.gz --repo/],
+  ['somebody replaced an asset of the release', '', 'echo x > published/a.tar.gz', 2, /Files .* differ/],
+  ['somebody added an asset to the release', '', 'touch published/b.tar.gz', 2, /Only in .*: b.tar.gz/],
+] as const)('the publish job stops before it reads a secret or moves v1 if %s', ([, node, gh, failing, said]) => {
+  expect(checkRelease(node, gh)[failing]).toEqual({ status: 1, said: expect.stringMatching(said) });
+  const order = JSON.stringify(publish.steps).match(/release\.js pack|secrets\.|gh release verify|move-major/g);
+  expect(order).toEqual(['release.js pack', 'secrets.', 'gh release verify', 'move-major']);
 });
 
 test('each check that main requires is a job, and the one of CI depends on all other CI jobs', () => {
