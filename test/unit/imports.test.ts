@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => path.replaceAll('\\', '/'));
-const imports = files.flatMap(importsOf);
 
 /** Each folder imports from folders above it alone, so folders make no circle. Biome finds circles of files. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -24,13 +23,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const mayKnowAction = /(^|[-/])(settings|filter|response-file|report|messages|table|mode)\.ts$/;
 
 /** The files directly in src wire, and may import everything. */
-function folderOf(path: string): string {
-  return path.includes('/') ? (path.split('/')[0] ?? '') : 'src';
-}
-
-function read(file: string): string {
-  return readFileSync(join('src', file), 'utf8');
-}
+const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : 'src');
+const read = (file: string) => readFileSync(join('src', file), 'utf8');
 
 /** `to` is a path below src, or the name of a package. */
 function importsOf(file: string) {
@@ -39,14 +33,16 @@ function importsOf(file: string) {
   return [...targets].map(([, to = '']) => ({ from: file, to: to.startsWith('.') ? resolved(to) : to }));
 }
 
+const imports = files.flatMap(importsOf);
+
 test('every folder of src imports only from the folders listed for it, which stand above it', () => {
-  expect(new Set(files.map(folderOf))).toEqual(new Set([...Object.keys(mayImport), 'src']));
+  const folders = Object.keys(mayImport);
+  expect(new Set(files.map(folderOf))).toEqual(new Set([...folders, 'src']));
   const ours = imports.filter(({ from, to }) => folderOf(from) !== 'src' && to.endsWith('.ts'));
   expect(ours.length).toBeGreaterThan(50);
   expect(ours.filter(({ from, to }) => !mayImport[folderOf(from)]?.includes(folderOf(to)))).toEqual([]);
-  const folders = Object.keys(mayImport);
-  for (const [n, [, allowed]] of Object.entries(mayImport).entries())
-    expect(folders.slice(0, n + 1)).toEqual(expect.arrayContaining([...allowed]));
+  for (const [n, allowed] of Object.values(mayImport).entries())
+    expect(allowed.filter((folder) => folders.indexOf(folder) > n)).toEqual([]);
 });
 
 test('in other folders, only settings, filter, response-file, reports, messages, tables and mode.ts import src/action', () => {

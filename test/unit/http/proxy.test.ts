@@ -10,21 +10,15 @@ afterEach(() => void vi.unstubAllEnvs());
 
 const url = new URL('https://control.test/v2');
 
-test.for(['http://proxy.test', 'HTTPS://proxy.test/', 'http://[::1]:3128', 'http://a:100%25@proxy.test'])(
-  'the proxy URL %s is valid',
-  (value) => {
-    vi.stubEnv('https_proxy', value);
-    expect(proxyProblem(url)).toBe(undefined);
-  },
-);
+const valid = ['http://proxy.test', 'HTTPS://proxy.test/', 'http://[::1]:3128', 'http://a:100%25@proxy.test'];
+test.for(valid)('the proxy URL %s is valid', (value) => {
+  vi.stubEnv('https_proxy', value);
+  expect(proxyProblem(url)).toBe(undefined);
+});
 
 test.for([
-  'proxy.test:3128',
-  '://proxy.test',
-  'user:secret-word@proxy.test:3128',
-  'socks5://user:secret-word@proxy.test:1080',
-  'http://',
-  'http://user:100%secret-word@proxy.test',
+  ...['proxy.test:3128', '://proxy.test', 'user:secret-word@proxy.test:3128', 'http://'],
+  ...['socks5://user:secret-word@proxy.test:1080', 'http://user:100%secret-word@proxy.test'],
 ])('the proxy URL %s is invalid, and the message names the variable but not its value', (value) => {
   vi.stubEnv('https_proxy', value);
   expect(proxyProblem(url)).toMatch(/^https_proxy is not a valid URL.*http:\/\/host:port/);

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/http/errors.js';
-import { Cooldown, exponentialBackoff, isTransientStatus, withRetries } from '../../../src/http/retry.js';
+import {
+  Cooldown,
+  exponentialBackoff,
+  isTransientStatus,
+  parseRetryAfter,
+  withRetries,
+} from '../../../src/http/retry.js';
 import type { Clock } from '../../../src/time/clock.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
@@ -41,4 +47,32 @@ test('of the Retry-After of parallel requests, the longest counts, whichever com
     cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }));
   await clock.run(cooldown.wait(deadline));
   expect(clock.now()).toBe(10_000);
+});
+
+const now = Date.parse('2024-01-01T12:00:00Z');
+const days = 86_400_000;
+const inNineSeconds = 'Mon, 01 Jan 2024 12:00:09 GMT';
+
+test.for([
+  ['in seconds is read', '7', undefined, 7_000],
+  ['of 0 seconds means no wait', '0', undefined, 0],
+  ['with a fraction of a second is read', '1.5', undefined, 1_500],
+  ['with spaces around it is read', ' 7 ', undefined, 7_000],
+  ['with a date is read', inNineSeconds, undefined, 9_000],
+  ['with a past date means no wait', 'Mon, 01 Jan 2024 11:00:00 GMT', undefined, 0],
+  ['with an asctime date is read as UTC', 'Mon Jan  1 12:00:09 2024', undefined, 9_000],
+  ['with an asctime date on the 16th is read', 'Tue Jan 16 12:00:09 2024', undefined, 15 * days + 9_000],
+  ['with a date counts from the Date of the response', inNineSeconds, 'Mon, 01 Jan 2024 12:00:01 GMT', 8_000],
+  ['with a date counts from the clock if Date is invalid', inNineSeconds, 'today', 9_000],
+  ['with a date of the year 9999 is cut to 366 days', 'Fri, 31 Dec 9999 23:59:59 GMT', undefined, 366 * days],
+  ['with a date after a Date of the year 1 is cut to 366 days', inNineSeconds, '0001-01-01T00:00:00Z', 366 * days],
+  ['of 300 digits is cut to 366 days', '1'.repeat(300), undefined, 366 * days],
+  ['with a date that does not exist is ignored', 'never GMT', undefined, undefined],
+  ['with a negative number is ignored', '-1', undefined, undefined],
+  ['with an exponent is ignored', '1e300', undefined, undefined],
+  ['without a value is ignored', '', undefined, undefined],
+  ['is ignored if the header is missing', undefined, undefined, undefined],
+  ['with a word is ignored', 'soon', undefined, undefined],
+] as const)('Retry-After %s', ([, value, date, ms]) => {
+  expect(parseRetryAfter({ 'retry-after': value, date }, now)).toBe(ms);
 });

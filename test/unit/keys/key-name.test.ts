@@ -1,25 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../control-plane/random.js';
-import { type KeyOrigin, makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
+import { makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
 
-const characters = '0123456789abcdefghijklmnopqrstuvwxyz-';
+const character = fc.constantFrom(...'0123456789abcdefghijklmnopqrstuvwxyz-');
 /** Labels that look like other parts of a name. */
 const misleading = 'run1 a-run1-1 -run99-9- run1-1-abcdefghij-a - 0 kept a-kept1-1 -kept99-9-'.split(' ');
 const labels = fc.oneof(
-  fc.string({ unit: fc.constantFrom(...characters), minLength: 1, maxLength: 20 }),
+  fc.string({ unit: character, minLength: 1, maxLength: 20 }),
   fc.constantFrom(...misleading, '-'.repeat(20)),
 );
-const runs: fc.Arbitrary<KeyOrigin['run']> = fc.record({
+const runs = fc.record({
   fingerprint: fc.nat().map((id) => repositoryFingerprint('https://github.com', String(id))),
   id: fc.bigInt({ min: 1n, max: 10n ** 20n - 1n }).map(String),
   attempt: fc.integer({ min: 1, max: 999 }),
 });
-const origins: fc.Arbitrary<KeyOrigin> = fc.record({ run: runs, isKept: fc.boolean() });
-
-const names = fc
-  .tuple(labels, origins, fc.nat())
-  .map(([label, origin, seed]) => ({ label, origin, name: makeKeyName(label, origin, seededRandom(seed)) }));
+const origins = fc.record({ run: runs, isKept: fc.boolean() });
+const names = fc.tuple(labels, origins, fc.nat()).map(([label, origin, seed]) => {
+  return { label, origin, name: makeKeyName(label, origin, seededRandom(seed)) };
+});
 
 /** Random numbers for the letters from `a` on. */
 function alphabet(): () => number {
@@ -50,18 +49,15 @@ test.each(published)('the key name %s is made and parsed as in earlier versions'
 });
 
 test('a key name starts with its label and tells its run and whether the key is kept', () => {
-  fc.assert(
-    fc.property(names, ({ label, origin, name }) => {
-      expect(parseKeyName(name)).toEqual(origin);
-      expect(name.startsWith(`${label}-`)).toBe(true);
-      expect(name).toMatch(/^[a-z0-9-]+$/);
-      const random = name.split('-').at(-1) ?? '';
-      const maxLength = 64 - (name.length - random.length);
-      expect(random).toHaveLength(Math.min(12, maxLength));
-      expect(random.length).toBeGreaterThanOrEqual(3);
-    }),
-    { numRuns: 1_000 },
-  );
+  const property = fc.property(names, ({ label, origin, name }) => {
+    expect(parseKeyName(name)).toEqual(origin);
+    expect(name.startsWith(`${label}-`)).toBe(true);
+    expect(name).toMatch(/^[a-z0-9-]+$/);
+    const random = name.split('-').at(-1) ?? '';
+    expect(random).toHaveLength(Math.min(12, 64 - (name.length - random.length)));
+    expect(random.length).toBeGreaterThanOrEqual(3);
+  });
+  fc.assert(property, { numRuns: 1_000 });
 });
 
 test.each([
@@ -73,27 +69,15 @@ test.each([
   expect(() => makeKeyName(label, { run, isKept: false }, alphabet())).toThrow('too long');
 });
 
-/** One character less, more, or in the other case; something before or after it; or the other word. */
-const edits: readonly ((name: string, at: number, text: string) => string)[] = [
-  (name, at) => name.slice(0, at) + name.slice(at + 1),
-  (name, at, text) => name.slice(0, at) + text.slice(0, 1) + name.slice(at),
-  (name, at) => name.slice(0, at) + name.charAt(at).toUpperCase() + name.slice(at + 1),
-  (name) => name.toUpperCase(),
-  (name, _, text) => text + name,
-  (name, _, text) => name + text,
-  (name) => name.replace(/-(run|kept)(?=\d)/, (word) => (word === '-run' ? '-kept' : '-run')),
-];
-const texts = fc.oneof(labels, fc.string({ minLength: 1 }), fc.constantFrom('\n', '\r\n', '\u2028', '\0', ' ', '/'));
-
-test('a key name that was changed does not parse to the same run', () => {
-  fc.assert(
-    fc.property(names, fc.constantFrom(...edits), fc.nat(), texts, ({ origin: { run }, name }, edit, at, text) => {
-      const changed = edit(name, at % name.length, text);
-      fc.pre(changed !== name);
-      expect(parseKeyName(changed)?.run).not.toEqual(run);
-    }),
-    { numRuns: 5_000 },
-  );
+test('a key name with one character less, more or changed does not parse to the same run', () => {
+  const text = fc.oneof(fc.string({ maxLength: 1 }), fc.constantFrom('\n', '\r\n', '\u2028', '\0'));
+  const property = fc.property(names, fc.nat(), fc.nat(1), text, ({ origin: { run }, name }, anywhere, cut, inside) => {
+    const at = anywhere % (name.length + 1);
+    const changed = name.slice(0, at) + inside + name.slice(at + cut);
+    fc.pre(changed !== name);
+    expect(parseKeyName(changed)?.run).not.toEqual(run);
+  });
+  fc.assert(property, { numRuns: 5_000 });
 });
 
 const invalid = [

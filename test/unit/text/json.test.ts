@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  isText,
-  type Json,
-  type JsonObject,
-  NestingTooDeep,
-  parseJson,
-  printJson,
-  toText,
-} from '../../../src/text/json.js';
+import { isText, type JsonObject, NestingTooDeep, parseJson, printJson, toText } from '../../../src/text/json.js';
 
 test('fractions, exponents and -0 are printed as JSON.stringify prints them', () => {
   const text = '[1.2345678901234567890,12345678901234567890.5,1e400,0.1,12345678901234567e3,-0]';
@@ -23,7 +15,7 @@ test('an integer below 2^53 is parsed as a number, and a larger one keeps its di
 });
 
 test('a string that looks like the internal mark of a large integer stays a string', () => {
-  const value: Json = { a: 'integer-00000000-0000-4000-8000-000000000000:9007199254740993', b: 1 };
+  const value = { a: 'integer-00000000-0000-4000-8000-000000000000:9007199254740993', b: 1 };
   expect(parseJson(printJson(value))).toEqual(value);
 });
 

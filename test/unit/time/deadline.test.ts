@@ -3,8 +3,7 @@ import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../
 import { VirtualClock } from '../../virtual/clock.js';
 
 function deadlineAt(expiresAt: number) {
-  const clock = new VirtualClock();
-  const cancellation = new Cancellation();
+  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
   return { clock, cancellation, deadline: new Deadline(clock, expiresAt, cancellation) };
 }
 

@@ -1,20 +1,10 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shardNumber, splitIntoBatches } from '../../../../src/modes/list/shards.js';
 
 test('ids are split in order into at most max-batches batches of nearly equal size', () => {
-  const property = fc.property(fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 1, max: 256 }), (count, max) => {
-    const ids = Array.from({ length: count }, (_, index) => String(index));
-    const batches = splitIntoBatches(ids, max);
-    const sizes = batches.map(({ length }) => length);
-    const largest = Math.ceil(count / max);
-    expect(batches.flat()).toEqual(ids);
-    expect(batches).toHaveLength(count === 0 ? 0 : Math.ceil(count / largest));
-    expect(Math.max(0, ...sizes)).toBe(largest);
-    if (count > 0) expect(largest - Math.min(...sizes)).toBeLessThanOrEqual(1);
-  });
-  const examples = [0, 1, 255, 256, 257, 511, 512, 513].map((count): [number, number] => [count, 256]);
-  fc.assert(property, { numRuns: 200, examples });
+  expect(splitIntoBatches([...'abcdefghij'], 4).map((batch) => batch.join(''))).toEqual(['ab', 'cde', 'fg', 'hij']);
+  const batches = (count: number) => splitIntoBatches(Array(count).fill('id'), 256).length;
+  expect([0, 1, 255, 256, 257, 512, 513].map(batches)).toEqual([0, 1, 255, 256, 129, 256, 171]);
 });
 
 test('the shard of an id is the same in every version of the action', () => {

@@ -8,10 +8,9 @@ const minute = 60_000;
 const began = Date.parse('2026-01-31T09:00:00Z');
 /** A time so many milliseconds after the wait began. */
 const at = (ms: number) => new Date(began + ms).toISOString();
-const created = (ms: number, ...updated: number[]): JsonObject => ({
-  created_at: at(ms),
-  ...(updated[0] === undefined ? {} : { updated_at: at(updated[0]) }),
-});
+const created = (ms: number, ...updated: number[]): JsonObject => {
+  return Object.assign({ created_at: at(ms) }, ...updated.map((one) => ({ updated_at: at(one) })));
+};
 const since: Partial<Scope> = { sinceMs: began - 10 * minute };
 const late: Partial<Scope> = { nowMs: began + 3 * minute };
 const later: Partial<Scope> = { seen: 'later', nowMs: began + 8 * minute };
@@ -49,12 +48,7 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['failed', {}, later, 'awaited'],
   ['failed', created(-minute - 1), later, 'history'],
 ])('an operation that is %s, with %j and the scope %o, has the place %s', ([status, record, scope, place]) => {
-  const all: Scope = {
-    filter: parseFilter('', fields),
-    beganMs: began,
-    sinceMs: undefined,
-    nowMs: began,
-    seen: 'first',
-  };
-  expect(placeOf({ id: 'id', status, record }, { ...all, ...scope })).toBe(place);
+  const times = { beganMs: began, sinceMs: undefined, nowMs: began };
+  const whole: Scope = { filter: parseFilter('', fields), ...times, seen: 'first', ...scope };
+  expect(placeOf({ id: 'id', status, record }, whole)).toBe(place);
 });
