@@ -31,13 +31,6 @@ test('a pending key stays pending if a list shows its id without a name', () => 
   expect(idsOf(register.pending)).toEqual(['7']);
 });
 
-test('a key that was marked as gone is pending again if a list still shows it', () => {
-  const { register, key } = setUp(false);
-  register.noteGone(key, 0);
-  register.update(listOf({ 7: 'shop-key' }), 0);
-  expect([idsOf(register.pending), register.gone]).toEqual([['7'], []]);
-});
-
 test('a key found in a list counts as new, so it is not gone when it is first missing', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }), 0);
