@@ -5,28 +5,19 @@ import type { Json } from '../../../src/text/json.js';
 const announced = (place: string) => `the response announces another page (${place})`;
 
 test.each([
-  '</v2/api_keys?page=2>; rel="next"',
-  "</v2/api_keys?page=2>; rel='next'",
-  '</v2/api_keys?page=2>; REL="Next"',
-  '</v2/api_keys?page=2>;rel=next',
-  '</v2/api_keys?page=2> ; rel = next ; title="more"',
-  '</v2/api_keys?page=2>; title="a; b, c"; rel="next"',
-  '</v2/api_keys?page=2>; rel="nofollow next"',
-  '</v2/api_keys?page=1>; rel="prev", </v2/api_keys?page=3>; rel="next"',
-  '</v2/api_keys?page=9>; rel="last",</v2/api_keys?filter=a,b;c>; rel="next"',
-  '</v2/api_keys?page=2>; rel="next',
+  ...['</v2/keys?page=2>; rel="next"', "</v2/keys?page=2>; rel='next'", '</v2/keys?page=2>; REL="Next"'],
+  ...['</v2/keys?page=2>;rel=next', '</v2/keys?page=2> ; rel = next ; title="more"', '</v2/keys?page=2>; rel="next'],
+  ...['</v2/keys?page=2>; title="a; b, c"; rel="next"', '</v2/keys?page=2>; rel="nofollow next"'],
+  '</v2/keys?page=1>; rel="prev", </v2/keys?page=3>; rel="next"',
+  '</v2/keys?page=9>; rel="last",</v2/keys?filter=a,b;c>; rel="next"',
 ])('the header Link announces another page: “%s”', (link) => {
   expect(findMissing([], { link }).missing).toBe(announced('header link'));
 });
 
 test.each([
-  '',
-  '</v2/api_keys?page=1>; rel="first", </v2/api_keys?page=1>; rel="last"',
-  '</v2/api_keys?a=;rel=next>; rel="self"',
-  '</v2/next>; rel="https://example.org/next"',
-  '</v2/api_keys>; rel="describedby"; title="; rel=next"',
-  '</v2/api_keys>; rel="nextish"',
-  '</v2/api_keys>; relation="next"',
+  ...['', '</v2/keys?page=1>; rel="first", </v2/keys?page=1>; rel="last"', '</v2/keys?a=;rel=next>; rel="self"'],
+  ...['</v2/next>; rel="https://example.org/next"', '</v2/keys>; rel="describedby"; title="; rel=next"'],
+  ...['</v2/keys>; rel="nextish"', '</v2/keys>; relation="next"'],
 ])('the header Link announces no other page: “%s”', (link) => {
   expect(findMissing([], { link, 'x-page': '1' }).missing).toBeUndefined();
 });
