@@ -106,8 +106,7 @@ test.concurrent('release.js pack writes notes, archive, bill of materials and ch
   expect(assets.replaceAll(/^.{66}/gm, '')).toBe('ctl-action-1.0.0.tar.gz\nsbom.cdx.json\n');
   expect(readdirSync(join(packed, 'assets')).sort()).toEqual(['ctl-action-1.0.0.tar.gz', 'sbom.cdx.json']);
   execFileSync('tar', ['-xzf', join(packed, 'assets/ctl-action-1.0.0.tar.gz'), '-C', folder]);
-  for (const path of files.trimEnd().split('\n'))
-    expect(readFileSync(join(folder, 'ctl-action-1.0.0', path))).toEqual(readFileSync(path));
+  for (const path of filesOfRunner) execFileSync('diff', ['--recursive', join(folder, 'ctl-action-1.0.0', path), path]);
 
   const bill = readJson(join(packed, 'assets/sbom.cdx.json'));
   // actions/attest takes it for a bill of CycloneDX only with these.
@@ -188,12 +187,10 @@ test.concurrent('every command of release.js rejects a version whose tag is at a
   git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.0.0');
   merge();
   const tags = git('ls-remote', '--tags', 'origin');
+  const said = expect.stringMatching(/v1.0.0 exists already, at [0-9a-f]{40}/);
 
   for (const [command = '', ...more] of [['verify'], ['pack', join(folder, 'packed')], ['create-tag'], ['move-major']])
-    expect(await release(command, '1.0.0', ...more)).toEqual({
-      status: 1,
-      said: expect.stringMatching(/v1.0.0 exists already, at [0-9a-f]{40}/),
-    });
+    expect(await release(command, '1.0.0', ...more)).toEqual({ status: 1, said });
 
   expect(readdirSync(folder)).not.toContain('packed');
   expect(git('ls-remote', '--tags', 'origin')).toBe(tags);

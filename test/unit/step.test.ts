@@ -13,7 +13,7 @@ const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSO
 /** Runs a step whose requests go to this exchange. */
 async function run(exchange: Exchange, inputs: Record<string, string>, { crash = 'none', environment = {} } = {}) {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
-  const given: Readonly<Record<string, string>> = { ...defaults, ...access, ...inputs };
+  const given: Record<string, string> = { ...defaults, ...access, ...inputs };
   const outputs = new Map<string, string>();
   /** Masks and states, in order. */
   const masksAndStates: string[] = [];
@@ -54,15 +54,15 @@ test('a wait cancels its open requests when it ends', async () => {
     if (id.startsWith('0')) return new Promise(() => undefined);
     return Promise.resolve(json({ operation: { id, status: 'failed' } }));
   };
-  const ids = ['0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11', '1f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11'];
-  const inputs = { mode: 'wait-operation', 'project-id': 'shop', 'operation-id': ids.join(',') };
+  const ids = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11,1f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
+  const inputs = { mode: 'wait-operation', 'project-id': 'shop', 'operation-id': ids };
   expect(await run(exchange, inputs)).toMatchObject({ succeeded: false, outputs: { status: 'failed' } });
   expect(cancelled).toBe(1);
 });
 
 test('create-key masks the seal of each state before it saves the state', async () => {
-  const run1 = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
-  const environment = { ...run1, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x' };
+  const ofRun = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
+  const environment = { ...ofRun, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x' };
   const exchange: Exchange = async () => json({ id: 7, key: 'a-minted-key' });
   const { masksAndStates } = await run(exchange, { mode: 'create-key' }, { environment });
   const states = masksAndStates.filter((text) => text.includes('{'));

@@ -6,8 +6,6 @@ import { listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
 import { define, type Mode, type Services } from '../../../src/modes/mode.js';
-import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
-import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
@@ -26,7 +24,6 @@ test('the compiler rejects a mode whose settings, run and report do not fit toge
   partsOf(readListProjectsSettings, listOperations, listOperationsReport).toEqualTypeOf<false>();
   partsOf(readListProjectsSettings, listProjects, waitReport).toEqualTypeOf<false>();
   partsOf(readListKeysSettings, listProjects, listProjectsReport).toEqualTypeOf<false>();
-  partsOf(readListKeysSettings, revokeKeys, revokeKeyReport).toEqualTypeOf<false>();
 });
 
 function apiThatSays(body: string) {
