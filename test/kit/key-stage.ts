@@ -14,17 +14,13 @@ const exportedName = 'DATABASE_CONTROL_KEY';
 export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 
 /** What is wrong after main and post. */
-export interface Leftovers {
-  /** Ids of made keys that are alive. */
-  readonly alive: readonly string[];
-  /** Those of them that no warning and no error names, by id or by name. */
-  readonly unnamed: readonly string[];
-  readonly secretsShown: readonly string[];
+export const noLeftovers = {
+  /** Ids of made keys that are alive, and those of them that no warning and no error names, by id or by name. */
+  ...{ alive: [] as string[], unnamed: [] as string[] },
+  secretsShown: [] as string[],
   /** Names of keys of others that were revoked. */
-  readonly othersRevoked: readonly string[];
-}
-
-export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
+  othersRevoked: [] as string[],
+};
 
 /** A stage for `create-key` and its post step, with keys of others. */
 export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets' | 'trip'> = {}) {
@@ -46,7 +42,7 @@ export async function setKeyStage(context: TestContext, options: Pick<StageOptio
     stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more });
   /** The keys of the step's name, revoked ones too. */
   const made = () => keysOf(stage).filter((key) => !others.includes(key));
-  const leftovers = (main: StepResult, post: StepResult): Leftovers => {
+  const leftovers = (main: StepResult, post: StepResult): typeof noLeftovers => {
     const alive = made().filter(({ id }) => plane.isAlive(id));
     const annotations = [main, post].flatMap((result) => result.annotations);
     const alarms = annotations.filter(({ kind, source }) => source === 'action' && kind !== 'notice');

@@ -33,21 +33,13 @@ export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOpti
   readonly before?: (stage: Stage, operations: readonly Operation[]) => unknown;
 }
 
-export interface Wait extends Stage {
-  /** Of the operations that were planned, in the order of their start. */
-  readonly ids: readonly string[];
-  readonly result: StepResult;
-  /** When the requests arrived whose path contains this. */
-  timesOf(part?: string): number[];
-}
-
 /** Waits for operations with these plans, in all projects of the stage. The projects have no others. */
 export async function waitFor(
   context: TestContext,
   plans: readonly WaitPlan[],
   inputs: StepOptions['inputs'] = {},
   { faults = [], buried = 0, buriedUnder = 150, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
-): Promise<Wait> {
+) {
   const stage = await setStage(context, { operations: 0, ...options });
   const { projectIds, faults: faultPlan } = stage.service;
   const operations: Operation[] = [];
@@ -67,8 +59,14 @@ export async function waitFor(
   if (cancelAfterMs !== undefined) stage.after(cancelAfterMs, () => void step.cancel());
   const result = await step.done;
   const [times, paths] = [stage.times(), stage.paths()];
-  const timesOf = (part = '') => times.filter((_, n) => paths[n]?.includes(part));
-  return { ...stage, ids: idsOf(), result, timesOf };
+  return {
+    ...stage,
+    /** Of the operations that were planned, in the order of their start. */
+    ids: idsOf(),
+    result,
+    /** When the requests arrived whose path contains this. */
+    timesOf: (part = '') => times.filter((_, n) => paths[n]?.includes(part)),
+  };
 }
 
 /** The pauses between these times. */

@@ -22,10 +22,11 @@ export function createCommandFiles(temp: string): CommandFiles {
   const folder = join(temp, '_runner_file_commands');
   mkdirSync(folder, { recursive: true });
   const suffix = randomUUID();
-  const created = Object.entries(prefixes).map(([name, prefix]) => [name, join(folder, `${prefix}_${suffix}`)]);
-  const files: CommandFiles = Object.fromEntries(created);
-  for (const file of Object.values(files)) writeFileSync(file, '');
-  return files;
+  const created = Object.entries(prefixes).map(
+    ([name, prefix]) => [name, join(folder, `${prefix}_${suffix}`)] as const,
+  );
+  for (const [, file] of created) writeFileSync(file, '');
+  return Object.fromEntries(created) as CommandFiles;
 }
 
 /** A file that the step has deleted counts as an empty one. A BOM at its start is no part of it. */
@@ -44,15 +45,12 @@ export function assignIgnoringCase(into: Record<string, string>, name: string, v
   into[Object.keys(into).find((known) => known.toLowerCase() === lower) ?? name] = value;
 }
 
-interface Pairs {
-  readonly pairs: ReadonlyArray<readonly [name: string, value: string]>;
-  /** The error that fails the step. The pairs before it count nevertheless. */
-  readonly invalid?: string;
-}
-
-/** `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there. */
-export function parsePairs(text: string, isWindows = process.platform === 'win32'): Pairs {
-  const pairs: Array<[string, string]> = [];
+/**
+ * `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there.
+ * `invalid`: the error that fails the step; the pairs before it count nevertheless.
+ */
+export function parsePairs(text: string, isWindows = process.platform === 'win32'): { pairs: Pairs; invalid?: string } {
+  const pairs: [name: string, value: string][] = [];
   // What follows the last line break is a line only where it is not empty.
   const lines = text.split(isWindows ? /\r?\n/ : '\n');
   if (lines.at(-1) === '') lines.pop();
@@ -68,9 +66,8 @@ export function parsePairs(text: string, isWindows = process.platform === 'win32
     }
     if (heredoc < 0) return { pairs, invalid: `Invalid format '${line}'` };
     const delimiter = line.slice(heredoc + 2);
-    if (heredoc === 0 || delimiter === '') {
+    if (heredoc === 0 || delimiter === '')
       return { pairs, invalid: `Invalid format '${line}'. Name must not be empty and delimiter must not be empty` };
-    }
     const end = lines.indexOf(delimiter, i + 1);
     if (end < 0) {
       const problem = unended > i ? 'EOF marker missing new line.' : `Matching delimiter not found '${delimiter}'`;
@@ -82,6 +79,8 @@ export function parsePairs(text: string, isWindows = process.platform === 'win32
   return { pairs };
 }
 
+type Pairs = readonly (readonly [name: string, value: string])[];
+
 const SUMMARY_LIMIT = 1024 * 1024;
 const HELP =
   'For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions' +
@@ -89,7 +88,7 @@ const HELP =
 
 /** Reads the command files when the process has ended, as the runner does. One that is malformed fails the step. */
 export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'main' | 'post') {
-  const read = (name: 'output' | 'state' | 'env'): Pairs['pairs'] => {
+  const read = (name: 'output' | 'state' | 'env'): Pairs => {
     const { pairs, invalid } = parsePairs(readCommandFile(files[name]));
     const nameless = name === 'state' ? -1 : pairs.findIndex(([key]) => key === '');
     const problem = nameless < 0 ? invalid : "Value cannot be null. (Parameter 'name')";
@@ -106,7 +105,6 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     else log.annotate('error', `Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.`, 'runner');
   }
   Object.assign(job.env, env);
-
   const written = readCommandFile(files.summary);
   // The toolkit ends its lines with CRLF on Windows. A page shows LF.
   let summary = process.platform === 'win32' ? written.replaceAll('\r\n', '\n') : written;
@@ -116,12 +114,9 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     const sizes = `supports content up to a size of 1024k, got ${Math.floor(size / 1024)}k`;
     log.annotate('error', `$GITHUB_STEP_SUMMARY upload aborted, ${sizes}. ${HELP}`, 'runner');
   }
-
-  const state: Record<string, string> = { ...log.state };
+  const [state, outputs] = [{ ...log.state }, { ...log.outputs }];
   for (const [key, value] of read('state')) assignIgnoringCase(state, key, value);
-  const outputs: Record<string, string> = { ...log.outputs };
   for (const [key, value] of read('output')) assignIgnoringCase(outputs, key, value);
-
   return {
     /** Raw: masks do not reach them. A post has none, whatever it sets. */
     outputs: stage === 'main' ? outputs : {},

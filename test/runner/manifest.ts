@@ -12,18 +12,14 @@ export interface Manifest {
 
 const cache = new Map<string, Manifest>();
 
-/** As far as a sound action.yml goes: a test validates the project's by GitHub's own schema. */
-interface Content {
-  readonly runs: { readonly main: string; readonly post?: string };
-  readonly inputs?: Readonly<Record<string, { readonly default?: unknown } | null>> | null;
-}
-
 export function loadManifest(path = 'action.yml'): Manifest {
   const file = resolve(path);
   const known = cache.get(file);
   if (known !== undefined) return known;
-  const { runs, inputs }: Content = parse(readFileSync(file, 'utf8'));
-  const defaults = Object.entries(inputs ?? {}).map(([name, input]) => [name, String(input?.default ?? '')] as const);
+  // A test validates the project's by GitHub's own schema.
+  const { runs, inputs } = parse(readFileSync(file, 'utf8'));
+  const given = Object.entries<{ readonly default?: unknown } | null>(inputs ?? {});
+  const defaults = given.map(([name, input]) => [name, String(input?.default ?? '')] as const);
   const manifest = { directory: dirname(file), main: runs.main, post: runs.post, inputs: new Map(defaults) };
   cache.set(file, manifest);
   return manifest;

@@ -15,10 +15,9 @@ export class Masker {
 
   mask(text: string): string {
     const isSecret = new Uint8Array(text.length);
-    for (const form of this.#forms) {
+    for (const form of this.#forms)
       for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1))
         isSecret.fill(1, at, at + form.length);
-    }
     if (!isSecret.includes(1)) return text;
     let masked = '';
     for (let at = 0; at < text.length; at++) {
@@ -32,19 +31,16 @@ export class Masker {
 
 function derivedForms(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
+  const json = JSON.stringify(value).slice(1, -1);
+  const hexOf = (c: string) => c.charCodeAt(0).toString(16);
   const quoted = value.length > 8 && value.startsWith('"') && value.endsWith('"');
   return [
     // Inside a longer text a value starts at any of base64's three alignments.
     ...[0, 1, 2].map((skipped) => bytes.subarray(bytes.length > skipped ? skipped : 0).toString('base64')),
     value.replaceAll('"', '\\"'),
     value.replaceAll("'", "''"),
-    JSON.stringify(value)
-      .slice(1, -1)
-      .replaceAll(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    encodeURIComponent(bytes.toString('utf8')).replaceAll(
-      /[!'()*]/g,
-      (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-    ),
+    json.replaceAll(/[\u0085\u2028\u2029]/g, (c) => `\\u${hexOf(c).padStart(4, '0')}`),
+    encodeURIComponent(bytes.toString('utf8')).replaceAll(/[!'()*]/g, (c) => `%${hexOf(c).toUpperCase()}`),
     escapeXml(value),
     quoted ? value.slice(1, -1) : '',
   ];

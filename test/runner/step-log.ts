@@ -80,27 +80,14 @@ export class StepLog {
 
   /** Returns an error of the runner, if there is one. */
   #carryOut({ name, properties, data }: Command): string | undefined {
-    switch (name) {
-      case 'error':
-      case 'warning':
-      case 'notice':
-        this.annotate(name, data, 'action');
-        return undefined;
-      case 'debug':
-        return undefined;
-      case 'add-mask':
-        this.#mask(data);
-        return undefined;
-      case 'set-output':
-        return this.#keep(this.outputs, name, properties['name'], data);
-      case 'save-state':
-        return this.#keep(this.state, name, properties['name'], data);
-      case 'set-env':
-      case 'add-path':
-        return `The \`${name}\` command is disabled. ${UPGRADE} or ${OPT_IN}`;
-      default:
-        return `The action uses no \`${name}\`, so this runner does not know what it does.`;
-    }
+    if (name === 'error' || name === 'warning' || name === 'notice') this.annotate(name, data, 'action');
+    else if (name === 'add-mask') this.#mask(data);
+    else if (name === 'set-output') return this.#keep(this.outputs, name, properties['name'], data);
+    else if (name === 'save-state') return this.#keep(this.state, name, properties['name'], data);
+    else if (name === 'set-env' || name === 'add-path')
+      return `The \`${name}\` command is disabled. ${UPGRADE} or ${OPT_IN}`;
+    else if (name !== 'debug') return `The action uses no \`${name}\`, so this runner does not know what it does.`;
+    return undefined;
   }
 
   #mask(value: string): void {

@@ -40,9 +40,6 @@ export type StepResult = Awaited<StepHandle['done']>;
 
 type Stage = 'main' | 'post';
 
-const LIMIT_MS = 30_000;
-const TOKEN = 'the-token-of-this-job';
-
 export const startStep = (options: StepOptions = {}) => start('main', options, {});
 
 /** Runs `runs.post`. Options that are not given are those of main; `env` is laid over main's. */
@@ -56,7 +53,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
 
   const job = given.job ?? new Job();
-  const { token = TOKEN, secrets = [] } = given;
+  const { token = 'the-token-of-this-job', secrets = [] } = given;
   for (const secret of [token, ...secrets]) job.masker.add(secret.trim());
   const files = createCommandFiles(job.temp);
   const { env, unexpected } = buildEnvironment({ ...given, token, manifest, job, files, state });
@@ -94,7 +91,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const limit = setTimeout(() => {
     overran = true;
     kill();
-  }, given.limitMs ?? LIMIT_MS);
+  }, given.limitMs ?? 30_000);
   const finish = async () => {
     const end = await child.ended.finally(() => {
       clearTimeout(limit);

@@ -49,54 +49,40 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         });
       }
 
-      function arrive(): void {
+      function arrive() {
         if (isGivenUp) {
           isGivenUp = false;
           exchanges.receiveInVain(request);
           // As the action's client does, except for a POST.
           isRepeated = true;
-          if (method === 'POST') {
-            fail('Connection reset (ECONNRESET)');
-            return;
-          }
+          if (method === 'POST') return fail('Connection reset (ECONNRESET)');
         }
         reception = exchanges.receive(request);
         play(reception, 0);
       }
 
+      /** After a step `hang`, nothing follows. */
       function play(received: Reception, from: number): void {
         const step = received.script[from];
         const next = () => play(received, from + 1);
-        switch (step?.step) {
-          case 'wait':
-            wait(step.ms, next);
-            break;
-          case 'answer':
-            isGivenUp = step.closeOnNextRequest;
-            received.headSent(step.answer.status);
-            respond({ status: step.answer.status, headers: step.answer.headers, body: step.answer.body });
-            break;
-          case 'head':
-            head = { status: step.status, headers: step.headers };
-            received.headSent(step.status);
-            next();
-            break;
-          case 'send':
-            body += step.text;
-            next();
-            break;
-          case 'end':
-            respond({ ...head, body });
-            break;
-          case 'flood':
-            wait(maxBytes / bandwidth, () =>
-              fail(`The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`, { transient: false }),
-            );
-            break;
-          case 'cut':
-            travel(() => fail(`The connection closed after ${body.length} bytes of the body`));
-            break;
-          // `hang`: nothing follows.
+        if (step?.step === 'wait') wait(step.ms, next);
+        else if (step?.step === 'end') respond({ ...head, body });
+        else if (step?.step === 'cut')
+          travel(() => fail(`The connection closed after ${body.length} bytes of the body`));
+        else if (step?.step === 'answer') {
+          isGivenUp = step.closeOnNextRequest;
+          received.headSent(step.answer.status);
+          respond({ status: step.answer.status, headers: step.answer.headers, body: step.answer.body });
+        } else if (step?.step === 'head') {
+          head = { status: step.status, headers: step.headers };
+          received.headSent(step.status);
+          next();
+        } else if (step?.step === 'send') {
+          body += step.text;
+          next();
+        } else if (step?.step === 'flood') {
+          const message = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+          wait(maxBytes / bandwidth, () => fail(message, { transient: false }));
         }
       }
 
