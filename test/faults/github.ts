@@ -6,14 +6,9 @@ import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
 const notFound: Fault = { kind: 'status', status: 404 };
 const permanent: readonly Fault[] = [{ kind: 'no-permission' }, { kind: 'status', status: 401 }, { kind: 'redirect' }];
 const transient: readonly Fault[] = [
-  { kind: 'status', status: 500 },
-  { kind: 'status', status: 503 },
-  { kind: 'html', status: 502 },
-  { kind: 'bad-json' },
-  { kind: 'empty-body' },
-  { kind: 'cut-before-headers' },
-  { kind: 'cut-mid-body' },
-  { kind: 'delay', ms: 3_000 },
+  ...([500, 503].map((status) => ({ kind: 'status', status })) satisfies Fault[]),
+  ...[{ kind: 'html', status: 502 } as const, { kind: 'delay', ms: 3_000 } as const],
+  ...(['bad-json', 'empty-body', 'cut-before-headers', 'cut-mid-body'] as const).map((kind) => ({ kind })),
 ];
 
 /** GitHub as the plan wants it, with a fault of a drawn kind for each run that it does not show. */

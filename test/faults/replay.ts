@@ -29,11 +29,8 @@ const innerMoments = [
 
 /** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
 export async function replay(seed: number, temp: string): Promise<Run> {
-  const { plan, stage } = drawPlan(
-    seed,
-    temp,
-    (service) => new Stage(realClock(), 'http://127.0.0.1', service, 0, slackMs),
-  );
+  const origin = 'http://127.0.0.1';
+  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(realClock(), origin, service, 0, slackMs));
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = new Map(plan.jobs.flat().map((step) => [step, new SocketStep(stage, seed, github.url)]));
   try {

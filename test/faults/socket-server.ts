@@ -35,22 +35,22 @@ export async function serve(stage: Stage, listener: () => Listener | undefined) 
   const receive = (request: PlaneRequest): Reception => {
     const { sent, exchange, reception, script } = begin(request, stage.currentOutage() && 'outage');
     let status: number | undefined;
-    return {
-      exchange,
-      script,
-      headSent: (sentStatus) => {
-        status = sentStatus;
-        reception?.headSent(sentStatus);
-      },
-      over: () => {
-        if (sent.endedAt !== undefined) return;
-        reception?.over();
-        sent.endedAt = stage.now;
-        sent.response = status === undefined ? undefined : wholeResponse(script);
-        sent.error = sent.response === undefined ? errorOf(sent) : undefined;
-        listener()?.onEnd();
-      },
+    const headSent = (sentStatus: number) => {
+      status = sentStatus;
+      reception?.headSent(sentStatus);
     };
+    const over = () => {
+      if (sent.endedAt !== undefined) return;
+      reception?.over();
+      sent.endedAt = stage.now;
+      sent.response = status === undefined ? undefined : wholeResponse(script);
+      // As the client words it, for the invariants.
+      const error =
+        sent.fault === 'endless-body' ? 'The response is larger than the maximum' : 'The exchange was given up';
+      sent.error = sent.response === undefined ? error : undefined;
+      listener()?.onEnd();
+    };
+    return { exchange, script, headSent, over };
   };
   const { origin, close } = await startServer({ receive, receiveInVain }, stage.clock.service);
   return { baseUrl: `${origin}${basePath}`, close };
@@ -71,9 +71,4 @@ function wholeResponse(script: readonly WireStep[]): SentRequest['response'] {
   if (head?.step !== 'head' || script.at(-1)?.step !== 'end') return undefined;
   const body = script.map((step) => (step.step === 'send' ? step.text : '')).join('');
   return { status: head.status, headers: head.headers, body };
-}
-
-/** As the client words it, for the invariants. */
-function errorOf({ fault }: SentRequest): string {
-  return fault === 'endless-body' ? 'The response is larger than the maximum' : 'The exchange was given up';
 }
