@@ -51,7 +51,6 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     const [exitCode] = await once(act, 'close');
     return {
       succeeded: exitCode === 0,
-      /** The log as a person would read it. */
       text: readText(),
       /** The results of a job: one for each of its matrix, none where it was not run. */
       resultsOf: (id: string) => entries.flatMap(({ jobID, jobResult }) => (jobID === id ? (jobResult ?? []) : [])),

@@ -7,7 +7,6 @@ export type Inputs = NonNullable<StepOptions['inputs']>;
 
 export { type Mode, modes };
 
-/** The nth id of an operation. */
 export const uuid = (n: number): string => `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
 
 /** Valid values of the inputs that a mode requires. */

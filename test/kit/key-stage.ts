@@ -71,9 +71,8 @@ function keysOf({ service }: Stage): ApiKey[] {
 /** One job with `create-key`. */
 export interface JobPlan extends Pick<StageOptions, 'trip'> {
   readonly overSockets?: boolean;
-  /** Faults while main runs. */
+  /** Faults while main runs, and while post does. */
   readonly inMain?: readonly FaultRule[];
-  /** Faults while post runs. */
   readonly inPost?: readonly FaultRule[];
   readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;
   readonly beforePost?: (stage: KeyStage, main: StepResult) => unknown;
@@ -107,7 +106,6 @@ export async function runJob(context: TestContext, plan: JobPlan) {
     ...stage,
     main,
     post,
-    /** Ids of the keys that were alive between main and post. */
     aliveBetween,
     /** Requests of post: `DELETE minted by minted`, `GET by parent`. Other keys of the step's name are `stray`. */
     requests: sent.map((request) => describeRequest(request, stage, main)),

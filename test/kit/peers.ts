@@ -15,7 +15,6 @@ export async function startRelay(context: TestContext, port: number) {
   });
   return {
     port: await listen(context, server),
-    /** The number of connections so far. */
     connections: () => sockets.length / 2,
     /** From now on the open connections are silent: nothing is read, and nothing is closed. */
     silence: () => {

@@ -8,7 +8,6 @@ export function preload(fixture: string): readonly string[] {
 /** Options of a step whose process has this defect of the fixture `defect`. */
 export const withDefect = (DEFECT: string) => ({ nodeArgs: preload('defect'), env: { DEFECT } });
 
-/** The pauses between attempts are short; all else is as it is. */
 export const shortPauses = preload('quick-dice');
 
 /** Half of the 20 s of a post step are over when it begins. */

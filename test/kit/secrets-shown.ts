@@ -11,7 +11,6 @@ export interface KnownSecrets {
   readonly minted: readonly string[];
   /** The parent key, and all secrets of others. */
   readonly others: readonly string[];
-  /** The environment variable that `export-env` names. */
   readonly variable?: string | undefined;
 }
 

@@ -125,7 +125,6 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     /** A folder of the test's own. */
     folder,
     ...mainSteps(startMode, projectId),
-    /** The post step of a main step. */
     startPost,
     runPost: (from: StepResult, more?: StepOptions) => startPost(from, more).done,
     /** Starts an operation, in the first project if the plan names none. */
@@ -134,7 +133,6 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     addKey,
     addKeys: (count: number) => Array.from({ length: count }, () => addKey('11')),
     aliveIds: () => plane.aliveKeys().map(({ id }) => id),
-    /** Paths of the DELETE requests. */
     deletes: () => service.requests.filter(({ method }) => method === 'DELETE').map(({ path }) => path),
     /** Path and query of each request, without `/v2/`. */
     paths: () => [...ownPaths, ...service.requests.map(({ path }) => path.replace(/^\/v2\//, ''))],
@@ -147,7 +145,6 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   };
 }
 
-/** A stage whose steps are processes. */
 export function setProcess(context: TestContext, options: StageOptions = {}): Promise<Stage> {
   return setStage(context, { overSockets: true, ...options });
 }
@@ -183,10 +180,8 @@ export function errorOf(result: StepResult): string {
   return errors[0] ?? '';
 }
 
-/** The text of the file that the output result-file names. */
 export const resultFileOf = ({ outputs, readFile }: StepResult): string => readFile(outputs['result-file'] ?? '');
 
-/** The words of the summary, without tags. */
 export const summaryTextOf = ({ summary }: StepResult): string => summary.replace(/<[^>]*>/g, '');
 
 export const warningsOf = (result: StepResult): string[] => messagesOf(result, 'warning');

@@ -15,7 +15,6 @@ export interface VirtualProcessOptions {
   readonly random: () => number;
   /** Milliseconds that the runner's clock is ahead of the service's. */
   readonly clockAheadMs: number;
-  /** Milliseconds. A process that runs longer hangs. */
   readonly limitMs: number;
 }
 

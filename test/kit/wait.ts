@@ -15,7 +15,6 @@ export const patient = { 'fail-fast': 'false' };
 export interface WaitPlan extends OperationPlan {
   /** Which project of the stage. Default: the first. */
   readonly project?: number;
-  /** The operation begins so long after the step. */
   readonly startsAfterMs?: number;
 }
 
@@ -27,9 +26,7 @@ export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOpti
   /** After so many of the operations, others begin and end: more than a page shows, or as many as `buriedUnder` says. */
   readonly buried?: number;
   readonly buriedUnder?: number;
-  /** The runner cancels the step after so long. */
   readonly cancelAfterMs?: number;
-  /** Acts before the step starts. */
   readonly before?: (stage: Stage, operations: readonly Operation[]) => unknown;
 }
 
@@ -69,7 +66,6 @@ export async function waitFor(
   };
 }
 
-/** The pauses between these times. */
 export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));
 
 /** Any number of at least `from` and less than `to`. */

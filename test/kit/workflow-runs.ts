@@ -9,9 +9,7 @@ export const ownRun = '9876543210';
 
 /** GitHub as a sweep sees it: workflow runs by their id. An unknown run is gone. */
 export class FakeWorkflowRuns implements WorkflowRuns {
-  /** Ids in the order of the lookups. */
   readonly lookups: string[] = [];
-  /** The largest number of lookups at the same time. */
   maxConcurrent = 0;
   readonly #known = new Map<string, (attempt: number) => KnownRun>();
   #pending = 0;

@@ -17,7 +17,6 @@ export interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The process of a step. */
 export interface StepProcess {
   readonly ended: Promise<ChildEnd>;
   readonly hasExited: boolean;

@@ -35,9 +35,7 @@ const OPT_IN =
 export class StepLog {
   readonly lines: string[] = [];
   readonly annotations: Annotation[] = [];
-  /** Every command carried out, in order. */
   readonly commands: Command[] = [];
-  /** The values that the step had masked, in order. */
   readonly masks: string[] = [];
   /** By the old commands, which need no file. */
   readonly outputs: Record<string, string> = {};

@@ -110,7 +110,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       ...end,
       ...effects,
       conclusion,
-      /** How long the process ran. */
       ms,
       /** The step ran over its limit. In a test, that is a failure in any case. */
       overran,
@@ -123,9 +122,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       log: log.lines.map((line) => `${line}\n`).join(''),
       annotations,
       commands,
-      /** The values that the step had masked, in order. */
       masks,
-      /** Those that were sent to the process while it ran. */
       signals,
       files,
       options: { ...given, job },
@@ -139,7 +136,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     job,
     done,
     kill,
-    /** Closes the reading end of the step's stdout. */
     closeStdout: () => child.closeStdout(),
     /** The runner's cancel sequence; its waits are multiplied by `scale`. */
     cancel: (scale = 1) => {

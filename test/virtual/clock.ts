@@ -6,10 +6,7 @@ interface Appointment {
   readonly call: () => void;
 }
 
-/**
- * Time that passes only when all work of a moment is done, and then jumps to the next appointment. Hours take milliseconds,
- * and the same work always takes the same course.
- */
+/** Time that passes only when all work of a moment is done, and then jumps to the next appointment. */
 export class VirtualClock implements Clock {
   /** The same time for the control plane, which counts from 1970. */
   readonly service: ServiceClock = {
@@ -49,18 +46,15 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time pass until the work has ended; what is due later stays undone. Rejects when nothing is left to happen: the work
-   * would wait for ever. Many clocks can run side by side, and share the turns of the event loop. `besideSockets`: something
-   * real may still happen, and takes no virtual time.
+   * Lets time pass until the work has ended. Rejects when nothing is left to happen: the work would wait for ever.
+   * `besideSockets`: something real may still happen, and takes no virtual time.
    */
   run<T>(work: Promise<T>, { besideSockets = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let ended = false;
-      const end = () => {
+      work.then(resolve, reject).finally(() => {
         ended = true;
-      };
-      work.then(end, end);
-      work.then(resolve, reject);
+      });
       // Node runs all that is ready, promises included, between two of these.
       const turn = () => {
         if (ended) return;

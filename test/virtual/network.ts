@@ -6,10 +6,7 @@ import type { VirtualClock } from './clock.js';
 /** Bytes that a virtual connection carries in a millisecond. */
 const bandwidth = 100_000;
 
-/**
- * One client's connection to a control plane without sockets. It carries out the plane's script in virtual time as a server
- * does on a socket. `trip`: the milliseconds that a request or its response travels.
- */
+/** One client's connection to a control plane without sockets. `trip`: the milliseconds that a request or response travels. */
 export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip = () => 0): Exchange {
   /** The connection is kept alive, until the service gives it up. */
   let isGivenUp = false;
