@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import {
   createControlPlane,
@@ -66,7 +63,18 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
-  const service = virtual === undefined ? await startControlPlane(serviceOptions) : withAddress(virtual);
+  const open = ({ plane, exchanges, ...more }: ReturnType<typeof createControlPlane>): RunningControlPlane => {
+    const { apiKey, projectIds } = plane;
+    return {
+      plane,
+      ...more,
+      apiKey,
+      projectIds,
+      baseUrl: 'https://control.test/v2',
+      close: async () => exchanges.close(),
+    };
+  };
+  const service = virtual === undefined ? await startControlPlane(serviceOptions) : open(virtual);
   let spawned = 0;
   const startVirtual: StepOptions['spawn'] =
     virtual &&
@@ -82,10 +90,8 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       return spawnVirtual(child, part, { clock, exchange: ownExchange ?? toService, runs, random, clockAheadMs });
     });
   onTestFinished(() => service.close());
-  const job = oneJob ? new Job() : undefined;
-  onTestFinished(() => job?.dispose());
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const own = new Job();
+  onTestFinished(() => own.dispose());
   const projectId = service.projectIds[0] ?? '';
   const end = (handle: StepHandle): StepHandle => {
     onTestFinished(async () => {
@@ -100,7 +106,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     node: process.env['NODE_OF_BUNDLE'],
     spawn: startVirtual ?? startProcess,
     now: virtual && (() => clock.now()),
-    job,
+    job: oneJob ? own : undefined,
   };
   const startMode: StartMode = (mode, inputs, more) => {
     if (!overSockets && more?.nodeArgs !== undefined) throw new Error('nodeArgs need `overSockets`.');
@@ -123,7 +129,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     runs,
     projectId,
     /** A folder of the test's own. */
-    folder,
+    folder: own.root,
     ...mainSteps(startMode, projectId),
     startPost,
     runPost: (from: StepResult, more?: StepOptions) => startPost(from, more).done,
@@ -165,12 +171,6 @@ export function mainSteps(startMode: StartMode, projectId: string) {
     startSweep: (...step: Step) => startMode('sweep-keys', ...step),
     sweep: (...step: Step) => startMode('sweep-keys', ...step).done,
   };
-}
-
-function withAddress({ exchanges, ...observed }: ReturnType<typeof createControlPlane>): RunningControlPlane {
-  const { apiKey, projectIds } = observed.plane;
-  const close = async () => exchanges.close();
-  return { ...observed, baseUrl: 'https://control.test/v2', apiKey, projectIds, close };
 }
 
 /** The one error annotation of a step that failed. */

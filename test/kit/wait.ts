@@ -1,6 +1,6 @@
 import { expect, type TestContext } from 'vitest';
 import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
-import type { StepOptions, StepResult } from '../runner/step.js';
+import type { StepOptions } from '../runner/step.js';
 import { type Stage, type StageOptions, setStage } from './stage.js';
 
 export const second = 1_000;

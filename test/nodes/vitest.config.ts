@@ -15,8 +15,8 @@ export default defineConfig({
       test: {
         ...shared,
         name,
-        include: ['test/processes/**/*.test.ts', 'test/docs/**/*.test.ts', 'test/nodes/*.test.ts'],
-        env: { NODE_OF_BUNDLE: binaryOf(name), VERSION_OF_NODE: versionOf(name) },
+        include: ['test/processes/**/*.test.ts', 'test/docs/**/*.test.ts'],
+        env: { NODE_OF_BUNDLE: binaryOf(name) },
       },
     })),
   },

@@ -121,15 +121,13 @@ test.concurrent.for(['SIGINT before output 1', 'SIGTERM before summary 1', 'SIGI
   },
 );
 
-/** Starts a step with these inputs, and resolves when its process is held in this way. */
-type Hold = (context: TestContext, inputs?: StepOptions['inputs']) => Promise<StepHandle>;
+/** Starts a step with these inputs. Its process is held in this way from the event on. */
+type Hold = (context: TestContext, inputs?: StepOptions['inputs']) => Promise<[StepHandle, event: Promise<unknown>]>;
 
 function holdWith(fault: Fault): Hold {
   return async (context, inputs) => {
     const { service, start } = await setProcess(context, { faults: [{ fault }] });
-    const step = start({ ...anyId, ...inputs });
-    await step.reach(service.arrived());
-    return step;
+    return [start({ ...anyId, ...inputs }), service.arrived()];
   };
 }
 
@@ -140,34 +138,30 @@ const holds: Readonly<Record<string, Hold>> = {
     const { start } = await setProcess(context);
     const server = createServer();
     const baseUrl = `https://127.0.0.1:${await listen(context, server)}/v2`;
-    const step = start({ ...anyId, 'base-url': baseUrl, ...inputs });
-    await step.reach(once(server, 'connection'));
-    return step;
+    return [start({ ...anyId, 'base-url': baseUrl, ...inputs }), once(server, 'connection')];
   },
   'a proxy accepts CONNECT and stays silent': async (context, inputs) => {
     const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
-    const step = start({ ...anyId, ...inputs });
-    await step.reach(proxy.firstAsked);
-    return step;
+    return [start({ ...anyId, ...inputs }), proxy.firstAsked];
   },
   'no poll is due, and a handle is open': async (context, inputs) => {
     const { service, operation, start } = await setProcess(context);
     const pause = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
-    const step = start({ ...pause, ...inputs }, { nodeArgs: preload('handle-stays-open') });
-    await step.reach(service.ended());
-    return step;
+    return [start({ ...pause, ...inputs }, { nodeArgs: preload('handle-stays-open') }), service.ended()];
   },
 };
 
 describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
   test.concurrent('SIGINT ends the step as cancelled, without an error', async (context) => {
     needs(context, 'signals');
-    const step = await hold(context);
+    const [step, event] = await hold(context);
+    await step.reach(event);
     step.kill('SIGINT');
     expectCancelled(await step.done);
   });
   test.concurrent('the deadline ends the step with status timeout', async (context) => {
-    const step = await hold(context, { timeout: '3s' });
+    const [step, event] = await hold(context, { timeout: '3s' });
+    await step.reach(event);
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);

@@ -7,9 +7,8 @@ import type { StepResult } from '../runner/step.js';
 type Received = readonly (readonly [event: string, lines: string[]])[];
 
 /**
- * Everything that the steps of a job send, print and write, one line for each event. The fixture `witness` in the process
- * records the order; the runner and the services show the contents, unmasked. Only for steps that send one request after the
- * other: the order of parallel requests is chance. `requests`: by the address of the service. `placeholders`: for secrets,
+ * Everything that the steps of a job send, print and write, a line an event, in the order that the fixture `witness` recorded.
+ * Only for steps that send one request after the other. `requests`: by the address of the service. `placeholders`: for secrets,
  * and for values that differ in each run.
  */
 export function transcriptOf(
