@@ -14,19 +14,21 @@ export interface Mutant {
 }
 
 /**
- * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, the lines to replace (`-`),
- * and the lines in their place (`+`).
+ * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, and a diff: lines that go
+ * (`-`), come (`+`) or stay (a space), and within these the words that go (`[-old-]`) or come (`{+new+}`).
  */
 export const byHand: readonly Mutant[] = readFileSync('test/mutants/by-hand.txt', 'utf8')
   .split(/^(?=src\/)/m)
   .flatMap((group) => {
     const file = group.slice(0, group.indexOf('\n'));
-    const entries = group.matchAll(/^([a-z0-9-]+)( \(simulated\))?: (.+)\n((?:[-+].*\n)+)/gm);
-    return [...entries].map(([, name = '', simulated, defect = '', body = '']) => {
-      const linesOf = (sign: string) =>
-        body.split('\n').flatMap((line) => (line.startsWith(sign) ? line.slice(1) : []));
-      const [replace, by] = [linesOf('-').join('\n'), linesOf('+').join('\n')];
-      return { name, defect, isSimulated: simulated !== undefined, file, replace, by };
+    const entries = group.matchAll(/^([a-z0-9-]+)( \(simulated\))?: (.+)\n((?:[-+ ].*\n)+)/gm);
+    return [...entries].map(([, name = '', simulated, defect = '', diff = '']) => {
+      const side = (sign: string, words: string) => {
+        const lines = diff.split('\n').filter((line) => line.startsWith(sign) || line.startsWith(' '));
+        return lines.map((line) => line.slice(1).replace(/\[-(.*?)-\]|\{\+(.*?)\+\}/g, words)).join('\n');
+      };
+      const isSimulated = simulated !== undefined;
+      return { name, defect, isSimulated, file, replace: side('-', '$1'), by: side('+', '$2') };
     });
   });
 
