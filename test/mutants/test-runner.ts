@@ -46,16 +46,12 @@ export async function runTests(tree: string, args: readonly string[]) {
     // A group of its own: a worker in an endless loop ends with it.
     detached: true,
     stdio: 'ignore',
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
   });
   const pid = child.pid ?? 0;
   running.add(pid);
-  let isHung = false;
-  const timer = setTimeout(() => {
-    isHung = true;
-    killGroup(pid);
-  }, limitMs);
-  const [code] = await once(child, 'exit');
-  clearTimeout(timer);
+  const [code, signal] = await once(child, 'exit');
   running.delete(pid);
   killGroup(pid);
   const xml = existsSync(report) ? readFileSync(report, 'utf8') : '';
@@ -65,7 +61,7 @@ export async function runTests(tree: string, args: readonly string[]) {
   return {
     passed: code === 0,
     /** The test file that failed, or what else ended it. */
-    by: isHung ? `a hang of ${name}` : file,
+    by: signal === null ? file : `a hang of ${name}`,
     /** The title of the test that failed. */
     title,
   };
