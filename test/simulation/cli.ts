@@ -18,29 +18,16 @@ const maxShown = 20;
 const progressEvery = 10_000;
 const workers = 2;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    runs: { type: 'string', default: '20000' },
-  },
-});
+const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type: 'string', default: '20000' } } });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const runs = Number(values.runs);
 
-process.exitCode = (runs === 1 ? await showOne() : await simulateMany()) ? 0 : 1;
-
-async function showOne(): Promise<boolean> {
-  const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
-  try {
-    return showRun(await simulate(seed, temp));
-  } finally {
-    rmSync(temp, { recursive: true });
-  }
-}
+const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
+process.once('exit', () => rmSync(temp, { recursive: true }));
+process.exitCode = (runs === 1 ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
 
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
-  const startedAt = performance.now();
   let shown = 0;
   const { counts, findings } = await runMany({
     from: seed,
@@ -54,9 +41,8 @@ async function simulateMany(): Promise<boolean> {
       if (done % progressEvery === 0) console.log(`${done} runs, ${found.length} with violations`);
     },
   });
-  const seconds = (performance.now() - startedAt) / 1_000;
   const reached = cells.filter((cell) => counts.has(cell)).length;
-  console.log(`${runs} runs in ${seconds.toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
+  console.log(`${runs} runs in ${(performance.now() / 1_000).toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
   const thin = runs < enoughRuns ? [] : cells.filter((cell) => (counts.get(cell) ?? 0) < minInCell);
   for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
   console.log(`${findings.length} runs with violations, ${thin.length} cells with too few runs.`);

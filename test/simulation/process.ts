@@ -8,7 +8,7 @@ import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { Chance } from './chance.js';
 import { type Interruption, type Moment, ownRun, type Plan, type StepPlan } from './plan.js';
-import { type MessageKind, ProcessRecord } from './record.js';
+import { type Message, type MessageKind, ProcessRecord } from './record.js';
 import type { Stage } from './stage.js';
 import { postTimeout } from './truth.js';
 
@@ -63,20 +63,20 @@ export async function runProcess(
       if (!running.isOver) count('response');
     }
   };
-  const message = (kind: MessageKind, name: string, text: string) => {
+  const tell = (message: Told) => {
     count('message');
     if (running.isOver) return;
-    if (runnerFault?.kind === kind && ++rejected >= runnerFault.from) {
+    if (runnerFault?.kind === message.kind && ++rejected >= runnerFault.from) {
       record.runnerFailed = true;
-      throw new Error(`ENOSPC: no space left on device, write (${kind} ${name})`);
+      throw new Error(`ENOSPC: no space left on device, write (${message.kind} ${message.name})`);
     }
-    record.messages.push({ at: stage.now, kind, name, text });
+    record.messages.push({ at: stage.now, ...message });
   };
 
   const running = new VirtualProcess({
     clock,
     exchange,
-    toolkit: createToolkit(inputs, message),
+    toolkit: createToolkit(inputs, tell),
     work: {
       ...work,
       onSignal: (cancellation) => {
@@ -110,12 +110,11 @@ function takeResultFile(record: ProcessRecord): string | undefined {
   return text;
 }
 
-function createToolkit(
-  inputs: Readonly<Record<string, string>>,
-  message: (kind: MessageKind, name: string, text: string) => void,
-): Toolkit {
-  const print = (kind: MessageKind) => (text: string) => message(kind, '', text);
-  const write = (kind: MessageKind) => (name: string, text: string) => message(kind, name, text);
+type Told = Omit<Message, 'at'>;
+
+function createToolkit(inputs: StepPlan['inputs'], tell: (message: Told) => void): Toolkit {
+  const print = (kind: MessageKind) => (text: string) => tell({ kind, name: '', text });
+  const write = (kind: MessageKind) => (name: string, text: string) => tell({ kind, name, text });
   return {
     input: (name) => inputs[name] ?? '',
     mask: print('mask'),
@@ -127,7 +126,7 @@ function createToolkit(
     output: write('output'),
     state: write('state'),
     variable: write('variable'),
-    summary: async (markdown) => message('summary', '', markdown),
+    summary: async (text) => tell({ kind: 'summary', name: '', text }),
   };
 }
 

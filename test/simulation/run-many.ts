@@ -12,19 +12,16 @@ const limitMs = 120_000;
 /** Each run writes some files, so they are kept in memory if possible. */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-export interface Options {
-  readonly from: number;
+interface Options extends Omit<Share, 'count' | 'temp'> {
   readonly runs: number;
   readonly workers: number;
-  readonly untilFound: boolean;
   /** The worker script of a mutant. By default, the worker of this build. */
   readonly script?: URL;
   readonly onProgress?: (runs: number, findings: readonly Finding[]) => void;
 }
 
 /** Simulates many runs on several threads, and counts those that reach each cell. Findings come in order of seeds. */
-export async function runMany(options: Options): Promise<{ counts: Map<string, number>; findings: Finding[] }> {
-  const { from, runs, workers, untilFound, script, onProgress } = options;
+export async function runMany({ from, runs, workers, untilFound, script, onProgress }: Options) {
   const temp = mkdtempSync(join(fastFolder, 'simulation-'));
   const shares = Array.from({ length: Math.ceil(runs / shareSize) }, (_, index): Share => {
     const done = index * shareSize;
@@ -53,11 +50,8 @@ async function runShare(share: Share, script = new URL('./worker.js', import.met
     const [findings] = await once(worker, 'message', { signal: AbortSignal.timeout(limitMs) });
     return findings;
   } catch (error) {
-    const last = share.from + share.count - 1;
-    return {
-      cells: [],
-      findings: [{ seed: share.from, violations: [`a run up to seed ${last} does not end: ${error}`] }],
-    };
+    const violations = [`a run up to seed ${share.from + share.count - 1} does not end: ${error}`];
+    return { cells: [], findings: [{ seed: share.from, violations }] };
   } finally {
     await worker.terminate();
   }

@@ -19,11 +19,7 @@ export interface Host {
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
   const clock = new VirtualClock(epoch);
-  const { plan, stage } = drawPlan(
-    seed,
-    temp,
-    (service, tripMs) => new Stage(clock, 'https://control.test', service, tripMs, 0),
-  );
+  const { plan, stage } = drawPlan(seed, temp, (...drawn) => new Stage(clock, 'https://control.test', ...drawn));
   const run: Host['run'] = (part, step, state) => runProcess(plan, stage, clock, { part, step, state });
   return { plan, stage, steps: await clock.run(play(plan, { stage, run }, lateRequestsMs)) };
 }

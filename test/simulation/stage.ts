@@ -1,11 +1,5 @@
-import {
-  type ApiKey,
-  type ControlPlaneOptions,
-  type CreatedControlPlane,
-  createControlPlane,
-  type Operation,
-  type OperationPlan,
-} from '../../control-plane/index.js';
+import type { ApiKey, ControlPlaneOptions, Operation, OperationPlan } from '../../control-plane/index.js';
+import { createControlPlane } from '../../control-plane/index.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
@@ -18,18 +12,18 @@ export const epoch = Date.UTC(2024, 0, 1, 12);
 /** Each key that gets the id of another has it. */
 export const nameOfReused = 'of another tool';
 
-type StageClock = Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>;
+type ControlPlane = ReturnType<typeof createControlPlane>;
 
 /** The clock, the service, and the network to it. */
 export class Stage {
-  readonly plane: CreatedControlPlane['plane'];
-  readonly exchanges: CreatedControlPlane['exchanges'];
-  readonly faults: CreatedControlPlane['faults'];
+  readonly plane: ControlPlane['plane'];
+  readonly exchanges: ControlPlane['exchanges'];
+  readonly faults: ControlPlane['faults'];
   /** Milliseconds by which the slowest replica is behind. */
   readonly lags: { readonly operations: number; readonly keys: number };
   outages: readonly Outage[] = [];
   /** Also those whose project was removed, but not those of the invented past. */
-  readonly #operations = new Map<string, Operation>();
+  readonly operations: Operation[] = [];
   readonly revokedByOthers = new Set<string>();
   /** Once a step names its key, others create keys with nearly that name. */
   hasNearNames = false;
@@ -43,11 +37,11 @@ export class Stage {
    * late.
    */
   constructor(
-    readonly clock: StageClock,
+    readonly clock: Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>,
     readonly origin: string,
     service: Omit<ControlPlaneOptions, 'clock'>,
     readonly tripMs: number,
-    readonly slackMs: number,
+    readonly slackMs = 0,
   ) {
     const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
     this.plane = plane;
@@ -63,12 +57,8 @@ export class Stage {
     return this.clock.now();
   }
 
-  get operations(): Operation[] {
-    return [...this.#operations.values()];
-  }
-
   operation(id: string): Operation | undefined {
-    return this.#operations.get(id);
+    return this.operations.find((operation) => operation.id === id);
   }
 
   /** All of a project, newest first. */
@@ -78,7 +68,7 @@ export class Stage {
 
   start(plan: OperationPlan & { readonly projectId: string }): Operation {
     const operation = this.plane.startOperation(plan);
-    this.#operations.set(operation.id, operation);
+    this.operations.push(operation);
     return operation;
   }
 
@@ -165,14 +155,10 @@ export class Stage {
     sent.fault = 'outage';
     // Nobody can know that it did not.
     sent.mayHaveTakenEffect = how === 'silent' || how === 'page';
-    const options = { mayHaveTakenEffect: false };
-    if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', options);
-    if (how === 'proxy')
-      throw new TransportError('The proxy requires a login (status 407)', {
-        ...options,
-        transient: false,
-        status: 407,
-      });
+    const unsent = { mayHaveTakenEffect: false };
+    if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
+    const final = { ...unsent, transient: false, status: 407 };
+    if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
     return new Promise((resolve, reject) => {
       onCancel(() => reject(new TransportError('The exchange was given up')));
       const response = { status, headers: { 'content-type': 'text/html' }, body: page };

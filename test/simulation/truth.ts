@@ -44,15 +44,8 @@ export function endOf(operation: Operation): { readonly at: number; readonly pha
   return { at: startOf(operation) + last.afterMs, phase: phaseOf(last.status) };
 }
 
-/** A whole read of a project's list, page by page. */
-export interface Read {
-  readonly at: number;
-  readonly endedAt: number;
-  readonly pages: readonly SentRequest[];
-}
-
-/** In their order. A read whose last page is missing or bad is none. */
-export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string): Read[] {
+/** The reads of a project's list, page by page. One whose last page is missing or bad is none. */
+export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string) {
   const reads: SentRequest[][] = [];
   for (const one of sent) {
     if (one.endpoint !== 'list-operations' || one.projectId !== projectId || (one.endedAt ?? end + 1) > end) continue;
@@ -66,13 +59,18 @@ export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string
   });
 }
 
+/** The read that confirms begins 5 s after the end of the first. */
+export function isConfirmed(reads: ReturnType<typeof readsOf>, slackMs = 0): boolean {
+  const [first, last] = [reads[0], reads.at(-1)];
+  return first !== undefined && last !== undefined && last.at - first.endedAt >= graceForUnlisted - 1 - slackMs;
+}
+
 /** Whether the service says that there is no such key. */
 export function isAbsence(sent: SentRequest, { id, key }: ApiKey): boolean {
+  const { status, deletedId, authorization } = sent;
   if (sent.isPage) return false;
   if (sent.keyList === 'whole') return !sent.response?.body.includes(`"id":${id},`);
-  return (
-    (sent.deletedId === id && sent.status === 404) || (sent.authorization === `Bearer ${key}` && sent.status === 401)
-  );
+  return (deletedId === id && status === 404) || (authorization === `Bearer ${key}` && status === 401);
 }
 
 /** Dates lose some digits of a millisecond. */

@@ -13,7 +13,9 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
   const soon = () => startsAtMs + chance.upTo(25_000);
   const events = [
-    ...chance.sometimes(0.06, () => revocation(soon(), 'the parent key', parentKey)),
+    ...chance.sometimes(0.06, () =>
+      revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
+    ),
     ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
     // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
     ...chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => ({
@@ -43,31 +45,23 @@ export function makeKey(atMs: number, name: string): OutsideEvent {
   return { atMs, what: 'a key is made by another', run: ({ plane }) => void plane.addKey(name) };
 }
 
-function parentKey({ plane }: Stage): string | undefined {
-  return plane.keyOfSecret(plane.apiKey)?.id;
-}
-
 function newestKey({ plane }: Stage): string {
   return plane.aliveKeys().slice(1).at(-1)?.id ?? '';
 }
 
 /** Post gets the inputs of main, or of another step, as in nested composites. */
-export function drawPost(
-  chance: Chance,
-  stage: Stage,
-  { inputs, environment }: Pick<StepPlan, 'inputs' | 'environment'>,
-): Omit<StepPlan['post'], 'interruption' | 'forgery'> {
-  const { 'api-key': parent = '', ...rest } = inputs;
-  const another = stage.plane.addKey('of another step').key;
+export function drawPost(chance: Chance, { plane }: Stage, main: Pick<StepPlan, 'inputs' | 'environment'>) {
+  const { 'api-key': parent = '', ...rest } = main.inputs;
+  const another = plane.addKey('of another step').key;
   return {
     afterMs: 1 + chance.upTo(8_000),
     ...chance.pick([
-      { inputs, environment },
-      { inputs, environment },
-      { inputs, environment },
-      { inputs: { ...rest, 'api-key': another }, environment },
-      { inputs: rest, environment: { ...environment, CTL_API_KEY: parent } },
-      { inputs: rest, environment },
+      main,
+      main,
+      main,
+      { ...main, inputs: { ...rest, 'api-key': another } },
+      { inputs: rest, environment: { ...main.environment, CTL_API_KEY: parent } },
+      { ...main, inputs: rest },
     ]),
   };
 }
@@ -88,12 +82,8 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
     return { inputs, expects: { mode: 'revoke-key', ids, name: undefined }, events };
   }
   const name = chance.pick(['ci', 'deploy', 'nobody']);
-  const expects = { mode: 'revoke-key', ids: undefined, name } as const;
-  return {
-    inputs: { 'key-name': name },
-    expects,
-    events: [...events, ...chance.sometimes(0.2, () => makeKey(1, 'ci'))],
-  };
+  events.push(...chance.sometimes(0.2, () => makeKey(1, 'ci')));
+  return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key', ids: undefined, name }, events };
 }
 
 /** Keys of many runs, and the state of each run, which GitHub may not show. */

@@ -11,18 +11,15 @@ import { drawWait } from './wait-operation.js';
 
 type Draw = (chance: Chance, stage: Stage, task: Task) => Drawn;
 
-/** The endpoints of each mode, the important ones more than once. */
-const kinds: Readonly<Record<Mode, { readonly draw: Draw; readonly endpoints: readonly Endpoint[] }>> = {
-  'wait-operation': { draw: drawWait, endpoints: ['get-operation', 'get-operation', 'list-operations'] },
-  'list-operations': { draw: drawListOperations, endpoints: ['list-operations'] },
-  'list-projects': { draw: drawListProjects, endpoints: ['list-projects'] },
-  'list-keys': { draw: drawListKeys, endpoints: ['list-keys'] },
-  'create-key': {
-    draw: drawCreateKey,
-    endpoints: ['create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
-  },
-  'revoke-key': { draw: drawRevokeKey, endpoints: ['revoke-key', 'list-keys'] },
-  'sweep-keys': { draw: drawSweep, endpoints: ['revoke-key', 'list-keys'] },
+/** How each mode is drawn, and its endpoints, the important ones more than once. */
+const kinds: Readonly<Record<Mode, readonly [draw: Draw, ...endpoints: Endpoint[]]>> = {
+  'wait-operation': [drawWait, 'get-operation', 'get-operation', 'list-operations'],
+  'list-operations': [drawListOperations, 'list-operations'],
+  'list-projects': [drawListProjects, 'list-projects'],
+  'list-keys': [drawListKeys, 'list-keys'],
+  'create-key': [drawCreateKey, 'create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
+  'revoke-key': [drawRevokeKey, 'revoke-key', 'list-keys'],
+  'sweep-keys': [drawSweep, 'revoke-key', 'list-keys'],
 };
 
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
@@ -33,20 +30,16 @@ const otherRun = '7800';
 type Service = Omit<ControlPlaneOptions, 'clock'>;
 
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
-export function drawPlan(
-  seed: number,
-  temp: string,
-  createStage: (service: Service, tripMs: number) => Stage,
-): { plan: Plan; stage: Stage } {
+export function drawPlan(seed: number, temp: string, createStage: (service: Service, tripMs: number) => Stage) {
   const chance = new Chance(seed);
   const mode = drawMode(chance);
   const stage = createStage(drawService(chance, mode), chance.pick([0, 5, 30, 30, 120]));
   stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
-  const jobs = drawJobs(chance, mode, stage, { temp }, runs);
+  const jobs = drawJobs(chance, mode, stage, temp, runs);
   const steps = jobs.flat();
   const isCreating = steps.some(({ step }) => step.mode === 'create-key');
-  const { endpoints } = kinds[isCreating ? 'create-key' : mode];
+  const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
   const usual = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
   const own = steps.flatMap(({ faults = [] }) => faults);
   const faults = own.length > 0 ? own : usual;
@@ -107,22 +100,15 @@ function drawMode(chance: Chance): Mode {
 
 type DrawnStep = Drawn & { readonly step: StepPlan };
 
-function drawJobs(
-  chance: Chance,
-  mode: Mode,
-  stage: Stage,
-  given: Circumstances,
-  runs: Map<string, GitHubRun>,
-): DrawnStep[][] {
-  const draw = (of: Mode, more: Partial<Circumstances> = {}) => drawStep(chance, of, stage, { ...given, ...more });
+function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
+  const draw = (of: Mode, more?: Omit<Circumstances, 'temp'>) => drawStep(chance, of, stage, { temp, ...more });
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'list-projects' && chance.odds(0.2)) {
     // Every job of a matrix lists its own shard, with otherwise equal inputs.
     const shards = chance.pick([2, 3]);
     const same = chance.below(2 ** 31);
-    return chance.times(shards, (index) => [
-      drawStep(new Chance(same), mode, stage, { ...given, shard: `${index + 1}/${shards}` }),
-    ]);
+    const shardOf = (index: number) => ({ temp, shard: `${index + 1}/${shards}` });
+    return chance.times(shards, (index) => [drawStep(new Chance(same), mode, stage, shardOf(index))]);
   }
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
@@ -145,12 +131,13 @@ function drawStep(
   stage: Stage,
   { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
-  const seconds = chance.pick(
-    mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60],
-  );
+  const timeouts =
+    mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60];
+  const seconds = chance.pick(timeouts);
   const timeoutMs = seconds * 1_000;
   const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
-  const drawn = kinds[mode].draw(chance, stage, { timeoutMs, startsAtMs, shard });
+  const [draw] = kinds[mode];
+  const drawn = draw(chance, stage, { timeoutMs, startsAtMs, shard });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {

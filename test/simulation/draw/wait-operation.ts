@@ -107,11 +107,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       ...removal,
       ...chance.sometimes(0.25, () => startLater(chance.below(12_000), drawTraffic(chance, stage, projectId, admits))),
     ],
-    faults: hanging.map(({ id }) => ({
-      path: id,
-      from: chance.pick([1, 2]),
-      fault: { kind: 'hang-before-headers' },
-    })),
+    faults: hanging.map(({ id }) => ({ path: id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } })),
   };
 }
 

@@ -30,11 +30,10 @@ function isCalm(run: Run, step: StepRecord, process: ProcessRecord): boolean {
   const { plan, processes } = step;
   const { exit, signalledAt, runnerFailed, sent, part } = process;
   const isTimed = part === 'main' && plan.timeoutMs > 0 && plan.mode !== 'wait-operation';
-  const isTooSlow = isTimed && tripsOf(stage, sent.length) + stage.slackMs > plan.timeoutMs;
+  const isTooSlow = isTimed && 2 * stage.tripMs * (sent.length + 2) + stage.slackMs > plan.timeoutMs;
   const isInterrupted = exit === 'killed' || signalledAt !== undefined || runnerFailed;
-  const hasFaults = processes.some((one) =>
-    one.sent.some((sent) => sent.fault !== undefined && !isHarmless(run, step, sent)),
-  );
+  const faulty = processes.flatMap((one) => one.sent.filter(({ fault }) => fault !== undefined));
+  const hasFaults = !faulty.every((one) => isHarmless(run, step, one));
   return !isTooSlow && !isInterrupted && plan.runnerFault?.kind !== 'result-file' && !hasFaults;
 }
 
@@ -50,12 +49,7 @@ function isBad(operation: Operation | undefined): boolean {
   return operation !== undefined && endOf(operation).phase === 'bad';
 }
 
-/** Milliseconds that so many requests travel, one after the other. */
-function tripsOf({ tripMs }: Run['stage'], requests: number): number {
-  return 2 * tripMs * (requests + 2);
-}
-
-function* mainProblems(run: Run, step: StepRecord): Generator<string> {
+function* mainProblems(run: Run, step: StepRecord) {
   const { main, plan } = step;
   const { expects } = plan;
   switch (expects.mode) {
@@ -83,12 +77,12 @@ function* mainProblems(run: Run, step: StepRecord): Generator<string> {
   }
 }
 
-function* expectStatus({ status }: ProcessRecord, ...statuses: string[]): Generator<string> {
+function* expectStatus({ status }: ProcessRecord, ...statuses: string[]) {
   if (!statuses.includes(status)) yield `without any fault the status is ${status} instead of ${statuses.join(' or ')}`;
 }
 
 /** A wait sees in time that all has ended, or, with `fail-fast`, that something has failed. */
-function* waited({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
+function* waited({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>) {
   const { main, plan } = step;
   const { ids, projectIds, failFast, failOnEmpty } = expects;
   const lagMs = stage.lags.operations;

@@ -1,6 +1,6 @@
 import { operationJson } from '../../../control-plane/operation.js';
 import { parseJson } from '../formats.js';
-import type { Expectation, Of } from '../plan.js';
+import type { Of } from '../plan.js';
 import type { Fields, Run, StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt } from '../truth.js';
@@ -11,8 +11,8 @@ type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const { main, plan } = step;
   const { expects } = plan;
-  if (!isListing(expects)) return;
-  const steps = isShard(step) ? run.steps : [step];
+  if (!('limit' in expects)) return;
+  const steps = 'shard' in expects && expects.shard !== '' ? run.steps : [step];
   const lists = steps.map(idsOf);
   if (!lists.includes(undefined)) {
     const all = lists.flatMap((ids = []) => ids);
@@ -33,14 +33,6 @@ export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   if (expects.mode === 'list-projects') yield* wrongBatches(step, expects.maxBatches, listed);
 }
 
-function isListing(expects: Expectation): expects is Listing {
-  return expects.mode.startsWith('list-');
-}
-
-function isShard({ plan: { expects } }: StepRecord): boolean {
-  return 'shard' in expects && expects.shard !== '';
-}
-
 /** In the result file of a step that succeeded. */
 function idsOf({ main, plan }: StepRecord): string[] | undefined {
   if (main.exit !== 0 || main.resultFile === undefined) return undefined;
@@ -48,12 +40,7 @@ function idsOf({ main, plan }: StepRecord): string[] | undefined {
   return result[plan.mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
 }
 
-function* missing(
-  run: Run,
-  steps: readonly StepRecord[],
-  expects: Listing,
-  listed: readonly string[],
-): Generator<string> {
+function* missing(run: Run, steps: readonly StepRecord[], expects: Listing, listed: readonly string[]) {
   const { limit, mode } = expects;
   const existing = existingThroughout(run, steps, expects);
   const absent = existing.filter(({ id }) => !listed.includes(id));
@@ -98,7 +85,7 @@ function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expect
 }
 
 /** At most `max-batches` arrays that differ in size by at most one and cover all. */
-function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonly string[]): Generator<string> {
+function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonly string[]) {
   const batches = JSON.parse(main.output('batches') ?? '') as unknown[][];
   const sizes = batches.map(({ length }) => length);
   if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) yield 'the batches are not the ids of the list';

@@ -63,13 +63,10 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
 
 /** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */
 function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
-  return sent.some(
-    ({ authorization, isRejection, isThrottled, method, status, deletedId }) =>
-      authorization === `Bearer ${key}` &&
-      isRejection &&
-      !isThrottled &&
-      !(method === 'DELETE' && status === 404 && deletedId !== id),
-  );
+  return sent.some(({ authorization, isRejection, isThrottled, status, deletedId = id }) => {
+    const isAboutOther = status === 404 && deletedId !== id;
+    return authorization === `Bearer ${key}` && isRejection && !isThrottled && !isAboutOther;
+  });
 }
 
 function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number): boolean {

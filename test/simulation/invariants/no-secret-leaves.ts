@@ -33,11 +33,7 @@ function partsOf(secret: string): string[] {
   ];
 }
 
-function* leaks(
-  { messages, resultFile = '' }: ProcessRecord,
-  secrets: readonly string[],
-  own: readonly string[],
-): Generator<string> {
+function* leaks({ messages, resultFile = '' }: ProcessRecord, secrets: readonly string[], own: readonly string[]) {
   const texts = messages
     .filter(({ kind }) => kind !== 'mask')
     .map((message): [string, string] => [`${message.kind} ${message.name}`, withoutAllowed(message, own)]);
@@ -56,7 +52,7 @@ function withoutAllowed({ kind, name, text }: Message, own: readonly string[]): 
   return isAllowed ? own.reduce((rest, secret) => rest.replaceAll(secret, ''), text) : text;
 }
 
-function* unmasked({ messages, part }: ProcessRecord, own: readonly string[], parent: string): Generator<string> {
+function* unmasked({ messages, part }: ProcessRecord, own: readonly string[], parent: string) {
   for (const secret of own) {
     const shown = messages.findIndex(({ kind, text }) => kind !== 'mask' && text.includes(secret));
     const masked = messages.findIndex(({ kind, text }) => kind === 'mask' && text === secret);
@@ -67,16 +63,10 @@ function* unmasked({ messages, part }: ProcessRecord, own: readonly string[], pa
     yield 'a message before the mask of the parent key';
 }
 
-function* misdirected(
-  { part, sent }: ProcessRecord,
-  { parent, plan }: StepRecord,
-  own: readonly string[],
-  ownOrigin: string,
-): Generator<string> {
+function* misdirected({ part, sent }: ProcessRecord, { parent }: StepRecord, own: readonly string[], service: string) {
   for (const { authorization, origin, path, endpoint } of sent) {
-    const isMinted =
-      part === 'post' && plan.mode === 'create-key' && own.includes(authorization.replace(/^Bearer /, ''));
-    if (origin !== ownOrigin) yield `a request went to ${origin}`;
+    const isMinted = part === 'post' && own.includes(authorization.replace(/^Bearer /, ''));
+    if (origin !== service) yield `a request went to ${origin}`;
     else if (endpoint === 'other') yield `a request went to ${path}`;
     else if (authorization !== parent && !isMinted) yield `the key of another step was sent with ${path}`;
   }

@@ -26,7 +26,7 @@ export function* oneKeyAtATime(step: StepRecord, run: Run): Generator<string> {
   yield* reusedIdTouched(step, run);
 }
 
-function* twoKeys({ keys, main }: StepRecord, lagMs: number): Generator<string> {
+function* twoKeys({ keys, main }: StepRecord, lagMs: number) {
   // A late key was created after its request was given up.
   const inTime = keys.filter(({ createdAt }) =>
     main.sent.some(({ method, arrived }) => method === 'POST' && arrived?.at === createdAt),
@@ -53,11 +53,9 @@ function whyForeign(run: Run, step: StepRecord, id: string): string | undefined 
       if (expects.ids !== undefined) return expects.ids.includes(id) ? undefined : 'which no input names';
       const named = keys.filter(({ name }) => name === expects.name);
       if (!named.some((key) => key.id === id)) return 'which has another name';
-      const isShared =
-        named.filter(
-          (key) => isAliveAt(key, step.main.endedAt) && !excuses.isUnlisted(step.main, key, run.stage.lags.keys),
-        ).length > 1;
-      return isShared ? 'but others have its name' : undefined;
+      const listed = named.filter((key) => !excuses.isUnlisted(step.main, key, run.stage.lags.keys));
+      const alive = listed.filter((key) => isAliveAt(key, step.main.endedAt));
+      return alive.length > 1 ? 'but others have its name' : undefined;
     }
     case 'sweep-keys':
       return mayBeSwept(run, step, id) ? undefined : 'which a sweep must leave';
@@ -75,18 +73,13 @@ function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: strin
 }
 
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */
-function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run): Generator<string> {
+function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run) {
   for (const { sent } of ownProcesses)
     for (const { deletedId: id = '', n, at, authorization } of sent) {
       // The minted key itself can do no harm, because the service rejects it by then.
       if (!stage.former.has(id) || authorization !== parent) continue;
-      const wasShown = sent.some(
-        (list) =>
-          list.keyList === 'whole' &&
-          list.n < n &&
-          (list.endedAt ?? at) <= at &&
-          list.response?.body.includes(`{"id":${id},"name":"${nameOfReused}"`),
-      );
-      if (wasShown) yield `key ${id} was touched after the list had shown it under another name`;
+      const earlier = sent.filter((one) => one.keyList === 'whole' && one.n < n && (one.endedAt ?? at) <= at);
+      if (earlier.some(({ response }) => response?.body.includes(`{"id":${id},"name":"${nameOfReused}"`)))
+        yield `key ${id} was touched after the list had shown it under another name`;
     }
 }

@@ -19,7 +19,7 @@ export function* postIsNotMisled(step: StepRecord, { stage }: Run): Generator<st
   yield* misled(step, parent);
 }
 
-function* misled({ forgery, post }: StepRecord, parent: string): Generator<string> {
+function* misled({ forgery, post }: StepRecord, parent: string) {
   if (forgery === undefined || post === undefined) return;
   const { secret, mayBeSentTo } = forgery;
   for (const { authorization, origin, path } of post.sent) {

@@ -18,7 +18,7 @@ export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
 }
 
 /** Between two creates, of which the first may have taken effect, stands a whole list of keys. */
-function* repeatedCreates({ main, post }: StepRecord): Generator<string> {
+function* repeatedCreates({ main, post }: StepRecord) {
   if (post?.sent.some(({ method }) => method === 'POST')) yield 'post sent a POST';
   if (main.ambiguousCreates > maxAmbiguousCreates) yield `${main.ambiguousCreates} creates that may have taken effect`;
   let open: SentRequest | undefined;
@@ -30,7 +30,7 @@ function* repeatedCreates({ main, post }: StepRecord): Generator<string> {
   }
 }
 
-function* tooMany(run: Run, step: StepRecord, process: ProcessRecord): Generator<string> {
+function* tooMany(run: Run, step: StepRecord, process: ProcessRecord) {
   const { part, sent, startedAt, endedAt } = process;
   // Over sockets, a request on a used connection that is cut is sent once more on a new one.
   const cut = run.stage.slackMs === 0 ? 0 : sent.filter(({ fault }) => fault === 'cut-before-headers').length;
@@ -43,10 +43,9 @@ function* tooMany(run: Run, step: StepRecord, process: ProcessRecord): Generator
   if (throttled > each * concurrencyOf(step)) yield `${part} was throttled ${throttled} times`;
 }
 
-function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: number): Generator<string> {
-  const crowded = sent.find(
-    ({ at }) => sent.filter((one) => one.at <= at && (one.endedAt ?? endedAt) > at + slackMs).length > maxConcurrent,
-  );
+function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: number) {
+  const pendingAt = (ms: number) => sent.filter((one) => one.at <= ms && (one.endedAt ?? endedAt) > ms + slackMs);
+  const crowded = sent.find(({ at }) => pendingAt(at).length > maxConcurrent);
   if (crowded !== undefined) yield `${part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
 }
 
@@ -102,7 +101,7 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
 /** If not all requests fit side by side, the final poll may begin this long before the deadline. */
 const maxLead = 2_400;
 
-function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number): Generator<string> {
+function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number) {
   if (excuses.pollsOnce(step)) return;
   const { mode } = step.plan;
   const isWait = mode === 'wait-operation';

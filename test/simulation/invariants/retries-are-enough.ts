@@ -16,7 +16,7 @@ export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string>
  * Transient failures get 5 attempts, and in a wait 30 s before a first success, and all of its time after it. A 423 or 429 is
  * no failure: it is retried until the deadline.
  */
-function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
   const { sent } = main;
   const isWait = plan.mode === 'wait-operation';
   const [error = ''] = main.texts('error');
@@ -34,9 +34,8 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run): Ge
     const last = alike.at(-1);
     const end = last?.endedAt ?? main.endedAt;
     if (!isWait) return alike.length >= maxAttempts;
-    const isBeforeSuccess = sent.every((one) => {
-      return one.projectId !== projectId || !isUsable(one) || (one.endedAt ?? end) >= end;
-    });
+    const usable = sent.filter((one) => one.projectId === projectId && isUsable(one));
+    const isBeforeSuccess = usable.every((one) => (one.endedAt ?? end) >= end);
     // No attempt is made that would begin too late.
     const ms = Math.max(end, last?.retryAt ?? 0) - at + stage.slackMs;
     return isBeforeSuccess && (ms >= lastAttempt || (ms >= graceForSilent && alike.length >= maxAttempts));
@@ -58,7 +57,7 @@ const graceForNew = 5_000;
 const graceForSeen = 30_000;
 
 /** A 404 for an operation is tolerated for 5 s, and for 30 s after the operation was seen. A page is none. */
-function* notFoundEarly({ main, plan: { mode } }: StepRecord, { stage }: Run): Generator<string> {
+function* notFoundEarly({ main, plan: { mode } }: StepRecord, { stage }: Run) {
   const isGivenUp = main.texts('error').some((text) => /has no operation|no longer has operation/.test(text));
   if (mode !== 'wait-operation' || main.status !== 'error' || !isGivenUp) return;
   const isEarly = main.sent.every(({ path }) => {
@@ -75,7 +74,7 @@ function* notFoundEarly({ main, plan: { mode } }: StepRecord, { stage }: Run): G
 const longestPause = { usual: 5_000, first: 30_000, asked: 60_000 };
 
 /** Whatever fails, a wait goes on to poll: only a 423 or 429 delays it for longer than a minute. */
-function* silent({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+function* silent({ main, plan, deadline }: StepRecord, { stage }: Run) {
   const { sent, endedAt } = main;
   if (plan.mode !== 'wait-operation' || sent.some(({ isThrottled }) => isThrottled)) return;
   const isAsked = sent.some(({ retryAfter = 0 }) => retryAfter > longestPause.usual);
@@ -93,7 +92,7 @@ function* silent({ main, plan, deadline }: StepRecord, { stage }: Run): Generato
 const resendAfter = 5_000;
 
 /** Only the second request may take longer. It follows once the pause of a 429 is over, and another request has ended. */
-function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run): Generator<string> {
+function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run) {
   if (plan.mode !== 'wait-operation') return;
   for (const { n, at, path, fault, endedAt = main.endedAt } of main.sent) {
     const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';

@@ -21,7 +21,7 @@ export function* statusAgreesWithExit(step: StepRecord, { stage }: Run): Generat
     yield* postProblems(post, plan.expects.fails);
 }
 
-function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
+function* mainProblems(step: StepRecord, slackMs: number) {
   const { main, plan } = step;
   const { exit, status, startedAt, endedAt } = main;
   const errors = main.texts('error');
@@ -45,7 +45,7 @@ function* mainProblems(step: StepRecord, slackMs: number): Generator<string> {
   yield* badTexts(main, errors);
 }
 
-function* postProblems(post: ProcessRecord, fails: boolean): Generator<string> {
+function* postProblems(post: ProcessRecord, fails: boolean) {
   const { crash, exit, alarms } = post;
   const errors = post.texts('error');
   const warnings = post.texts('warning').filter((text) => alarms.includes(text));
@@ -58,7 +58,7 @@ function* postProblems(post: ProcessRecord, fails: boolean): Generator<string> {
   yield* badTexts(post, told);
 }
 
-function* badTexts(process: ProcessRecord, toAdvise: readonly string[]): Generator<string> {
+function* badTexts(process: ProcessRecord, toAdvise: readonly string[]) {
   for (const text of toAdvise) if (!advice.test(text)) yield `a message without advice: ${text}`;
   for (const text of process.texts('error', 'warning'))
     if (noWordForUsers.test(text)) yield `not a message for users: ${text}`;

@@ -29,12 +29,7 @@ export function* successIsTrue(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-function* waitedFor(
-  { stage }: Run,
-  { main }: StepRecord,
-  ids: readonly string[],
-  failOnEmpty: boolean,
-): Generator<string> {
+function* waitedFor({ stage }: Run, { main }: StepRecord, ids: readonly string[], failOnEmpty: boolean) {
   const operations = ids.map((id) => stage.operation(id));
   const phases = operations.map((one) => (one === undefined ? 'pending' : phaseAt(one, main.endedAt)));
   if (main.exit === 0) {
@@ -66,7 +61,7 @@ function* created({ stage, steps }: Run, step: StepRecord, expects: Of<'create-k
   if (expects.exportsTo !== '' && variable !== secret) yield 'success, but the variable does not hold the key';
 }
 
-function* revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke-key'>): Generator<string> {
+function* revoked({ stage }: Run, { main }: StepRecord, { ids, name }: Of<'revoke-key'>) {
   if (main.exit !== 0) return;
   for (const key of stage.keys()) {
     const { id } = key;
@@ -85,18 +80,15 @@ function isLeft(key: ApiKey, main: ProcessRecord, { lags }: Run['stage']): boole
 }
 
 /** `revoked-key-ids` and `count` are the keys that this step revoked. */
-function* wronglyReported({ stage }: Run, { main }: StepRecord): Generator<string> {
+function* wronglyReported({ stage }: Run, { main }: StepRecord) {
   const reported = main.ids('revoked-key-ids');
   const kept = main.ids('kept-key-ids');
   const count = main.output('count');
   for (const id of reported) {
     const key = stage.keys().find((one) => one.id === id);
     const wasGone = key === undefined || revocationOf(key) < main.startedAt;
-    if (
-      (key !== undefined && isLeft(key, main, stage)) ||
-      (wasGone && !mayHaveRevoked(main, id, stage)) ||
-      kept.includes(id)
-    )
+    const isAlive = key !== undefined && isLeft(key, main, stage);
+    if (isAlive || kept.includes(id) || (wasGone && !mayHaveRevoked(main, id, stage)))
       yield `key ${id} is reported as revoked by this step, but was not`;
   }
   if (count !== undefined && count !== String(reported.length)) yield `the count is ${count}`;
@@ -110,7 +102,7 @@ function mayHaveRevoked(main: ProcessRecord, id: string, { plane }: Run['stage']
     .some((one) => one.mayHaveTakenEffect && (one.response?.wasResent || (!one.isRejection && one.isFaulty)));
 }
 
-function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): Generator<string> {
+function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>) {
   // A warning says that GitHub did not show all runs.
   if (main.exit !== 0 || main.hasWarning) return;
   if (main.hasIncompleteList) yield 'a sweep of an incomplete list without a warning';
@@ -121,7 +113,7 @@ function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>): G
   }
 }
 
-function* listed(step: StepRecord, failOn: string): Generator<string> {
+function* listed(step: StepRecord, failOn: string) {
   const { main } = step;
   const { status } = main;
   const count = Number(main.output('count') ?? Number.NaN);

@@ -2,17 +2,7 @@ import type { Operation } from '../../../control-plane/index.js';
 import { excuses } from '../excuses.js';
 import type { Of } from '../plan.js';
 import type { Run, SentRequest, StepRecord } from '../record.js';
-import {
-  counts,
-  endOf,
-  graceForUnlisted,
-  type Phase,
-  phaseAt,
-  phaseOf,
-  type Read,
-  readsOf,
-  startOf,
-} from '../truth.js';
+import { counts, endOf, isConfirmed, type Phase, phaseAt, phaseOf, readsOf, startOf } from '../truth.js';
 
 /** Dates of the service have whole seconds, and the step measures from its start. */
 const tolerance = 1_100;
@@ -57,17 +47,10 @@ export function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wai
     yield 'failed, but no operation that counts has failed';
 }
 
-/** What the responses showed, and what counts by that. */
-interface View {
-  readonly shown: ReadonlySet<string>;
-  readonly unfinished: ReadonlySet<string>;
-  /** The first whole read of each project. */
-  readonly first: ReadonlyMap<string, Phase>;
-  readonly surelyCounts: (operation: Operation) => boolean;
-  readonly mayCount: (operation: Operation) => boolean;
-}
+type View = ReturnType<typeof viewOf>;
 
-function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-operation'>, delayMs: number): View {
+/** What the responses showed, and what counts by that. `first`: in the first whole read of each project. */
+function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-operation'>, delayMs: number) {
   const { startedAt } = main;
   const seen = (sent: readonly SentRequest[]) =>
     sent.flatMap(({ records = [] }) =>
@@ -96,9 +79,9 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
     shown: new Set(all.map(([id]) => id)),
     unfinished,
     first,
-    surelyCounts: (one) =>
+    surelyCounts: (one: Operation) =>
       unfinished.has(one.id) || isSince(one, delayMs) || (!first.has(one.id) && isNew(one, delayMs)),
-    mayCount: (one) =>
+    mayCount: (one: Operation) =>
       unfinished.has(one.id) ||
       isSince(one, -early) ||
       endedDuring(one, clockTolerance - early) ||
@@ -107,7 +90,7 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
 }
 
 /** A project is idle, and so a wait succeeds, only if nothing that counts failed in it, or was unfinished in the end. */
-function* missed(step: StepRecord, operation: Operation, view: View, lagMs: number): Generator<string> {
+function* missed(step: StepRecord, operation: Operation, view: View, lagMs: number) {
   const { main } = step;
   const { id, projectId } = operation;
   // A request for one operation can show its end after the last read.
@@ -123,10 +106,4 @@ function* missed(step: StepRecord, operation: Operation, view: View, lagMs: numb
     yield `operation ${id} goes on, but its project is idle`;
   const mustCount = view.surelyCounts(operation) && (view.shown.has(id) || isOwed);
   if (phase === 'bad' && mustCount) yield `operation ${id} has failed, but its project is idle`;
-}
-
-/** The read that confirms begins 5 s after the end of the first. */
-function isConfirmed(reads: readonly Read[], slackMs = 0): boolean {
-  const [first, last] = [reads[0], reads.at(-1)];
-  return first !== undefined && last !== undefined && last.at - first.endedAt >= graceForUnlisted - 1 - slackMs;
 }

@@ -9,7 +9,7 @@ export function* warningsAreTrue(step: StepRecord, { stage }: Run): Generator<st
 }
 
 /** A limit that was set gets a warning if the pages contain more records than it admits, or perhaps if they contain as many. */
-function* limitWarnings({ main, plan: { expects } }: StepRecord): Generator<string> {
+function* limitWarnings({ main, plan: { expects } }: StepRecord) {
   if (!('isLimitSet' in expects) || main.output('count') === undefined) return;
   const warning = main.texts('warning').find((text) => text.includes('truncated the list'));
   const hasWarning = warning !== undefined;
@@ -30,7 +30,7 @@ function* limitWarnings({ main, plan: { expects } }: StepRecord): Generator<stri
 }
 
 /** Ages that are measured on the service's clock get a warning if the runner's differs by more than 5 minutes. */
-function* clockWarnings({ main, plan: { expects, clockAheadMs } }: StepRecord): Generator<string> {
+function* clockWarnings({ main, plan: { expects, clockAheadMs } }: StepRecord) {
   if (expects.mode === 'sweep-keys') return;
   const warnings = main.texts('warning').filter(isOnClocks).length;
   const isDue = 'sinceMs' in expects && expects.sinceMs !== undefined && Math.abs(clockAheadMs) > 300_000;
@@ -39,7 +39,7 @@ function* clockWarnings({ main, plan: { expects, clockAheadMs } }: StepRecord): 
 }
 
 /** A page that has records but no new one gets a warning, one a step. */
-function* pageWarnings({ main }: StepRecord, slackMs: number): Generator<string> {
+function* pageWarnings({ main }: StepRecord, slackMs: number) {
   const warnings = main.texts('warning').filter((text) => text.includes('may be incomplete')).length;
   // The lists of several projects are read at the same time.
   const seenOf = new Map<string, Set<string>>();
