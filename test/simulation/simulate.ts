@@ -33,22 +33,21 @@ export async function play(plan: Plan, host: Host, restMs: number): Promise<Step
   return records.flat();
 }
 
-async function playJob(steps: readonly StepPlan[], host: Host): Promise<StepRecord[]> {
-  const records = await Promise.all(
-    steps.map(async (plan): Promise<StepRecord> => {
-      await host.stage.sleep(plan.startsAtMs);
-      const main = await host.run('main', plan, '');
-      const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
-      return new StepRecord(plan, main, state, host.stage);
-    }),
-  );
+async function playJob(steps: readonly StepPlan[], { stage, run }: Host): Promise<StepRecord[]> {
+  const start = async (plan: StepPlan) => {
+    await stage.sleep(plan.startsAtMs);
+    const main = await run('main', plan, '');
+    const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
+    return new StepRecord(plan, main, state, stage);
+  };
+  const records = await Promise.all(steps.map(start));
   // The runner starts the last post step first.
   for (const record of records.toReversed()) {
     // A state that main saved replaces what another step set.
     const state = record.state || (record.forgery?.text ?? '');
     if (state === '' || state === nothingToRevoke) continue;
-    await host.stage.sleep(record.plan.post.afterMs);
-    record.post = await host.run('post', record.plan, state);
+    await stage.sleep(record.plan.post.afterMs);
+    record.post = await run('post', record.plan, state);
   }
   return records;
 }

@@ -129,11 +129,8 @@ function drawTraffic(chance: Chance, { plane }: Stage, projectId: string, admits
   const isAwaited = action === undefined || chance.odds(0.5);
   const plan = isAwaited ? { lengthMs: 0 } : { action, branchId: 'br-x', lengthMs: chance.pick([0, 500, 60_000]) };
   const hidden = { projectId, ...drawOperation(chance, forMs), ageMs: -forMs / 2 };
-  const crowd = chance.times((perSecond * forMs) / 1_000, (index) => ({
-    projectId,
-    ...plan,
-    ageMs: (-index * 1_000) / perSecond,
-  }));
+  const number = (perSecond * forMs) / 1_000;
+  const crowd = chance.times(number, (index) => ({ projectId, ...plan, ageMs: (-index * 1_000) / perSecond }));
   return [hidden, ...crowd];
 }
 

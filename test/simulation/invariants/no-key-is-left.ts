@@ -28,10 +28,8 @@ export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
       // A warning about a create that may still be carried out does not answer for a key that each replica showed.
       const lastListAt = post.sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
       const mayBeOpen = creationOf(key) + run.stage.lags.keys > lastListAt;
-      const alarms = post
-        .texts('warning', 'error')
-        .filter((text) => mayBeOpen || !text.includes('may still be created'));
-      const isReported = alarms.some((text) => text.includes(name) || named.test(text));
+      const told = post.texts('warning', 'error').filter((text) => text.includes(name) || named.test(text));
+      const isReported = told.some((text) => mayBeOpen || !text.includes('may still be created'));
       if (!isReported) yield `key ${id} is alive and is not reported`;
       else if (expects.revokes && couldRevoke(run, step, key, post))
         yield `key ${id} is alive, although post could have revoked it`;

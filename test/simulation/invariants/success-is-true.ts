@@ -97,9 +97,8 @@ function* wronglyReported({ stage }: Run, { main }: StepRecord) {
 /** Some services confirm each DELETE, and a DELETE whose response was lost may have taken effect. */
 function mayHaveRevoked(main: ProcessRecord, id: string, { plane }: Run['stage']): boolean {
   if (plane.notShown.revokedAgain === 'revoked') return true;
-  return main
-    .deletesOf(id)
-    .some((one) => one.mayHaveTakenEffect && (one.response?.wasResent || (!one.isRejection && one.isFaulty)));
+  const sent = main.deletesOf(id).filter(({ mayHaveTakenEffect }) => mayHaveTakenEffect);
+  return sent.some((one) => one.response?.wasResent || (!one.isRejection && one.isFaulty));
 }
 
 function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>) {

@@ -23,12 +23,9 @@ export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
   const origin = readKeyName(key.name);
   const state = run.plan.runs.get(origin?.run ?? '')?.state;
   if (origin === undefined || state === undefined) return 'no';
-  if (state === 'gone') return isOld(run, key) ? 'yes' : 'no';
+  const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > hour);
+  if (state === 'gone') return isOld ? 'yes' : 'no';
   const { attempt = 0, isCompleted } = state;
   if (attempt < origin.attempt) return 'unknown';
   return attempt > origin.attempt || isCompleted ? 'yes' : 'no';
-}
-
-function isOld({ steps }: Run, key: ApiKey): boolean {
-  return steps.every(({ main }) => main.startedAt - creationOf(key) > hour);
 }
