@@ -97,11 +97,9 @@ function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run) {
   for (const { n, at, path, fault, endedAt = main.endedAt } of main.sent) {
     const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';
     const isLong = isSilent && at < deadline && endedAt - at > resendAfter + 10 + stage.slackMs;
-    const isSecond = () =>
-      main.sent.some(
-        ({ n: before, path: other, response, endedAt: gaveUpAt = at + 1 }) =>
-          before < n && other === path && response === undefined && gaveUpAt <= at,
-      );
-    if (isLong && !isSecond()) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
+    if (!isLong) continue;
+    const earlier = main.sent.filter((one) => one.n < n && one.path === path && one.response === undefined);
+    const isSecond = earlier.some(({ endedAt: gaveUpAt = at + 1 }) => gaveUpAt <= at);
+    if (!isSecond) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
   }
 }
