@@ -66,13 +66,12 @@ async function sweep(name: string): Promise<void> {
   const token = 'token-of-the-demo';
   const github = await startGitHub({ token, repository: 'acme/shop', repositoryId: 123456789 });
   const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
-  const states = { '9876543001': 'completed', '9876543002': 'gone', '9876543003': 'in_progress' };
-  for (const [id, status] of Object.entries(states)) {
+  for (const id of ['9876543001', '9876543002', '9876543003']) {
     const made = makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
     service.plane.addKeyOfAge(made, 7_200_000);
-    if (status !== 'gone') github.addRun({ id, status });
   }
-  github.addRun({ id: '9876543210' });
+  github.addRun({ id: '9876543001', status: 'completed' });
+  for (const id of ['9876543003', '9876543210']) github.addRun({ id });
   const about = 'Three runs left keys: one run is completed, one is gone, and one goes on, so its key stays.';
   const more = { token, env: { GITHUB_API_URL: github.url } };
   await showStep('A sweep', about, { mode: 'sweep-keys' }, more);
@@ -108,8 +107,8 @@ try {
   const empty = { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' };
   await showStep(`An empty input ${onPurpose}`, 'A mistyped expression opens no gate.', empty);
   const about = 'It finds the one that failed above.';
-  const failed = { 'project-id': projectId, filter: 'status=failed', since: '1m', 'fail-on': 'match' };
-  const inputs = { mode: 'list-operations', ...failed };
+  const failed = { filter: 'status=failed', since: '1m', 'fail-on': 'match' };
+  const inputs = { mode: 'list-operations', 'project-id': projectId, ...failed };
   await showStep(`A check for failed operations ${onPurpose}`, about, inputs);
   await fanOut();
   await sweep(await lifeOfAKey());

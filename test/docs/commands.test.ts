@@ -183,10 +183,7 @@ describe.concurrent('the control-plane command', () => {
     const { branch, operations } = (await create('{"branch":{"name":"preview-7"}}')).body;
     expect(branch).toMatchObject({ name: 'preview-7', project_id: shared.project_ids[0] });
     const fields = { project_id: shared.project_ids[0], branch_id: branch.id, status: 'failed', failures_count: 1 };
-    expect(operations).toMatchObject([
-      { action: 'create_branch', ...fields },
-      { action: 'start_compute', ...fields },
-    ]);
+    expect(operations).toMatchObject(['create_branch', 'start_compute'].map((action) => ({ action, ...fields })));
     await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
     const { body } = await ask(shared, `${project}/branches/${branch.id}`, 'DELETE');
     expect(body).toMatchObject({ branch, operations: [{ action: 'delete_timeline', branch_id: branch.id }] });
@@ -304,7 +301,7 @@ describe.concurrent('the control-plane command rejects', () => {
 
   it('bad requests with a status and a message', async () => {
     const project = `/projects/${shared.project_ids[0]}`;
-    const refusals: readonly (readonly [request: string, message: string | RegExp, method?: string])[] = [
+    const refusals: readonly [request: string, message: string | RegExp, method?: string][] = [
       [`${project}/operations?acton=x`, "400 There is no field 'acton'; known are: action, seconds, outcome."],
       [`${project}/operations?action=x`, /^400 action must be one of apply_config, .*, not 'x'\.$/],
       [`${project}/operations?seconds=-1`, "400 seconds must be a number up to 999999, not '-1'."],
@@ -322,10 +319,9 @@ describe.concurrent('the control-plane command rejects', () => {
       const { status, body } = await control(shared, path, form, method);
       expect(`${status} ${body.message}`).toEqual(like(message));
     }
-    const headers = { 'content-type': 'application/json' };
-    const json = await send(`${shared.control_url}/faults`, { method: 'POST', headers, body: '{}' });
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
     const message = expect.stringContaining('must be a form, as curl sends it');
-    expect(json).toEqual({ status: 415, body: { message } });
+    expect(await send(`${shared.control_url}/faults`, json)).toEqual({ status: 415, body: { message } });
   });
 });
 

@@ -25,7 +25,7 @@ function network(hosts: Hosts) {
     return { address, at: clock.now() };
   };
   const open = () => [...sockets].filter(([, socket]) => !socket.destroyed).map(([address]) => address);
-  return { clock, connect, connected, tried, open };
+  return { clock, connected, tried, open };
 }
 
 test.for<[what: string, hosts: Hosts, used: string, at: number, triedAt: number[]]>([
