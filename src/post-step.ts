@@ -31,7 +31,7 @@ export class PostStep implements Work {
     this.#areAllRevoked = result.failure === undefined;
     const given = toolkit.input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
     const isGiven = URL.canParse(given) && new URL(given).href === access.baseUrl.href;
-    const report = cleanUpReport(result, state, clock.epochMs());
+    const report = cleanUpReport(result, state);
     const warnings = [...(report.warnings ?? []), ...doubts(result, state, parent !== undefined || isGiven)];
     return this.#publish({ ...report, warnings }, world);
   }

@@ -51,11 +51,11 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: summary };
   const warnings = publishOutputs(report, clock.now(), context);
-  if (stateAfterOutputs !== undefined) services.savePostState(stateAfterOutputs);
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   if (world.isReported()) return false;
-  // The status of a success is written when nothing else can fail here.
   toolkit.output('status', report.status);
+  // The status comes first: if it cannot be written, post revokes the key.
+  if (stateAfterOutputs !== undefined) services.savePostState(stateAfterOutputs);
   return report.succeeded;
 }
 

@@ -7,7 +7,7 @@ import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
-import { lastRoundBeforeEnd, timeForFirstSearch, timeForRevocation, youngAge } from './schedule.js';
+import { lastRoundBeforeEnd, timeForFirstSearch, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
 interface Clients {
   /** Undefined if the state has no minted key. */
@@ -162,8 +162,11 @@ function revokeMinted(
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
     // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
-    // is valid. Then it is revoked by its id, although the id may have been used again: a key that stays valid is worse.
-    if (listed instanceof RequestError && (rejection.isServiceStatus(401) || endsRound(listed))) return listed;
+    // is valid. Then, if no list comes in time, it is revoked by its id, although another key may have this id by now: a key
+    // that stays valid is worse.
+    const mayFollow = (list: RequestError) => list.transient && phase.remaining > timeForMinted;
+    if (listed instanceof RequestError && (rejection.isServiceStatus(401) || endsRound(listed) || mayFollow(listed)))
+      return listed;
     return captureFailure(revocation.attempt(api, phase, isListed));
   }
 

@@ -15,7 +15,8 @@ export interface CreatedKey {
   readonly isYoung: boolean;
   /** Since when the service does not find the key, on the step's clock. */
   missingSince?: number | undefined;
-  isGone: boolean;
+  /** When the key was confirmed to be gone, in milliseconds since 1970. */
+  goneAt?: number | undefined;
   /** True once a list has shown that no other key has this id by now. */
   isOurs: boolean;
   /** A 423 for a DELETE delays only this key. */
@@ -44,7 +45,7 @@ export class KeyRegister {
   ) {}
 
   get pending(): readonly CreatedKey[] {
-    return [...this.#keys.values()].filter(({ isGone }) => !isGone);
+    return [...this.#keys.values()].filter(({ goneAt }) => goneAt === undefined);
   }
 
   /** The keys that a search revokes. */
@@ -53,13 +54,13 @@ export class KeyRegister {
   }
 
   get gone(): readonly CreatedKey[] {
-    return [...this.#keys.values()].filter(({ isGone }) => isGone);
+    return [...this.#keys.values()].filter(({ goneAt }) => goneAt !== undefined);
   }
 
   add(id: string, isYoung: boolean): CreatedKey {
     const revocation = new Revocation({ id, name: this.name });
     const lock = new Cooldown(this.clock);
-    const key = { id, revocation, isYoung, isGone: false, isOurs: false, lock };
+    const key = { id, revocation, isYoung, isOurs: false, lock };
     this.#keys.set(id, key);
     return key;
   }
@@ -70,8 +71,10 @@ export class KeyRegister {
    */
   noteGone(key: CreatedKey, askedAt: number): RequestError | undefined {
     key.missingSince ??= this.clock.now();
-    key.isGone = key.revocation.isConfirmed || !key.isYoung || askedAt - key.missingSince >= minAbsence;
-    return key.isGone ? undefined : new RequestError(youngKeyMissing, { transient: true });
+    if (!key.revocation.isConfirmed && key.isYoung && askedAt - key.missingSince < minAbsence)
+      return new RequestError(youngKeyMissing, { transient: true });
+    key.goneAt ??= this.clock.epochMs();
+    return undefined;
   }
 
   update(list: KeyList, askedAt: number): void {
@@ -107,7 +110,7 @@ export class KeyRegister {
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
     // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-    if (known === undefined || known.isGone) this.add(id, true);
+    if (known?.goneAt !== undefined || known === undefined) this.add(id, true);
   }
 }
 

@@ -9,24 +9,26 @@ import { DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import type { CleanUpResult } from './clean-up.js';
 
-export function cleanUpReport(result: CleanUpResult, state: PostState, nowMs: number): StepReport {
-  const life = formatDuration(Math.max(0, nowMs - state.since));
-  const keys = result.revoked.map(({ id, revocation }) => ({
+export function cleanUpReport(result: CleanUpResult, state: PostState): StepReport {
+  const keys = result.revoked.map(({ id, revocation, goneAt = 0 }) => ({
     id,
     outcome: revocation.outcome === 'revoked' ? 'revoked' : 'already gone',
+    life: formatDuration(Math.max(0, goneAt - state.since)),
   }));
   const rows = [
-    ...keys.map(({ id, outcome }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
+    ...keys.map(({ id, outcome, life }) => [outcome, codeHtml(id), codeHtml(state.name), life]),
     ...result.unconfirmed.map((id) => ['not revoked', codeHtml(id), codeHtml(state.name), '']),
   ];
   const details = truncatedTable(['Result', 'Key', 'Name', 'Lifetime'], rows, (row) => row);
   if (result.failure !== undefined)
     return keyMayBeAlive(unconfirmedMessage(result, result.failure, state), state, details);
-  const messages = keys.map(({ id, outcome }) => `Key ${id} was ${outcome}, ${life} after it was created`);
+  const messages = keys.map(({ id, outcome, life }) => `Key ${id} was ${outcome}, ${life} after it was created`);
   return {
     status: 'ok',
     succeeded: true,
-    headline: joinFirst(messages, messageBounds) || `Found no key named ${state.name}`,
+    headline:
+      joinFirst(messages, messageBounds) ||
+      `Found no ${state.minted === undefined ? '' : 'other '}key named ${state.name}`,
     details,
   };
 }

@@ -18,7 +18,7 @@ const roundPauses = { firstMs: 250, maxMs: 2_000 };
 /** After a failure, pauses get shorter near the end of a phase, but not shorter than this. */
 const minPause = 250;
 /** Time reserved to revoke the minted key. A request is given up after half of this time, so a second one fits. */
-const timeForMinted = 4_000;
+export const timeForMinted = 4_000;
 /** The time between the last planned round and the end of a search. If that round fails, it is repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 

@@ -77,7 +77,7 @@ test('post revokes the minted key even if it cannot write the summary', async (c
 
 test.for<[what: string, ...inPost: FaultRule[]]>([
   ...[400, 403, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
-  ['the minted key gets a 403 and the list fails', onDelete(status(403)), onList(status(500))],
+  ['the minted key gets a 403 and the list gets one, too', onDelete(status(403)), onList(status(403))],
   ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
 ])('post uses the parent key if %s', async ([, ...inPost], context) => {
   const job = await runJob(context, { inPost });
@@ -219,6 +219,19 @@ test.for([401, 403, 404])('post does not revoke a key whose id got another name 
     if (inMain.length === 0) expect(job.post.ms).toBeLessThan(second);
     expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
   }
+});
+
+test('post does not revoke a key whose id got another name if only its first list fails', async (context) => {
+  const inPost = [onDelete(status(403)), onList(status(500), { nth: 1 })];
+  const job = await runJob(context, { inPost, beforePost: reuse });
+  expect(job.post.annotations).toEqual([]);
+  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
+test('only in its last 4 s, post revokes a key by its id although all lists fail', async (context) => {
+  const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(500), always)] });
+  expect(job.requests.indexOf('DELETE minted by parent')).toBe(job.requests.length - 1);
+  expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);
 });
 
 test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
@@ -366,6 +379,13 @@ const neverDone = onCreate({ ...hang, done: 'never' });
 const oneStray = { beforePost: addStray };
 const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
 const foundAgain = [...foundByMain.inMain, onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 })];
+test('the lifetime of a key ends when it is revoked, although post searches on', async (context) => {
+  const job = await runJob(context, killed);
+  expectRevoked(job);
+  expect(job.post.ms).toBeGreaterThan(15 * second);
+  expect(job.post.summary).toMatch(/^### ✅ create-key: Key \d+ was revoked, \d+ms after/);
+});
+
 const killedAtDelete = { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) };
 const killedAtSecondCreate = {
   inMain: [onCreate(lost), onCreate({ ...hang, done: 'never' }, { nth: 2 })],

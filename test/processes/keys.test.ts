@@ -60,6 +60,17 @@ test.concurrent('if main saved the key name but could not save the key, post fin
   expectRevoked(job);
 });
 
+test.concurrent('if main cannot write the status, it fails, and post revokes the key despite revoke-in-post: false', async (context) => {
+  const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before output 5' } };
+  const job = await run(context, { inputs: { 'revoke-in-post': 'false' }, options });
+  expect(job.main).toMatchObject({
+    conclusion: 'failure',
+    outputs: { 'key-name': expect.any(String), status: 'error' },
+  });
+  expect(errorOf(job.main)).toMatch(/the post step revokes that key/);
+  expectRevoked(job);
+});
+
 // Ctrl+C reaches a process twice: from the terminal, and from the runner that it stops.
 test.concurrent('post revokes the key although SIGINT arrives twice, and SIGTERM, after a hanging DELETE', async (context) => {
   needs(context, 'signals');
