@@ -34,8 +34,8 @@ export function parseProject(value: Json, place: string): ApiRecord {
   return { id: toText(id), record: value };
 }
 
-/** Excludes ids that do not fit into a URL, and ids that the runner would execute as a command if a step printed them. */
-const usableId = /^(?!\s*::)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
+/** Excludes ids that do not fit into a URL (`..` is another path), and ids that the runner would execute as a command if a step printed them. */
+const usableId = /^(?!\s*::|\.\.?$)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);

@@ -150,7 +150,7 @@ test('wait-operation accepts any operation id that fits into a URL and is no com
 test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
   for (const odd of [
     ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
-    ...['a\u0000b', 'a\u0085', 'a\uD800b', '', 'x'.repeat(4_097)],
+    ...['a\u0000b', 'a\u0085', 'a\uD800b', '', '.', '..', 'x'.repeat(4_097)],
   ]) {
     const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
     const results = [await run('list-operations', body), await run('wait-operation', body, all)];

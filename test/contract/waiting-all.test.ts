@@ -429,6 +429,21 @@ function failSecondLater(ms: number, fault: Fault) {
   return { projects: 2, before: (stage: Stage) => stage.after(ms, () => failSecond(fault).before(stage)) };
 }
 
+test('if one project fails when the others are read again, these are still idle', async (context) => {
+  const plans = [{ lengthMs: 20 * second }, { ...failed, project: 1, startsAfterMs: 15 * second }];
+  const { result, service } = await waitFor(context, plans, all, { projects: 30 });
+  expect(result.outputs['status']).toBe('failed');
+  expect(idleOf(result)).toEqual(service.projectIds.toSpliced(1, 1));
+});
+
+test('with fail-fast: false, the error names the project that was not found, beside the operation that failed', async (context) => {
+  const plans = [{ lengthMs: 9 * second, outcome: 'failed' }];
+  const inputs = { ...all, 'fail-fast': 'false' };
+  const { result, service } = await waitFor(context, plans, inputs, failSecond(status(404)));
+  expect(result.outputs['status']).toBe('failed');
+  expect(errorOf(result)).toContain(`Last error: Project ${service.projectIds[1]} was not found`);
+});
+
 test('the step waits until all projects are idle, and its error names the busy ones', async (context) => {
   const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
   const { result, service } = await waitFor(context, plans, { ...all, timeout: '1m' }, { projects: 3 });
@@ -647,10 +662,11 @@ test('projects that never answer come last in the final poll, also those whose r
   expect(result.outputs['status']).toBe('failed');
 });
 
-test('a timeout after the last read of an idle project does not say that a second read is missing', async (context) => {
+test('a timeout while an idle project is read again names that project, and does not say that its second read is missing', async (context) => {
   const options = failSecond(hang, { from: 3 });
-  const { result } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, timeout: '30s' }, options);
-  expect(errorOf(result)).toMatch(/Not all lists could be read again in time\. Raise timeout/);
+  const { result, service } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, timeout: '30s' }, options);
+  const message = `pending in project ${service.projectIds[1]}. Not all lists could be read again in time. Raise timeout`;
+  expect(errorOf(result)).toContain(message);
 });
 
 const lastPollAt30s = { ...all, timeout: '30s', 'poll-interval': '1h' };

@@ -43,6 +43,8 @@ export class Idleness {
   #idleFrom = never;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
+  /** The same, but before `expire()` was called. */
+  #firstProvenFrom = 0;
   /** True if such a read has begun, even if it failed or was cut. */
   #isTried = false;
 
@@ -65,6 +67,11 @@ export class Idleness {
   /** True if a read proves that the list has nothing that the wait should still wait for. */
   get isProven(): boolean {
     return this.#idleFrom >= this.#provenFrom;
+  }
+
+  /** True if a read has proved it, even if a new read must prove it again. */
+  get hasProof(): boolean {
+    return this.#idleFrom >= this.#firstProvenFrom;
   }
 
   /** True if a read could have proved it, but did not. Then each regular poll reads the list again. */
@@ -143,7 +150,10 @@ export class Idleness {
   #endFirstRead(ids: ReadonlySet<string>, goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
     this.#firstIds = ids;
-    if (!pollsOnce) this.#proveFrom(this.#now + graceForUnlisted);
+    if (!pollsOnce) {
+      this.#firstProvenFrom = this.#now + graceForUnlisted;
+      this.#proveFrom(this.#firstProvenFrom);
+    }
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);

@@ -56,7 +56,6 @@ export function waitMessages(
     }
     case 'timeout': {
       const end = describeEnd(context.timeout, cause);
-      const unconfirmed = context.projectIds.filter((id) => !result.idleProjects.includes(id));
       const reasons = timeoutReasons(result, context);
       return {
         headline:
@@ -66,7 +65,7 @@ export function waitMessages(
         error: sentences(
           end,
           pending.length === 0
-            ? `Could not confirm that nothing is pending in ${unconfirmed.length === 0 ? where : describeProjects(unconfirmed)}`
+            ? `Could not confirm that nothing is pending in ${describeProjects(result.unsettledProjects)}`
             : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
           ...reasons,
         ),

@@ -17,7 +17,7 @@ interface PollPolicy extends Pick<RequestPolicy, 'deadline' | 'queue'> {
  * Sends what is due for one project:
  * - of given ids, up to 2 pending ones singly; for more, the list, and then singly what it does not show
  * - for `all`, the list if an operation is pending, or a read could prove that none is; then singly what it does not show
- * - in place of a list that hangs, or must not be read before its `Retry-After` ends, single requests
+ * - in place of a list that hangs, that got a 429, or that must not be read before its `Retry-After` ends, single requests
  */
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
@@ -28,6 +28,8 @@ export class ProjectPoller {
   /** True if the latest request got no usable response. */
   isSilent = false;
   readonly #list: ListReader;
+  /** True if the latest list of given ids got a 429. Then the next poll requests them singly in its place. */
+  #isListThrottled = false;
   /** Ids of operations that are being requested singly. */
   readonly #polledIds = new Set<string>();
 
@@ -54,7 +56,7 @@ export class ProjectPoller {
   /** True if later steps may go on with the project. `isLate`: the deadline came first, so the last read counts. */
   isIdle(isLate: boolean): boolean {
     const { idleness, tracked } = this;
-    const isRead = isLate ? idleness?.wasIdle : idleness?.isProven;
+    const isRead = isLate ? idleness?.wasIdle : idleness?.hasProof;
     return isRead === true && tracked.pending.size === 0 && !tracked.hasFailed && this.failure === undefined;
   }
 
@@ -78,12 +80,14 @@ export class ProjectPoller {
   /** Starts all requests that are due. The promises never reject, because failures go to `onFailure`. */
   poll(policy: PollPolicy): Promise<void>[] {
     if (this.#listIsDue(policy.kind)) return [this.#pollList(policy)];
-    return this.#dueIds(policy.kind).map((id) => this.#pollOperation(id, policy));
+    const ids = this.#dueIds(policy.kind);
+    this.#isListThrottled = false;
+    return ids.map((id) => this.#pollOperation(id, policy));
   }
 
   #listIsDue(kind: PollKind): boolean {
     if (this.#list.isReading || this.failure !== undefined || !this.context.failures.isDue(this.id)) return false;
-    if (this.idleness === undefined) return this.tracked.pending.size > maxPolledSingly;
+    if (this.idleness === undefined) return this.tracked.pending.size > maxPolledSingly && !this.#isListThrottled;
     const readsAll = kind === 'final' || kind === 'only' || (kind === 'regular' && this.isBusy);
     return readsAll || this.dueAt <= this.context.deadline.clock.now();
   }
@@ -93,8 +97,7 @@ export class ProjectPoller {
     if (kind === 'early' || this.failure !== undefined) return [];
     const isGiven = this.idleness === undefined;
     const isFew = isGiven && this.tracked.pending.size <= maxPolledSingly;
-    // Single requests also replace a list that hangs, or that may not be read before its `Retry-After` ends.
-    const isReplaced = this.#list.isHanging || !this.context.failures.isDue(this.id);
+    const isReplaced = this.#list.isHanging || this.#isListThrottled || !this.context.failures.isDue(this.id);
     return isFew || isReplaced ? this.#singleIds(this.tracked.pending, kind) : [];
   }
 
@@ -113,6 +116,7 @@ export class ProjectPoller {
       await this.#list.read(unseen, this.#listPolicy(policy), (operation) => this.#update(operation));
     } catch (error) {
       const isReplaceable = this.#isReplaceable(error, policy);
+      this.#isListThrottled = error instanceof RequestError && error.status === 429;
       if (!isReplaceable) unseen.clear();
       // In a wait for all, only the list shows whether a project is idle.
       if (isReplaceable && this.idleness === undefined) failures.noteRetryAfter(this.id, error);

@@ -111,12 +111,13 @@ class Waiter {
     const isError = end instanceof Error;
     if (isError && !(end instanceof RequestError)) throw end;
     const verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
+    const error = isError ? end : this.#failureOfProject;
     return {
       ...summarize(verdict, this.#projects),
       /** Ids of the projects without a usable response. */
       unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
-      /** The error that ended the wait. After a timeout: the last failure before the deadline. */
-      cause: isError ? end : verdict === 'timeout' ? this.#failures.lastFailure : undefined,
+      /** The error that ended the wait, or a project. After a timeout: the last failure before the deadline. */
+      cause: error ?? (verdict === 'timeout' ? this.#failures.lastFailure : undefined),
       elapsed: this.#deadline.clock.now() - this.#began,
     };
   }
@@ -150,8 +151,11 @@ class Waiter {
 
   get #endNow(): WaitEnd {
     const settled = settledEnd(this.#projects, this.settings);
-    const failed = this.#projects.find(({ failure }) => failure !== undefined);
-    return this.#decision ?? settled ?? failed?.failure ?? 'timeout';
+    return this.#decision ?? settled ?? this.#failureOfProject ?? 'timeout';
+  }
+
+  get #failureOfProject(): RequestError | undefined {
+    return this.#projects.find(({ failure }) => failure !== undefined)?.failure;
   }
 
   #check(): void {

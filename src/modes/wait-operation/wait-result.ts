@@ -34,6 +34,8 @@ export function summarize(verdict: Verdict, projects: readonly ProjectPoller[]) 
       automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
     },
     cutProjects: projects.filter(({ idleness }) => idleness?.isCut).map(({ id }) => id),
+    /** The projects for which the step still waited. */
+    unsettledProjects: projects.filter(({ isSettled }) => !isSettled).map(({ id }) => id),
     /** The projects that later steps may go on with. */
     idleProjects: projects.filter((project) => project.isIdle(verdict === 'timeout')).map(({ id }) => id),
   };
