@@ -37,10 +37,8 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY
     /** An operation that ends when that request has come. */
     startUntil: (awaited: AwaitedRequest, plan?: OperationPlan & { readonly projectId?: string }) => {
       const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
-      service.arrived(awaited).then(
-        () => service.plane.endOperation(operation, plan?.outcome),
-        () => undefined,
-      );
+      const end = () => service.plane.endOperation(operation, plan?.outcome);
+      service.arrived(awaited).then(end, () => undefined);
       return operation;
     },
     ranAt: (script: string) => {

@@ -31,10 +31,8 @@ async function replayMany(): Promise<boolean> {
   const progress = () => console.log(`${(elapsed() / 1_000).toFixed(0)} s: ${passed + failed} runs, ${failed} failed`);
   let [passed, failed] = [0, 0];
   const covered = new Set<string>();
-
   const choices = await choosePlans(seed, temp, values.seconds === undefined);
   console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
-
   const timer = setInterval(progress, 10_000);
   const limit = pLimit(concurrency);
   await Promise.all(
@@ -55,7 +53,6 @@ async function replayMany(): Promise<boolean> {
       }),
     ),
   ).finally(() => clearInterval(timer));
-
   const missing = Number.isFinite(limitMs) ? [] : cells.filter((name) => !covered.has(name));
   if (passed + failed === 0) missing.push('any fault: there was no time for a run');
   for (const name of missing) console.log(`✗ never met: ${name}`);

@@ -23,13 +23,13 @@ async function connect({ onTestFinished }: TestContext, network: Network, option
   const clock = new VirtualClock();
   const serviceOptions = { ...options, clock: clock.service };
   const open = async () => {
-    if (network === 'sockets') {
-      const [service, client] = [await startControlPlane(serviceOptions), httpExchange()];
-      for (const { close } of [service, client]) onTestFinished(close);
-      return { ...service, exchange: client.exchange };
+    if (network === 'virtual time') {
+      const service = createControlPlane(serviceOptions);
+      return { ...service, baseUrl: 'https://control.test/v2', exchange: virtualNetwork(service.exchanges, clock) };
     }
-    const { exchanges, ...service } = createControlPlane(serviceOptions);
-    return { ...service, baseUrl: 'https://control.test/v2', exchange: virtualNetwork(exchanges, clock) };
+    const [service, client] = [await startControlPlane(serviceOptions), httpExchange()];
+    for (const { close } of [service, client]) onTestFinished(close);
+    return { ...service, exchange: client.exchange };
   };
   const { exchange, baseUrl, plane, requests, arrived, ended } = await open();
   const run = <T>(work: Promise<T>) => clock.run(work, { besideSockets: network === 'sockets' });

@@ -8,8 +8,7 @@ const reasons = {
   shell: 'Windows has neither `ulimit` nor /dev/full.',
   case: 'Windows ignores the case of names of variables.',
   namespaces: 'Only Linux has network namespaces.',
-  recording:
-    'Recorded on Linux. On Windows, CRLF ends a line of a command file, and signals and long variables differ.',
+  recording: 'Recorded on Linux. On Windows, ends of lines, signals and long variables differ.',
 };
 
 /** Skips a test on Windows, and shows why. */

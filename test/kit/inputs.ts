@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StepOptions, StepResult } from '../runner/step.js';
+import type { StepOptions } from '../runner/step.js';
 import { type Mode, modes } from '../simulation/plan.js';
 import { errorOf, type Stage } from './stage.js';
 
@@ -21,12 +21,7 @@ export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
 };
 
 /** Runs a step that rejects its inputs and sends nothing. */
-export async function rejectInputs(
-  stage: Stage,
-  mode: string,
-  inputs: Inputs,
-  options: Omit<StepOptions, 'inputs'> = {},
-): Promise<StepResult> {
+export async function rejectInputs(stage: Stage, mode: string, inputs: Inputs, options?: Omit<StepOptions, 'inputs'>) {
   const result = await stage.runMode(mode, { ...requiredInputs[mode as Mode], ...inputs }, options);
   const idle = inputs['operation-id'] === 'all' ? { 'idle-project-ids': '[]' } : {};
   expect(result.outputs).toEqual({ status: 'error', 'duration-ms': '0', ...idle });

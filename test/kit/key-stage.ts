@@ -30,14 +30,12 @@ export async function setKeyStage(context: TestContext, options: Pick<StageOptio
   const others = [...plane.aliveKeys(), plane.addKey('another tool')];
   others.push(plane.addKey('shop-run9876543210-1-aaaaaaaaaa-aaaaaaaaaaaa'));
   // Keys of nearly the same name appear as soon as the name is known.
-  service.arrived({ endpoint: 'create-key' }).then(
-    ({ body }) => {
-      const { key_name: name } = JSON.parse(body) as { key_name: string };
-      const near = [`${name}0`, `x${name}`, name.slice(0, -1), name.slice(1), name.toUpperCase(), ` ${name}`];
-      others.push(...near.map((one) => plane.addKey(one)));
-    },
-    () => undefined,
-  );
+  const addNear = ({ body }: Exchange) => {
+    const { key_name: name } = JSON.parse(body) as { key_name: string };
+    const near = [`${name}0`, `x${name}`, name.slice(0, -1), name.slice(1), name.toUpperCase(), ` ${name}`];
+    others.push(...near.map((one) => plane.addKey(one)));
+  };
+  service.arrived({ endpoint: 'create-key' }).then(addNear, () => undefined);
   const startCreate = (inputs?: StepOptions['inputs'], more?: Omit<StepOptions, 'inputs'>) =>
     stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more });
   /** The keys of the step's name, revoked ones too. */

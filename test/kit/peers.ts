@@ -39,15 +39,12 @@ export type ProxyBehaviour =
   /** It sends this text, and closes. */
   | { readonly kind: 'says'; readonly text: string };
 
+export const tunnel: ProxyBehaviour = { kind: 'tunnel' };
+
 export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy that leads every tunnel to `port`, whatever host it is asked for. */
-export async function startProxy(
-  context: TestContext,
-  port: number,
-  behaviour: ProxyBehaviour = { kind: 'tunnel' },
-  { tls }: { readonly tls?: typeof good } = {},
-) {
+export async function startProxy(context: TestContext, port: number, behaviour = tunnel, tls?: typeof good) {
   /** Requests to the proxy itself, of the method CONNECT. */
   const asked: IncomingMessage[] = [];
   const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();

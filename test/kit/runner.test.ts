@@ -91,7 +91,6 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
   const [seen = '', seenByNext = '', action = '', nextAction = ''] = folders;
   const spawn = behaviour.needsProcess ? undefined : runScript;
   const shared = { job, token, secrets: Object.values(group.secrets ?? {}), debug: group.debug, spawn };
-
   const actionYml = writeAction(action, actionFiles(behaviour, seen));
   const step = startStep({ ...shared, actionYml, inputs: behaviour.with, env: behaviour.env });
   if (behaviour.isCancelled) {
@@ -129,7 +128,6 @@ function runScript({ args, env, onData }: ChildOptions): StepProcess {
     ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }),
     hasExited: true,
     kill: () => {},
-    closeStdout: async () => {},
   };
 }
 

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -25,7 +24,6 @@ test('the search for secrets finds every encoded form of a key in every file and
   const post = await stage.runPost(main);
   const shown = (result = post) => stage.leftovers(main, result).secretsShown;
   expect(shown()).toEqual([]);
-
   const minted = main.outputs['key'] ?? '';
   const expectFound = (path: string, text: string) => {
     const before = existsSync(path) ? readFileSync(path) : '';

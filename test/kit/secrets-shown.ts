@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Exchange } from '../../control-plane/index.js';
@@ -25,12 +24,9 @@ export function secretsShown(
 ): string[] {
   const secrets = [...minted, ...others];
   const places: [place: string, text: string][] = [];
-  for (const [index, { stdout, stderr }] of results.entries()) {
-    const step = index === 0 ? 'main' : 'post';
-    places.push([`stdout of ${step}`, withoutMasks(stdout, secrets)]);
-    places.push([`stderr of ${step}`, stderr]);
-  }
-  const main = results[0];
+  for (const [n, { stdout, stderr }] of results.entries())
+    places.push([`stdout of step ${n}`, withoutMasks(stdout, secrets)], [`stderr of step ${n}`, stderr]);
+  const [main] = results;
   const hideMinted = (value: string) => (minted.includes(value) ? '' : value);
   for (const path of main === undefined ? [] : filesIn(main.job.root)) {
     const text = readFileSync(path).toString('latin1');
@@ -44,10 +40,8 @@ export function secretsShown(
     places.push([`request ${n}`, JSON.stringify([path, body, { ...headers, authorization: '' }])]);
   const pieces = piecesOf(secrets);
   return places.flatMap(([place, text]) => {
-    const found = decodings(text)
-      .flatMap(windows)
-      .find((piece) => pieces.has(piece));
-    return found === undefined ? [] : [`${place}: ${found}`];
+    const found = decodings(text).flatMap(windows);
+    return found.flatMap((piece) => (pieces.has(piece) ? `${place}: ${piece}` : [])).slice(0, 1);
   });
 }
 

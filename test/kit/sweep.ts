@@ -20,12 +20,8 @@ type KeyIds = Readonly<Partial<Record<'revoked' | 'gone' | 'kept', readonly stri
 const conclusions: Readonly<Record<string, StepResult['conclusion']>> = { error: 'failure', cancelled: 'cancelled' };
 
 /** Outputs, result-file and conclusion of a step that revokes keys agree. */
-export function expectRevocations(
-  result: StepResult,
-  mode: 'revoke-key' | 'sweep-keys',
-  status: string,
-  { revoked = [], gone = [], kept = [] }: KeyIds,
-): void {
+export function expectRevocations(result: StepResult, mode: string, status: string, keyIds: KeyIds): void {
+  const { revoked = [], gone = [], kept = [] } = keyIds;
   expect(result.outputs).toMatchObject({
     status,
     count: String(revoked.length),

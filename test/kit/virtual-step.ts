@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { appendFileSync } from 'node:fs';
 import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
@@ -6,7 +5,7 @@ import type { WorkflowRuns } from '../../src/modes/sweep-keys/workflow-runs.js';
 import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
-import type { ChildEnd, ChildOptions, StepProcess } from '../runner/child.js';
+import type { ChildOptions, StepProcess } from '../runner/child.js';
 import { VirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
 
 interface VirtualHost extends Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> {
@@ -29,9 +28,9 @@ export function spawnVirtual(
     environment: env,
     limitMs,
   });
-  const ended = host.clock.run(running.ended).then((exit): ChildEnd => {
+  const ended = host.clock.run(running.ended).then((exit) => {
     if (exit === 'hung') throw new Error('The step does not end.');
-    return exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' } : { exitCode: exit, signal: null };
+    return exit === 'killed' ? { exitCode: null, signal: 'SIGKILL' as const } : { exitCode: exit, signal: null };
   });
   return {
     ended,
@@ -39,7 +38,6 @@ export function spawnVirtual(
       return running.isOver;
     },
     kill: (signal) => (signal === 'SIGKILL' ? running.kill() : running.signal()),
-    closeStdout: () => Promise.reject(new Error('closeStdout needs `overSockets`.')),
   };
 }
 

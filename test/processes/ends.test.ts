@@ -41,12 +41,12 @@ test.concurrent.for([
   ['finished', 0, /^1 operation finished\./],
   ['failed', 1, /^::error::1 operation/],
 ] as const)(
-  'after the operation %s, the step prints its last line and exits despite a slow stdout and an open handle',
-  async ([outcome, exitCode, lastLine], context) => {
+  'a %s step prints its last line to a slow stdout, and exits',
+  async ([outcome, exitCode, line], context) => {
     const nodeArgs = [...preload('slow-stdout'), ...preload('handle-stays-open')];
     const result = await waitForEnded(context, { nodeArgs }, outcome);
     expect(result).toMatchObject({ exitCode, overran: false, outputs: { status: outcome } });
-    expect(result.lines.at(-1)?.text).toMatch(lastLine);
+    expect(result.lines.at(-1)?.text).toMatch(line);
   },
 );
 

@@ -103,25 +103,20 @@ test.concurrent('two parallel steps of a job create two keys, and each post revo
 test.concurrent.for([
   ['warn', 'two timers throw', /defect in a timer/],
   ['fail', 'the event loop runs empty', /nothing left to run/],
-] as const)(
-  'on-revoke-failure: %s applies if %s before post has revoked the key',
-  async ([onFailure, defect, message], context) => {
-    const job = await run(context, { inputs: { 'on-revoke-failure': onFailure }, post: withDefect(defect) });
-    const { 'key-id': id, 'key-name': name } = job.main.outputs;
-    const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
-    expect(messages).toEqual([expect.stringMatching(message)]);
-    expect(messages[0]).toContain(`that key ${id} (${name}) was revoked`);
-    expect(job.post.exitCode).toBe(onFailure === 'warn' ? 0 : 1);
-    expect(job.left.secretsShown).toEqual([]);
-  },
-);
+] as const)('on-revoke-failure: %s applies if %s before a revocation', async ([onFailure, defect, said], context) => {
+  const job = await run(context, { inputs: { 'on-revoke-failure': onFailure }, post: withDefect(defect) });
+  const { 'key-id': id, 'key-name': name } = job.main.outputs;
+  const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
+  expect(messages).toEqual([expect.stringMatching(said)]);
+  expect(messages[0]).toContain(`that key ${id} (${name}) was revoked`);
+  expect(job.post.exitCode).toBe(onFailure === 'warn' ? 0 : 1);
+  expect(job.left.secretsShown).toEqual([]);
+});
 
+const revokedThen = /^The key was revoked, but then the post step failed: defect after the summary\.$/;
 test.concurrent.for([
   ['the report of the result is interrupted', /defect at the end/],
-  [
-    'a timer throws after each summary',
-    /^The key was revoked, but then the post step failed: defect after the summary\.$/,
-  ],
+  ['a timer throws after each summary', revokedThen],
 ] as const)('post only warns if it has revoked the key and then %s', async ([defect, warning], context) => {
   const job = await run(context, { inputs: { 'on-revoke-failure': 'fail' }, post: withDefect(defect) });
   expect(job.post.annotations).toMatchObject([{ kind: 'warning', message: expect.stringMatching(warning) }]);

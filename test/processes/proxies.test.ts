@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ProxyServer, startProxy } from '../kit/peers.js';
+import { startProxy, tunnel } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { expectRevoked, pastProxy, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { anyId, errorOf, setProcess, withoutMasks } from '../kit/stage.js';
@@ -30,24 +30,21 @@ test.concurrent('main and post reach the service through HTTPS_PROXY, and only t
 test.concurrent('a step with a loopback base-url uses no proxy, but masks the proxy password as written and decoded', async (context) => {
   const { service, operation, run } = await setProcess(context);
   const [secret, short] = ['http://user:secret%2Fword@127.0.0.1:1', 'http://user:seven77@127.0.0.1:1'];
-  const result = await run(
-    { 'operation-id': operation({ lengthMs: 0 }).id },
-    { env: { https_proxy: secret, http_proxy: secret, HTTP_PROXY: short } },
-  );
+  const env = { https_proxy: secret, http_proxy: secret, HTTP_PROXY: short };
+  const result = await run({ 'operation-id': operation({ lengthMs: 0 }).id }, { env });
   expect(result.outputs).toMatchObject({ status: 'finished' });
   expect([...new Set(result.masks)]).toEqual(['secret%2Fword', 'secret/word', service.apiKey]);
 });
 
-test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: RegExp]>([
-  [
-    'rejects its login',
-    (proxy) => proxyUrl(proxy, `${login.user}:secret-word@`),
-    /proxy requires a login \(status 407\).*https_proxy/,
-  ],
-  ['has no valid URL', () => 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
-])('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
+test.concurrent.for([
+  ['rejects its login', 'http://user:secret-word@HOST', /proxy requires a login \(status 407\).*https_proxy/],
+  ['has no valid URL', 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
+] as const)('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
   const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
-  const options = { env: { https_proxy: url(stage.proxy) }, nodeArgs: preload('control-test-is-here') };
+  const options = {
+    env: { https_proxy: url.replace('HOST', `127.0.0.1:${stage.proxy.port}`) },
+    nodeArgs: preload('control-test-is-here'),
+  };
   const result = await stage.run({ ...anyId, ...pastProxy(stage) }, options);
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(error);
@@ -58,7 +55,7 @@ test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: R
 
 test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {
   const { port, operation, run } = await setSecureStage(context, { tls: ofAnotherName });
-  const proxy = await startProxy(context, port, { kind: 'tunnel' }, { tls: good });
+  const proxy = await startProxy(context, port, tunnel, good);
   const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, 'base-url': 'https://elsewhere.test/v2' };
   const result = await run(inputs, { env: { https_proxy: `https://127.0.0.1:${proxy.port}` } });
   expect(result.outputs).toMatchObject({ status: 'finished' });

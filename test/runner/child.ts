@@ -1,4 +1,3 @@
-import type { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -12,17 +11,12 @@ export interface ChildOptions {
   readonly onData: (stream: Stream, chunk: Buffer) => void;
 }
 
-export interface ChildEnd {
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 export interface StepProcess {
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly hasExited: boolean;
   kill(signal: NodeJS.Signals): void;
   /** From then on, the process cannot write to its stdout. */
-  closeStdout(): Promise<void>;
+  closeStdout?(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
@@ -36,7 +30,7 @@ export function startChild({ file, args, cwd, env, onData }: ChildOptions): Step
   running.add(child);
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].on('data', (chunk: Buffer) => onData(stream, chunk));
-  const ended = once(child, 'close').then(([exitCode, signal]): ChildEnd => {
+  const ended = once(child, 'close').then(([exitCode, signal]) => {
     running.delete(child);
     return { exitCode, signal };
   });

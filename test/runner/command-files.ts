@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -98,7 +97,6 @@ export function takeFiles(files: CommandFiles, log: StepLog, job: Job, stage: 'm
     }
     return nameless < 0 ? pairs : pairs.slice(0, nameless);
   };
-
   const env: Record<string, string> = {};
   for (const [key, value] of read('env')) {
     if (key.toUpperCase() !== 'NODE_OPTIONS') env[key] = value;

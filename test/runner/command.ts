@@ -1,9 +1,5 @@
 /** A workflow command as it was found in a line. */
-export interface Command {
-  readonly name: string;
-  readonly properties: Readonly<Record<string, string>>;
-  readonly data: string;
-}
+export type Command = NonNullable<ReturnType<typeof parseCommand>>;
 
 // The order of escapes matters: `%25` comes last, or `%250A` would turn into a line break.
 const forms: readonly { pattern: RegExp; separator: string; escapes: Readonly<Record<string, string>> }[] = [
@@ -21,7 +17,7 @@ const forms: readonly { pattern: RegExp; separator: string; escapes: Readonly<Re
   },
 ];
 
-export function parseCommand(line: string, known: ReadonlySet<string>): Command | undefined {
+export function parseCommand(line: string, known: ReadonlySet<string>) {
   for (const { pattern, separator, escapes } of forms) {
     const [, info = '', written = ''] = pattern.exec(line) ?? [];
     const [word = '', ...pairs] = info.split(' ');

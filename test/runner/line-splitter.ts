@@ -1,5 +1,3 @@
-import { Buffer } from 'node:buffer';
-
 /** Cuts a stream of UTF-8 into lines as the runner's reader does: a lone carriage return ends one, a first BOM is dropped. */
 export class LineSplitter {
   readonly #chunks: Buffer[] = [];

@@ -1,5 +1,3 @@
-import { Buffer } from 'node:buffer';
-
 /** Replaces secrets, and their encoded forms that the runner knows: hex and base64url are not among these. */
 export class Masker {
   readonly #forms = new Set<string>();

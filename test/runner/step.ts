@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cancel } from './cancel.js';
 import { type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
@@ -51,19 +50,16 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const manifest = loadManifest(given.actionYml);
   const entry = resolve(manifest.directory, manifest[stage] ?? '');
   if (manifest[stage] === undefined || !existsSync(entry)) throw new Error(`the action has no ${stage} at ${entry}`);
-
   const job = given.job ?? new Job();
   const { token = 'the-token-of-this-job', secrets = [] } = given;
   for (const secret of [token, ...secrets]) job.masker.add(secret.trim());
   const files = createCommandFiles(job.temp);
   const { env, unexpected } = buildEnvironment({ ...given, token, manifest, job, files, state });
-
   const log = new StepLog(job.masker);
   if (unexpected.length > 0) {
     const [given, valid] = [unexpected, [...manifest.inputs.keys()]].map((names) => `'${names.join("', '")}'`);
     log.annotate('warning', `Unexpected input(s) ${given}, valid inputs are [${valid}]`, 'runner');
   }
-
   const { now = () => performance.now() } = given;
   const startedAt = now();
   const elapsed = () => now() - startedAt;
@@ -84,7 +80,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     signals.push({ signal, ms: elapsed() });
     child.kill(signal);
   };
-
   let overran = false;
   let isOver = false;
   let cancelling: Promise<void> | undefined;
@@ -136,7 +131,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     job,
     done,
     kill,
-    closeStdout: () => child.closeStdout(),
+    closeStdout: () => child.closeStdout?.(),
     /** The runner's cancel sequence; its waits are multiplied by `scale`. */
     cancel: (scale = 1) => {
       if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);

@@ -14,11 +14,8 @@ export function prepareWine(): void {
   if (!existsSync(node)) throw new Error(`${node} is missing: npm ci --force --prefix test/windows`);
   if (existsSync(env.WINEPREFIX)) return;
   mkdirSync(env.WINEPREFIX, { recursive: true });
-  for (const args of [
-    ['wineboot', '-i'],
-    ['winecfg', '-v', 'win10'],
-  ])
-    execFileSync('wine', args, { env, stdio: 'ignore' });
+  for (const args of ['wineboot -i', 'winecfg -v win10'])
+    execFileSync('wine', args.split(' '), { env, stdio: 'ignore' });
 }
 
 /** A path of this machine, as wine names it. */
@@ -58,7 +55,6 @@ export function startInWine({ args, cwd, env: given, onData }: ChildOptions): St
       return hasExited;
     },
     kill: (signal) => void (signal === 'SIGINT' ? terminal.stdin.write('\x03') : terminal.kill('SIGKILL')),
-    closeStdout: () => Promise.reject(new Error('A step in wine has no stdout that a test can close.')),
   };
 }
 
