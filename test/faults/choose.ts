@@ -23,14 +23,11 @@ export function cellsOf({ steps }: Run): Set<string> {
   return new Set(met.filter((cell) => cells.includes(cell)));
 }
 
-/** `perCell`: how many plans each cell gets. `maxMs`: runs that take longer in virtual time are left out. */
-const whole = { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 };
-/** A choice that takes few of the seconds. */
-const partly = { perCell: 6, maxSeeds: 1_000, maxMs: 30_000 };
-
 /** Chooses plans by their virtual run, so that each fault hits each mode. Those that cover the rarest cells come first. */
 export async function choosePlans(from: number, temp: string, isWhole: boolean) {
-  const { perCell, maxSeeds, maxMs } = isWhole ? whole : partly;
+  // `perCell`: how many plans each cell gets. Runs that take longer than `maxMs` in virtual time are left out.
+  const partly = { perCell: 6, maxSeeds: 1_000, maxMs: 30_000 };
+  const { perCell, maxSeeds, maxMs } = isWhole ? { perCell: 10, maxSeeds: 40_000, maxMs: 45_000 } : partly;
   const counts = new Map(cells.map((name) => [name, 0]));
   const rounds = Array.from({ length: perCell }, (): { seed: number; ms: number }[] => []);
   for (let seed = from; seed < from + maxSeeds && Math.min(...counts.values()) < perCell; seed++) {

@@ -8,10 +8,8 @@ import {
   type Behaviour,
   type Group,
   nextFiles,
-  type Observation,
   observed,
   readiness,
-  type StageObservation,
   seenBy,
   shortened,
   shownLines,
@@ -82,7 +80,7 @@ test('the lines of a stream do not depend on its chunks', () => {
   }
 });
 
-async function observe(context: TestContext, behaviour: Behaviour, group: Group): Promise<Observation> {
+async function observe(context: TestContext, behaviour: Behaviour, group: Group) {
   const job = new Job();
   context.onTestFinished(() => job.dispose());
   Object.assign(job.env, group.env);
@@ -136,7 +134,7 @@ function writeAction(folder: string, files: Readonly<Record<string, string>>): s
   return join(folder, 'action.yml');
 }
 
-function stageOf(result: StepResult | undefined, seen: readonly unknown[]): StageObservation {
+function stageOf(result: StepResult | undefined, seen: readonly unknown[]) {
   if (result === undefined) return { conclusion: 'failure' };
   return observed({
     conclusion: result.conclusion,
@@ -148,7 +146,7 @@ function stageOf(result: StepResult | undefined, seen: readonly unknown[]): Stag
 }
 
 /** Without the parts that are known to differ. The page ends each summary with a line break. */
-function comparable({ differs }: Behaviour, observation: Observation): unknown {
+function comparable({ differs }: Behaviour, observation: object): unknown {
   const parts: readonly string[] = differs?.parts ?? [];
   return JSON.parse(JSON.stringify(observation), (key, value) => {
     if (parts.includes(key)) return undefined;

@@ -33,9 +33,8 @@ export function expectRevocations(result: StepResult, mode: string, status: stri
   expect(result.conclusion).toBe(conclusions[status] ?? 'success');
 }
 
-export function expectSwept(result: StepResult, status: string, ids: KeyIds): void {
-  expectRevocations(result, 'sweep-keys', status, ids);
-}
+export const expectSwept = (result: StepResult, status: string, keyIds: KeyIds): void =>
+  expectRevocations(result, 'sweep-keys', status, keyIds);
 
 export function fileOf(result: StepResult): { readonly decisions: readonly Readonly<Record<string, unknown>>[] } {
   return JSON.parse(resultFileOf(result));
