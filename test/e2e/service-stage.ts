@@ -1,10 +1,6 @@
 import type { TestContext } from 'vitest';
-import {
-  type Awaited as AwaitedRequest,
-  type OperationPlan,
-  type ServedControlPlaneOptions,
-  startControlPlane,
-} from '../../control-plane/index.js';
+import type { Awaited as AwaitedRequest, OperationPlan, ServedControlPlaneOptions } from '../../control-plane/index.js';
+import { startControlPlane } from '../../control-plane/index.js';
 
 export type ServiceStage = Awaited<ReturnType<typeof setServiceStage>>;
 

@@ -20,10 +20,8 @@ export default function setUp(): void {
 function buildAct(): void {
   mkdirSync(actFolder, { recursive: true });
   console.log(`Building ${actModule}, once; this takes a minute or two.`);
-  const { error, status } = spawnSync('go', ['install', actModule], {
-    stdio: 'inherit',
-    env: { ...process.env, GOBIN: actFolder },
-  });
+  const env = { ...process.env, GOBIN: actFolder };
+  const { error, status } = spawnSync('go', ['install', actModule], { stdio: 'inherit', env });
   const advice = 'Install Go 1.24 or newer, from https://go.dev/doc/install or as a package of your system.';
   if (error) throw new Error(`npm run e2e builds act with Go, and cannot: ${error.message}. ${advice}`);
   if (status !== 0) throw new Error(`Go could not build ${actModule}; it says above why not.`);

@@ -15,9 +15,8 @@ import { replay } from './replay.js';
 
 const concurrency = 24;
 
-const { values } = parseArgs({
-  options: { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
-});
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { seconds: text, seed: text, only: text } });
 const temp = mkdtempSync(join(tmpdir(), 'faults-'));
 process.once('exit', () => rmSync(temp, { recursive: true }));
 const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only), temp));

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type ControlPlaneOptions,
-  createControlPlane,
-  type NotShown,
-  type OperationPlan,
-} from '../../control-plane/index.js';
+import type { ControlPlaneOptions, NotShown, OperationPlan } from '../../control-plane/index.js';
+import { createControlPlane } from '../../control-plane/index.js';
 import { formatTimestamp } from '../../control-plane/timestamp.js';
 import { VirtualClock } from '../virtual/clock.js';
 

@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { get } from 'node:https';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { parseFault } from '../../control-plane/fault-notation.js';
-import {
-  type ControlPlaneOptions,
-  createControlPlane,
-  type Fault,
-  FaultPlan,
-  startControlPlane,
-} from '../../control-plane/index.js';
+import type { ControlPlaneOptions, Fault } from '../../control-plane/index.js';
+import { createControlPlane, FaultPlan, startControlPlane } from '../../control-plane/index.js';
 import { TransportError } from '../../src/http/errors.js';
 import { httpExchange } from '../../src/http/http-exchange.js';
 import { VirtualClock } from '../virtual/clock.js';

@@ -69,10 +69,8 @@ function rejectionOf({ headers }: IncomingMessage, behaviour: ProxyBehaviour): s
   return headers['proxy-authorization'] === `Basic ${login}` ? undefined : loginRequired;
 }
 
-export const loginRequired = proxyResponse(
-  '407 Proxy Authentication Required',
-  'Proxy-Authenticate: Basic realm="proxy"',
-);
+const whichLogin = 'Proxy-Authenticate: Basic realm="proxy"';
+export const loginRequired = proxyResponse('407 Proxy Authentication Required', whichLogin);
 
 export function proxyResponse(status: string, header: string, body = ''): string {
   return `HTTP/1.1 ${status}\r\n${header}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

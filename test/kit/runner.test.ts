@@ -28,9 +28,7 @@ import { type StepResult, startPost, startStep } from '../runner/step.js';
 import { needs } from './host.js';
 
 const recording = readRecording();
-const rows = allGroups.flatMap((group) =>
-  group.behaviours.map((behaviour) => [behaviour.claim, behaviour, group] as const),
-);
+const rows = allGroups.flatMap((group) => group.behaviours.map((each) => [each.claim, each, group] as const));
 
 test.for([
   [true, '1', 'one\ntwo'],

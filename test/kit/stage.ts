@@ -1,11 +1,6 @@
 import type { TestContext } from 'vitest';
-import {
-  createControlPlane,
-  type OperationPlan,
-  type RunningControlPlane,
-  type ServedControlPlaneOptions,
-  startControlPlane,
-} from '../../control-plane/index.js';
+import type { OperationPlan, RunningControlPlane, ServedControlPlaneOptions } from '../../control-plane/index.js';
+import { createControlPlane, startControlPlane } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
@@ -65,12 +60,13 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const open = ({ plane, exchanges, ...more }: ReturnType<typeof createControlPlane>): RunningControlPlane => {
     const { apiKey, projectIds } = plane;
+    const baseUrl = 'https://control.test/v2';
     return {
       plane,
       ...more,
       apiKey,
       projectIds,
-      baseUrl: 'https://control.test/v2',
+      baseUrl,
       close: async () => exchanges.close(),
     };
   };
@@ -160,8 +156,7 @@ export const anyId = { 'operation-id': '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11' };
 
 /** The ways to run a main step; without a name of its mode it is one of `wait-operation` in the project. */
 export function mainSteps(startMode: StartMode, projectId: string) {
-  const start = (...[inputs, options]: Step) =>
-    startMode('wait-operation', { 'project-id': projectId, ...inputs }, options);
+  const start = (...[inputs, more]: Step) => startMode('wait-operation', { 'project-id': projectId, ...inputs }, more);
   return {
     start,
     run: (...step: Step) => start(...step).done,

@@ -42,11 +42,8 @@ export function spawnVirtual(
 }
 
 export function mainWork(runs: WorkflowRuns): Work {
-  return {
-    run: (world) => runStep(world, async () => () => runs),
-    reportError,
-    onSignal: (cancellation) => cancellation.cancel(),
-  };
+  const run: Work['run'] = (world) => runStep(world, async () => () => runs);
+  return { run, reportError, onSignal: (cancellation) => cancellation.cancel() };
 }
 
 export function postWork(env: ChildOptions['env']): Work {

@@ -7,9 +7,7 @@ import { type FinishedJob, type JobPlan, noLeftovers, runJob } from '../kit/key-
 import { lateStart, preload, withDefect } from '../kit/preload.js';
 import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
 
-function run(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
-  return runJob(context, { overSockets: true, ...plan });
-}
+const run = (context: TestContext, plan: JobPlan) => runJob(context, { overSockets: true, ...plan });
 
 function expectRevoked({ post, left, made }: FinishedJob): void {
   expect(made().length).toBeGreaterThan(0);

@@ -21,9 +21,7 @@ export function createCommandFiles(temp: string): CommandFiles {
   const folder = join(temp, '_runner_file_commands');
   mkdirSync(folder, { recursive: true });
   const suffix = randomUUID();
-  const created = Object.entries(prefixes).map(
-    ([name, prefix]) => [name, join(folder, `${prefix}_${suffix}`)] as const,
-  );
+  const created = Object.entries(prefixes).map(([name, part]) => [name, join(folder, `${part}_${suffix}`)] as const);
   for (const [, file] of created) writeFileSync(file, '');
   return Object.fromEntries(created) as CommandFiles;
 }

@@ -44,10 +44,7 @@ export function startInWine({ args, cwd, env: given, onData }: ChildOptions): St
     for (const stream of ['stdout', 'stderr'] as const) onData(stream, read(stream) ?? Buffer.of());
     for (const name of ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_STEP_SUMMARY']) toLf(given[name] ?? '');
     const exit = read('exit');
-    return {
-      exitCode: exit === undefined ? null : Number(exit),
-      signal: exit === undefined ? 'SIGKILL' : null,
-    } as const;
+    return exit ? { exitCode: Number(exit), signal: null } : { exitCode: null, signal: 'SIGKILL' as const };
   });
   return {
     ended,
