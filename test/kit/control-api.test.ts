@@ -4,11 +4,7 @@ import { createControlPlane } from '../../control-plane/index.js';
 import { formatTimestamp } from '../../control-plane/timestamp.js';
 import { VirtualClock } from '../virtual/clock.js';
 
-interface Sent {
-  readonly key?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+type Sent = { readonly key?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
 function setUp(options: ControlPlaneOptions = {}) {
   const clock = new VirtualClock();

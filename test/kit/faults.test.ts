@@ -48,9 +48,8 @@ async function connect({ onTestFinished }: TestContext, network: Network, option
   };
 }
 
-const lost = (message: RegExp, transient = true) => ({
-  ...{ message: expect.stringMatching(message), transient, mayHaveTakenEffect: true },
-});
+const sent = { mayHaveTakenEffect: true };
+const lost = (said: RegExp, transient = true) => ({ ...sent, message: expect.stringMatching(said), transient });
 
 type Fields<Kind> = Omit<Extract<Fault, { readonly kind: Kind }>, 'kind'>;
 

@@ -5,10 +5,8 @@ const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Words of an exception that nobody expected. */
 const exceptionWords =
   /ended without a result|\(a bug in this action\)|is not a function|is not iterable|Cannot (read|convert)|call stack|Invalid string|malformed|out of range|\[object |\bat \S+ \(|:\d+:\d+\)/;
-const maxLineLength = 8_000;
 /** More of the long attack than is shown of any text. */
 const uncut = /(?:HACKED ){50}/;
-const maxSummaryLength = 64 * 1024;
 
 /** Text of a step that acts as more than text, and an end without exactly the error annotation that it needs. */
 export function defectsOf(result: StepResult): string[] {
@@ -27,7 +25,7 @@ export function textDefects(result: StepResult): string[] {
   const found = commands.flatMap(({ name }) => (ownCommands.includes(name) ? [] : [`command: ${name}`]));
   for (const { text } of lines) {
     if (invisible.test(text)) found.push(`invisible: ${JSON.stringify(text)}`);
-    if (text.length > maxLineLength) found.push(`a line of ${text.length} characters: ${text.slice(0, 200)}`);
+    if (text.length > 8_000) found.push(`a line of ${text.length} characters: ${text.slice(0, 200)}`);
     if (text.includes('##[')) found.push(`an old command: ${text}`);
     if (uncut.test(text)) found.push(`a text that is not cut: ${text}`);
   }
@@ -51,7 +49,7 @@ const timeline =
 /** Parts of a summary that are more than text. */
 export function summaryDefects(summary: string): string[] {
   const found: string[] = [];
-  if (summary.length > maxSummaryLength) found.push(`a summary of ${summary.length} characters`);
+  if (summary.length > 64 * 1024) found.push(`a summary of ${summary.length} characters`);
   if (invisible.test(summary)) found.push('invisible in the summary');
   if (summary !== '' && !/^### .*\n\n/.test(summary)) found.push('no heading');
   const rest = summary.replace(timeline, '');

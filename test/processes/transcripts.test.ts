@@ -13,6 +13,7 @@ import { transcriptOf } from './transcript.js';
 const token = 'the-token-of-this-job';
 /** As `maskedForms` orders them. */
 const encodings = ['hex', 'HEX', 'base64url', 'base64url, with Bearer'].map((form) => `<minted key in ${form}>`);
+const masks = ['<minted key>', ...encodings].map((value) => `mask     ${value}`).join('\n');
 
 test.concurrent('wait-operation logs each change of an operation, and writes its status after its other outputs and its report', async (context) => {
   const { plane, service, start, expectTranscript } = await setTranscriptStage(context);
@@ -57,11 +58,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":1,"foundKeyIds":[],"unconfirmedKeyIds":[],"revoke":true}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
-    mask     <minted key>
-    mask     <minted key in hex>
-    mask     <minted key in HEX>
-    mask     <minted key in base64url>
-    mask     <minted key in base64url, with Bearer>
+    ${masks}
     mask     <hmac>
     state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":0,"foundKeyIds":[],"unconfirmedKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
     output   duration-ms = <ms>
@@ -74,11 +71,7 @@ test.concurrent('create-key saves the key name before its request, and masks and
     output   status = ok
     exit     0
 
-    mask     <minted key>
-    mask     <minted key in hex>
-    mask     <minted key in HEX>
-    mask     <minted key in base64url>
-    mask     <minted key in base64url, with Bearer>
+    ${masks}
     mask     <parent key>
     request  DELETE /v2/api_keys/2, Bearer <minted key>
     status   200

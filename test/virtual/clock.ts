@@ -1,11 +1,6 @@
 import type { Clock as ServiceClock } from '../../control-plane/index.js';
 import type { Clock } from '../../src/time/clock.js';
 
-interface Appointment {
-  readonly time: number;
-  readonly call: () => void;
-}
-
 /** Time that passes only when all work of a moment is done, and then jumps to the next appointment. */
 export class VirtualClock implements Clock {
   /** The same time for the control plane, which counts from 1970. */
@@ -14,7 +9,7 @@ export class VirtualClock implements Clock {
     schedule: (delayMs, callback) => this.schedule(this.#now + delayMs, callback),
   };
   /** The next one is the last. Of two at the same time, the older one is called first. */
-  readonly #appointments: Appointment[] = [];
+  readonly #appointments: { readonly time: number; readonly call: () => void }[] = [];
   #now = 0;
 
   constructor(private readonly epoch: number = Date.UTC(2024, 0, 1)) {}
