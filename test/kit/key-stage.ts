@@ -66,7 +66,6 @@ function keysOf({ service }: Stage): ApiKey[] {
   }
 }
 
-/** One job with `create-key`. */
 export interface JobPlan extends Pick<StageOptions, 'trip'> {
   readonly overSockets?: boolean;
   /** Faults while main runs, and while post does. */

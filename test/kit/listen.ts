@@ -2,7 +2,6 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { TestContext } from 'vitest';
 
-/** Whether this machine has the loopback interface of IPv6. */
 export const hasIpv6 = JSON.stringify(networkInterfaces()).includes('"::1"');
 
 /** Listens on loopback until the test ends, then closes all connections. Returns the port. */

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { noLeftovers, parentKey, setKeyStage } from './key-stage.js';
 
-/** How a secret can stand in a text. */
 const forms: Readonly<Record<string, (secret: string) => string>> = {
   raw: (secret) => secret,
   'a part of it': (secret) => secret.slice(4, 20),

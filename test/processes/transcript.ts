@@ -7,9 +7,8 @@ import type { StepResult } from '../runner/step.js';
 type Received = readonly (readonly [event: string, lines: string[]])[];
 
 /**
- * Everything that the steps of a job send, print and write, a line an event, in the order that the fixture `witness` recorded.
- * Only for steps that send one request after the other. `requests`: by the address of the service. `placeholders`: for secrets,
- * and for values that differ in each run.
+ * All that steps send, print and write, a line an event, in the order that the fixture `witness` saw; for requests one after the
+ * other. `requests`: by the address of the service. `placeholders`: for secrets, and for values that differ in each run.
  */
 export function transcriptOf(
   steps: readonly StepResult[],

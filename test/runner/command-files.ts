@@ -42,10 +42,7 @@ export function assignIgnoringCase(into: Record<string, string>, name: string, v
   into[Object.keys(into).find((known) => known.toLowerCase() === lower) ?? name] = value;
 }
 
-/**
- * `name=value` and `name<<DELIMITER` entries. On Windows, lines may also end with CRLF, as the toolkit writes them there.
- * `invalid`: the error that fails the step; the pairs before it count nevertheless.
- */
+/** `name=value` and `name<<DELIMITER` entries. On Windows lines may end with CRLF. `invalid` fails the step, the pairs count. */
 export function parsePairs(text: string, isWindows = process.platform === 'win32'): { pairs: Pairs; invalid?: string } {
   const pairs: [name: string, value: string][] = [];
   // What follows the last line break is a line only where it is not empty.
