@@ -355,17 +355,15 @@ test.for(modes)('`%s` rejects inputs of other modes, unless they have their defa
 const ignored = (text: string) => `${text}, so it was ignored.`;
 const seconds = (text: string) =>
   `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
-const onlyForAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
-const onlyForPolls = ['poll-interval', 'fail-fast'].map((name) =>
-  ignored(`${name} counts only with a timeout above 0`),
-);
+const forAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
+const forPolls = ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`));
 const milliseconds = [
   'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
   'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
 ];
 test.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
-  ['wait-operation', { filter: 'action=x', since: '1h' }, onlyForAll],
-  ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, onlyForPolls],
+  ['wait-operation', { filter: 'action=x', since: '1h' }, forAll],
+  ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, forPolls],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
   ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
   ['list-keys', { timeout: '21601', 'request-timeout': '900000' }, milliseconds],

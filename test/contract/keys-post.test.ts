@@ -534,9 +534,8 @@ test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
 
 const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
 const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
-const doubt = warning(
-  /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/,
-);
+const notMyUrl = /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/;
+const doubt = warning(notMyUrl);
 const given: [what: string, post: StepOptions, annotations?: readonly unknown[]][] = [
   ['no inputs', { inputs: {} }, [doubt]],
   ['all inputs of a revoke-key', { inputs: { ...others, timeout: '1ms', summary: 'no' } }, [doubt]],
@@ -548,17 +547,14 @@ const given: [what: string, post: StepOptions, annotations?: readonly unknown[]]
 test.for([
   ...given.map(([what, post, doubts]) => ['a key', what, { post } as JobPlan, doubts] as const),
   ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
-])(
-  'post uses no key or URL of another step: main saved %s, post gets %s',
-  async ([, name, plan, doubts = []], context) => {
-    const job = await runJob(context, plan);
-    expect(job.elsewhere).toEqual([]);
-    expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
-    if (doubts.length > 0) expect(job.post.summary).toMatch(/^### ⚠️/);
-    if (plan.duringMain === undefined || name.startsWith('the parent key')) return expectRevoked(job, doubts);
-    // Post has no key to search with.
-    expect(job.requests).toEqual([]);
-    expectFailed(job, new RegExp(mintedOf(job).name));
-    expect(job.post.summary).toContain(mintedOf(job).name);
-  },
-);
+])('post uses nothing of another step: main saved %s, post gets %s', async ([, name, plan, doubts = []], context) => {
+  const job = await runJob(context, plan);
+  expect(job.elsewhere).toEqual([]);
+  expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
+  if (doubts.length > 0) expect(job.post.summary).toMatch(/^### ⚠️/);
+  if (plan.duringMain === undefined || name.startsWith('the parent key')) return expectRevoked(job, doubts);
+  // Post has no key to search with.
+  expect(job.requests).toEqual([]);
+  expectFailed(job, new RegExp(mintedOf(job).name));
+  expect(job.post.summary).toContain(mintedOf(job).name);
+});

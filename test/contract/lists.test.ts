@@ -332,236 +332,220 @@ function past(stage: Stage, count: number): string[] {
   return ages.map((ageMs) => stage.operation({ ...ended, ageMs }).id).reverse();
 }
 
-describe('`list-operations`', () => {
-  test.for([
-    ['', '', 100, 1, 0],
-    ['1', '', 1, 1, 1],
-    ['100', '', 100, 2, 1],
-    ['259', '', 259, 3, 1],
-    ['260', '', 260, 4, 0],
-    ['0', '', 260, 4, 0],
-    ['0', '30s', 0, 1, 0],
-    ['0', '2h', 120, 2, 0],
-    ['0', '366d', 260, 4, 0],
-    ['120', '3h', 120, 2, 1],
-    ['120', '2h', 120, 2, 0],
-    ['100', '2h', 100, 2, 1],
-    ['', '3h', 180, 2, 0],
-  ] as const)('with limit “%s” and since “%s” lists %i of 260 operations (requests: %i)', async (row, context) => {
-    const [limit, since, count, requests, warnings] = row;
-    // The clock of the service measures `since`, whatever that of the runner says.
-    for (const ahead of since === '' ? [0] : [-120, 120]) {
-      const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
-      const ids = past(stage, 260);
-      const inputs = { 'project-id': stage.projectId, limit, since };
-      // Windows has less room for the records in an output, and a warning of that.
-      const result = await stage.runMode('list-operations', inputs, { env: { RUNNER_OS: 'Linux' } });
-      expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
-      expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
-      expect(stage.paths()).toHaveLength(requests);
-      // The other warning is about the clock.
-      expect(warningsOf(result)).toHaveLength(warnings + Math.sign(Math.abs(ahead)));
-    }
-  });
-
-  test('reads pages until `limit` operations match the filter', async (context) => {
-    const stage = await setStage(context, { operations: 0 });
-    const older = stage.operation({ ...failed, ageMs: 600 * minute }).id;
-    past(stage, 230);
-    const newer = stage.operation({ ...failed, ageMs: 1_000 }).id;
-    const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
-    const run = (more: Inputs) => stage.runMode('list-operations', { ...inputs, ...more });
-    const found = async (more: Inputs) => idsOf(await run(more), operations);
-    expect(await found({ limit: '1' })).toEqual([newer]);
-    // One page more, for the warning.
-    expect(stage.paths()).toHaveLength(2);
-    expect(await found({ limit: '2' })).toEqual([newer, older]);
-    expect(await found({ since: '9h' })).toEqual([newer]);
-  });
-
-  test.for([
-    ['exactly 100', numbered(operations, 100), undefined, false],
-    ['100, and a cursor', numbered(operations, 100), 'c', true],
-    ['101 on one page', numbered(operations, 101), undefined, true],
-    ['99, and a last page', numbered(operations, 99), 'c', false],
-  ] as const)(
-    'without limit, says “the newest 100” if there may be more: %s',
-    async ([, records, cursor, isCut], context) => {
-      for (const failOn of ['', 'match']) {
-        const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
-        const { result } = await read(context, operations, respond, { 'fail-on': failOn });
-        expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
-        const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
-        expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
-        if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
-        else expect(errorOf(result)).toContain(`Found ${says}: `);
-        expect(warningsOf(result)).toEqual([]);
-      }
-    },
-  );
-
-  test('with since lists undated operations, and what stands behind an older one on the same page', async (context) => {
-    const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
-    const records = times.map((created_at, n) => operations.record(n, { created_at }));
-    const { result } = await read(context, operations, operations.body(records), { since: '1h' });
-    expect(idsOf(result, operations)).toEqual([1, 2, 3, 4].map((n) => operations.record(n)['id']));
-  });
-
-  test('fails on a project that does not exist, and names likely causes', async (context) => {
-    const stage = await setStage(context);
-    const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
-    expectError(result, operations, /404.*There is no such project.*request id.*access/s);
-    expectError(result, operations, 'Check project-id (expected the id of the project, not its name) and base-url');
-    expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
-  });
+test.for([
+  ['', '', 100, 1, 0],
+  ['1', '', 1, 1, 1],
+  ['100', '', 100, 2, 1],
+  ['259', '', 259, 3, 1],
+  ['260', '', 260, 4, 0],
+  ['0', '', 260, 4, 0],
+  ['0', '30s', 0, 1, 0],
+  ['0', '2h', 120, 2, 0],
+  ['0', '366d', 260, 4, 0],
+  ['120', '3h', 120, 2, 1],
+  ['120', '2h', 120, 2, 0],
+  ['100', '2h', 100, 2, 1],
+  ['', '3h', 180, 2, 0],
+] as const)('with limit “%s” and since “%s”, list-operations lists %i of 260 (requests: %i)', async (row, context) => {
+  const [limit, since, count, requests, warnings] = row;
+  // The clock of the service measures `since`, whatever that of the runner says.
+  for (const ahead of since === '' ? [0] : [-120, 120]) {
+    const stage = await setStage(context, { operations: 0, clockAheadMs: ahead * minute });
+    const ids = past(stage, 260);
+    const inputs = { 'project-id': stage.projectId, limit, since };
+    // Windows has less room for the records in an output, and a warning of that.
+    const result = await stage.runMode('list-operations', inputs, { env: { RUNNER_OS: 'Linux' } });
+    expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
+    expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
+    expect(stage.paths()).toHaveLength(requests);
+    // The other warning is about the clock.
+    expect(warningsOf(result)).toHaveLength(warnings + Math.sign(Math.abs(ahead)));
+  }
 });
 
-describe('`list-projects`', () => {
-  test('puts each project into one shard, and keeps it there when others come and go', async (context) => {
-    const shardsOf = async (records: readonly Json[]) => {
-      const parts = ['1/3', '2/3', '3/3'].map((shard) => read(context, projects, projects.body(records), { shard }));
-      const shards = (await Promise.all(parts)).map(({ result }) => idsOf(result, projects));
-      expect(shards.flat().toSorted()).toEqual(records.map(({ id }) => id).toSorted());
-      return shards;
-    };
-    const records = numbered(projects, 80);
-    const before = await shardsOf(records.slice(0, 60));
-    const after = await shardsOf(records.slice(20));
-    const stayed = records.slice(20, 60).map(({ id }) => id);
-    for (const [n, ids] of before.entries()) {
-      expect(ids.length).toBeGreaterThan(5);
-      expect(after[n]?.filter((id) => stayed.includes(id))).toEqual(ids.filter((id) => stayed.includes(id)));
-    }
-  });
+test('`list-operations` reads pages until `limit` operations match the filter', async (context) => {
+  const stage = await setStage(context, { operations: 0 });
+  const older = stage.operation({ ...failed, ageMs: 600 * minute }).id;
+  past(stage, 230);
+  const newer = stage.operation({ ...failed, ageMs: 1_000 }).id;
+  const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
+  const run = (more: Inputs) => stage.runMode('list-operations', { ...inputs, ...more });
+  const found = async (more: Inputs) => idsOf(await run(more), operations);
+  expect(await found({ limit: '1' })).toEqual([newer]);
+  // One page more, for the warning.
+  expect(stage.paths()).toHaveLength(2);
+  expect(await found({ limit: '2' })).toEqual([newer, older]);
+  expect(await found({ since: '9h' })).toEqual([newer]);
+});
 
-  // `test/unit/modes/list/projects.test.ts` shows how ids are split into batches.
-  test('applies filter, limit, max-batches and fail-on within the shard', async (context) => {
-    const text = projects.body(numbered(projects, 40));
-    const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;
-    const whole = await inShard({});
-    const ids = idsOf(whole, projects);
-    expect(ids.length).toBeGreaterThan(5);
-    expectListed(whole, projects, recordsOf(whole, projects));
-    expect(idsOf(await inShard({ limit: '3' }), projects)).toEqual(ids.slice(0, 3));
-    expect(idsOf(await inShard({ filter: `id=${ids.at(-1)}` }), projects)).toEqual(ids.slice(-1));
-    const { batches } = (await inShard({ 'max-batches': '3' })).outputs;
-    expect(JSON.parse(batches ?? '')).toHaveLength(3);
-    expect(JSON.parse(batches ?? '').flat()).toEqual(ids);
-    const other = await inShard({ shard: '1/2', filter: `id=${ids[0]}`, 'fail-on': 'empty' });
-    expect(other.outputs).toMatchObject({ status: 'empty', count: '0' });
-    expect(idsOf(await inShard({ shard: '1/1' }), projects)).toHaveLength(40);
-  });
-
-  test('leaves project-ids empty, but not batches, if the ids are too many', async (context) => {
-    const ids = Array.from({ length: 2_000 }, (_, n) => String(n).padStart(110, 'p'));
-    const { result } = await read(context, projects, projects.body(ids.map((id) => ({ id }))));
-    expect(result.outputs).toMatchObject({ projects: '', 'project-ids': '' });
-    expect(JSON.parse(result.outputs['batches'] ?? '').flat()).toEqual(ids);
-    expect(JSON.parse(resultFileOf(result))).toMatchObject({ project_ids: ids });
-    const warning = /too large: projects, project-ids\. .* result-file .* split the list with shard/;
-    expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
-  });
-
-  const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'];
-  test.for(names)('keeps its summary under 64 KiB with 200 long names like %s', async (name, context) => {
-    const text = name.repeat(84);
-    const records = Array.from({ length: 200 }, (_, n) => {
-      const own = text + (n % 100);
-      return { id: `${text}${n}`, name: text, region_id: own, pg_version: own, created_at: own };
-    });
-    const { result } = await read(context, projects, projects.body(records));
-    expect(result.outputs['count']).toBe('200');
-    expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
-    expect(result.summary).toMatch(/And \d+ more\./);
-  });
-
-  test('sends org-id with every page', async (context) => {
-    const respond = (_: string, n: number) => projects.body([projects.record(n)], n < 3 ? `c-${n}` : undefined);
-    for (const org of ['org-a&b', '["org-a&b"]']) {
-      const { paths } = await read(context, projects, respond, { 'org-id': org });
-      const ids = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'));
-      expect(ids).toEqual(Array(3).fill('org-a&b'));
-      expect(paths[0]).toBe('projects?org_id=org-a%26b');
-    }
-  });
-
-  const partial = (ids: readonly unknown[]) =>
-    JSON.stringify({ projects: [projects.record(1)], unavailable_project_ids: ids });
-
-  test('reads the list again if the service could not read some projects', async (context) => {
-    const whole = [projects.record(1), projects.record(2)];
-    const respond = (_: string, n: number) => (n < 5 ? partial(['p-2']) : projects.body(whole));
-    const { result, paths } = await read(context, projects, respond);
-    expect(idsOf(result, projects)).toEqual(['p-1', 'p-2']);
+test.for([
+  ['exactly 100', numbered(operations, 100), undefined, false],
+  ['100, and a cursor', numbered(operations, 100), 'c', true],
+  ['101 on one page', numbered(operations, 101), undefined, true],
+  ['99, and a last page', numbered(operations, 99), 'c', false],
+] as const)('a list says “the newest 100” if more may exist: %s', async ([, records, cursor, isCut], context) => {
+  for (const failOn of ['', 'match']) {
+    const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
+    const { result } = await read(context, operations, respond, { 'fail-on': failOn });
+    expect(result.outputs['count']).toBe(String(Math.min(100, records.length)));
+    const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
+    expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
+    if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
+    else expect(errorOf(result)).toContain(`Found ${says}: `);
     expect(warningsOf(result)).toEqual([]);
-    expect(paths).toEqual(Array(5).fill('projects'));
-    expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
-  });
-
-  test.for([{}, { 'fail-on': 'empty' }, { 'fail-on': 'match' }, { limit: '1' }, { shard: '1/1', timeout: '1ms' }])(
-    'ends with an error that names the projects that the service cannot read (%o)',
-    async (inputs, context) => {
-      const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), inputs);
-      const attempts = 'timeout' in inputs ? '1 attempt' : '5 attempts';
-      const reason = 'the service could not read projects p-2, 3, ::x. A job that needs all projects would miss some.';
-      expectError(result, projects, `The service never sent all projects (${attempts}): ${reason}`);
-      expect(paths).toHaveLength('timeout' in inputs ? 1 : 5);
-    },
-  );
+  }
 });
 
-describe('`list-keys`', () => {
-  test.for([
-    [-120, 0],
-    [120, 0],
-    [0, 10],
-  ])(
-    'with older-than lists only older keys (%i min ahead, each way takes %i s)',
-    async ([ahead = 0, trip = 0], context) => {
-      const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
-      stage.service.plane.addKey('old');
-      await stage.pass(60 * minute);
-      stage.service.plane.addKey('new');
-      await stage.pass(1);
-      // The service measures the age when the request arrives, and the second one is sent two ways later.
-      for (const [olderThan, names] of [
-        [3_602 + trip, []],
-        [3_598 + 3 * trip, ['old']],
-      ] as const) {
-        const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
-        expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
-        expect(warningsOf(result)).toEqual(
-          ahead === 0 ? [] : [expect.stringMatching(/^The clock of the runner is 2h/)],
-        );
-      }
-    },
-  );
+test('`list-operations` with since lists undated operations, and what stands behind an older one on the same page', async (context) => {
+  const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
+  const records = times.map((created_at, n) => operations.record(n, { created_at }));
+  const { result } = await read(context, operations, operations.body(records), { since: '1h' });
+  expect(idsOf(result, operations)).toEqual([1, 2, 3, 4].map((n) => operations.record(n)['id']));
+});
 
-  test('with older-than also lists keys without a readable creation time, with one warning', async (context) => {
-    const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
-    const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));
-    const inputs = { 'older-than': '90d', filter: 'name=shop' };
-    const { result } = await read(context, keys, keys.body(records), inputs);
-    expect(idsOf(result, keys)).toEqual(['1', '2', '3', '4']);
-    expect(warningsOf(result)).toEqual(['3 keys without a readable creation time counted as older than 90d: 1; 2; 3.']);
-    const dated = await read(context, keys, keys.body(records), { ...inputs, filter: 'id=4' });
-    expect(warningsOf(dated.result)).toEqual([]);
-  });
+test('`list-operations` fails on a project that does not exist, and names likely causes', async (context) => {
+  const stage = await setStage(context);
+  const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
+  expectError(result, operations, /404.*There is no such project.*request id.*access/s);
+  expectError(result, operations, 'Check project-id (expected the id of the project, not its name) and base-url');
+  expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
+});
 
-  const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
-  test.for([
-    ['a valid list', 'ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
-    ['a record without an id', 'error', `[{"name":"shop","key":"${secret}"}]`],
-    ['a body that is an object', 'error', `{"id":5,"key":"${secret}"}`],
-    ['invalid JSON', 'error', `[{"id":5,"key":"${secret}"},]`],
-  ] as const)('never shows a secret in %s', async ([, status, text], context) => {
-    const { result } = await read(context, keys, text);
-    expect(result.outputs['status']).toBe(status);
-    if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
-    const shown = [result.output, result.log, result.summary, ...Object.values(result.outputs)];
-    if (status === 'ok') shown.push(resultFileOf(result));
-    expect(shown.join('\n')).not.toContain(secret.slice(0, 12));
+test('`list-projects` puts each project into one shard, and keeps it there when others come and go', async (context) => {
+  const shardsOf = async (records: readonly Json[]) => {
+    const parts = ['1/3', '2/3', '3/3'].map((shard) => read(context, projects, projects.body(records), { shard }));
+    const shards = (await Promise.all(parts)).map(({ result }) => idsOf(result, projects));
+    expect(shards.flat().toSorted()).toEqual(records.map(({ id }) => id).toSorted());
+    return shards;
+  };
+  const records = numbered(projects, 80);
+  const before = await shardsOf(records.slice(0, 60));
+  const after = await shardsOf(records.slice(20));
+  const stayed = records.slice(20, 60).map(({ id }) => id);
+  for (const [n, ids] of before.entries()) {
+    expect(ids.length).toBeGreaterThan(5);
+    expect(after[n]?.filter((id) => stayed.includes(id))).toEqual(ids.filter((id) => stayed.includes(id)));
+  }
+});
+
+// `test/unit/modes/list/projects.test.ts` shows how ids are split into batches.
+test('`list-projects` applies filter, limit, max-batches and fail-on within the shard', async (context) => {
+  const text = projects.body(numbered(projects, 40));
+  const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;
+  const whole = await inShard({});
+  const ids = idsOf(whole, projects);
+  expect(ids.length).toBeGreaterThan(5);
+  expectListed(whole, projects, recordsOf(whole, projects));
+  expect(idsOf(await inShard({ limit: '3' }), projects)).toEqual(ids.slice(0, 3));
+  expect(idsOf(await inShard({ filter: `id=${ids.at(-1)}` }), projects)).toEqual(ids.slice(-1));
+  const { batches } = (await inShard({ 'max-batches': '3' })).outputs;
+  expect(JSON.parse(batches ?? '')).toHaveLength(3);
+  expect(JSON.parse(batches ?? '').flat()).toEqual(ids);
+  const other = await inShard({ shard: '1/2', filter: `id=${ids[0]}`, 'fail-on': 'empty' });
+  expect(other.outputs).toMatchObject({ status: 'empty', count: '0' });
+  expect(idsOf(await inShard({ shard: '1/1' }), projects)).toHaveLength(40);
+});
+
+test('`list-projects` leaves project-ids empty, but not batches, if the ids are too many', async (context) => {
+  const ids = Array.from({ length: 2_000 }, (_, n) => String(n).padStart(110, 'p'));
+  const { result } = await read(context, projects, projects.body(ids.map((id) => ({ id }))));
+  expect(result.outputs).toMatchObject({ projects: '', 'project-ids': '' });
+  expect(JSON.parse(result.outputs['batches'] ?? '').flat()).toEqual(ids);
+  expect(JSON.parse(resultFileOf(result))).toMatchObject({ project_ids: ids });
+  const warning = /too large: projects, project-ids\. .* result-file .* split the list with shard/;
+  expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
+});
+
+const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'];
+test.for(names)('`list-projects` keeps its summary under 64 KiB with 200 long names like %s', async (name, context) => {
+  const text = name.repeat(84);
+  const records = Array.from({ length: 200 }, (_, n) => {
+    const own = text + (n % 100);
+    return { id: `${text}${n}`, name: text, region_id: own, pg_version: own, created_at: own };
   });
+  const { result } = await read(context, projects, projects.body(records));
+  expect(result.outputs['count']).toBe('200');
+  expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
+  expect(result.summary).toMatch(/And \d+ more\./);
+});
+
+test('`list-projects` sends org-id with every page', async (context) => {
+  const respond = (_: string, n: number) => projects.body([projects.record(n)], n < 3 ? `c-${n}` : undefined);
+  for (const org of ['org-a&b', '["org-a&b"]']) {
+    const { paths } = await read(context, projects, respond, { 'org-id': org });
+    const ids = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'));
+    expect(ids).toEqual(Array(3).fill('org-a&b'));
+    expect(paths[0]).toBe('projects?org_id=org-a%26b');
+  }
+});
+
+const partial = (ids: readonly unknown[]) =>
+  JSON.stringify({ projects: [projects.record(1)], unavailable_project_ids: ids });
+
+test('`list-projects` reads the list again if the service could not read some projects', async (context) => {
+  const whole = [projects.record(1), projects.record(2)];
+  const respond = (_: string, n: number) => (n < 5 ? partial(['p-2']) : projects.body(whole));
+  const { result, paths } = await read(context, projects, respond);
+  expect(idsOf(result, projects)).toEqual(['p-1', 'p-2']);
+  expect(warningsOf(result)).toEqual([]);
+  expect(paths).toEqual(Array(5).fill('projects'));
+  expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
+});
+
+const settings = [{}, { 'fail-on': 'empty' }, { 'fail-on': 'match' }, { limit: '1' }, { shard: '1/1', timeout: '1ms' }];
+test.for(settings)('the error of list-projects names what the service cannot read (%o)', async (inputs, context) => {
+  const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), inputs);
+  const attempts = 'timeout' in inputs ? '1 attempt' : '5 attempts';
+  const reason = 'the service could not read projects p-2, 3, ::x. A job that needs all projects would miss some.';
+  expectError(result, projects, `The service never sent all projects (${attempts}): ${reason}`);
+  expect(paths).toHaveLength('timeout' in inputs ? 1 : 5);
+});
+
+test.for([
+  [-120, 0],
+  [120, 0],
+  [0, 10],
+])('list-keys lists older keys (runner %i min ahead, trips of %i s)', async ([ahead = 0, trip = 0], context) => {
+  const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
+  stage.service.plane.addKey('old');
+  await stage.pass(60 * minute);
+  stage.service.plane.addKey('new');
+  await stage.pass(1);
+  // The service measures the age when the request arrives, and the second one is sent two ways later.
+  for (const [olderThan, names] of [
+    [3_602 + trip, []],
+    [3_598 + 3 * trip, ['old']],
+  ] as const) {
+    const result = await stage.runMode('list-keys', { 'older-than': `${olderThan}s`, filter: 'name=???' });
+    expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+    expect(warningsOf(result)).toEqual(ahead === 0 ? [] : [expect.stringMatching(/^The clock of the runner is 2h/)]);
+  }
+});
+
+test('`list-keys` with older-than also lists keys without a readable creation time, with one warning', async (context) => {
+  const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
+  const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));
+  const inputs = { 'older-than': '90d', filter: 'name=shop' };
+  const { result } = await read(context, keys, keys.body(records), inputs);
+  expect(idsOf(result, keys)).toEqual(['1', '2', '3', '4']);
+  expect(warningsOf(result)).toEqual(['3 keys without a readable creation time counted as older than 90d: 1; 2; 3.']);
+  const dated = await read(context, keys, keys.body(records), { ...inputs, filter: 'id=4' });
+  expect(warningsOf(dated.result)).toEqual([]);
+});
+
+const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
+test.for([
+  ['a valid list', 'ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
+  ['a record without an id', 'error', `[{"name":"shop","key":"${secret}"}]`],
+  ['a body that is an object', 'error', `{"id":5,"key":"${secret}"}`],
+  ['invalid JSON', 'error', `[{"id":5,"key":"${secret}"},]`],
+] as const)('`list-keys` never shows a secret in %s', async ([, status, text], context) => {
+  const { result } = await read(context, keys, text);
+  expect(result.outputs['status']).toBe(status);
+  if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
+  const shown = [result.output, result.log, result.summary, ...Object.values(result.outputs)];
+  if (status === 'ok') shown.push(resultFileOf(result));
+  expect(shown.join('\n')).not.toContain(secret.slice(0, 12));
 });
 
 test.for([

@@ -15,21 +15,16 @@ function tableOf({ summary }: StepResult): string[][] {
 }
 
 function timelineOf({ summary }: StepResult): string[] {
-  const [, bars = ''] =
-    /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n {2}tickInterval \d+[a-z]+\n(.*?)\n```\n/s.exec(
-      summary,
-    ) ?? [];
+  const head = 'gantt\\n {2}dateFormat x\\n {2}axisFormat %H:%M:%S\\n {2}tickInterval \\d+[a-z]+';
+  const [, bars = ''] = new RegExp(`\\n\`\`\`mermaid\\n${head}\\n(.*?)\\n\`\`\`\\n`, 's').exec(summary) ?? [];
   return bars.split('\n').map((line) => line.trim());
 }
 
-test.for(['error', 'error_message', 'message'])(
-  'the summary says what the service says in %s',
-  async (field, context) => {
-    const { result } = await waitFor(context, [{ ...failed, fields: { [field]: 'no space left' } }], patient);
-    expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
-    expect(errorOf(result)).toContain('“no space left”');
-  },
-);
+test.for(['error', 'error_message', 'message'])('the summary quotes the service’s %s', async (field, context) => {
+  const { result } = await waitFor(context, [{ ...failed, fields: { [field]: 'no space left' } }], patient);
+  expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
+  expect(errorOf(result)).toContain('“no space left”');
+});
 
 test.for([
   ['finished', {}],
@@ -85,9 +80,8 @@ test('the summary of a wait shows which operations are still pending at the dead
   const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
   expect(statuses).toEqual(['running', 'scheduling', 'finished']);
   expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'timeout' });
-  expect(result.summary).toMatch(
-    /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /,
-  );
+  const head = /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /;
+  expect(result.summary).toMatch(head);
   expect(result.summary.split(ids[0] ?? '')).toHaveLength(2);
   const cells = (word: string) => [`⏳ ${word}`, 'create_branch', expect.any(String), '11s', '0', expect.any(String)];
   expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
@@ -126,9 +120,8 @@ test('the summary of a wait stays under 64 KiB with 300 operations, and shows al
   expect(timelineOf(result)).toEqual(bars);
   const named = failed.filter((id) => errorOf(result).includes(id));
   expect(named.length).toBeGreaterThan(0);
-  expect(errorOf(result)).toMatch(
-    new RegExp(`^10 of 300 operations in project \\S+ failed: .*and ${10 - named.length} more`),
-  );
+  const says = `^10 of 300 operations in project \\S+ failed: .*and ${10 - named.length} more`;
+  expect(errorOf(result)).toMatch(new RegExp(says));
   expect(errorOf(result).length).toBeLessThan(4_096);
 });
 

@@ -39,14 +39,11 @@ test.for([
   ['a filter on branch_id', 0, 'branch_id=*'],
   ['a filter for one action', 1, 'action=suspend_compute'],
   ['a filter against another action', 2, 'action!=start_compute'],
-] as const)(
-  'with %s, the step waits for %i of 2 operations of the service itself',
-  async ([, count, filter], context) => {
-    const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
-    const { result } = await waitFor(context, plans, { ...all, filter, timeout: '0' });
-    expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
-  },
-);
+] as const)('with %s, the step waits for %i of 2 operations of the service', async ([, count, filter], context) => {
+  const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
+  const { result } = await waitFor(context, plans, { ...all, filter, timeout: '0' });
+  expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
+});
 
 const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
 test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLengthMs: number]>([
@@ -232,18 +229,15 @@ test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
-test.for([0, 30])(
-  'an operation that takes %i s is seen under 250 others, between two polls',
-  async (seconds, context) => {
-    const startsAfterMs = 7 * second;
-    const hidden = { startsAfterMs, lengthMs: seconds * second, outcome: 'failed' };
-    const plans = [{ lengthMs: 8 * second }, hidden, ...many(250, { ...ended, startsAfterMs })];
-    for (const clockAheadMs of clocks) {
-      const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' }, { clockAheadMs });
-      expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
-    }
-  },
-);
+test.for([0, 30])('an operation of %i s is seen under 250 others between two polls', async (seconds, context) => {
+  const startsAfterMs = 7 * second;
+  const hidden = { startsAfterMs, lengthMs: seconds * second, outcome: 'failed' };
+  const plans = [{ lengthMs: 8 * second }, hidden, ...many(250, { ...ended, startsAfterMs })];
+  for (const clockAheadMs of clocks) {
+    const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' }, { clockAheadMs });
+    expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+  }
+});
 
 test('of a list with more new operations than a poll may read, the next poll reads the rest', async (context) => {
   const startsAfterMs = 3 * second;
@@ -527,16 +521,13 @@ test.for([
   ['finished', 9, 'not repeated', [0, 5]],
   ['finished', 11, 'repeated', [0, 5, 16]],
   ['failed', 11, 'not repeated', [0, 5]],
-] as const)(
-  'when the last operation %s, an idle read of %i s before is %s',
-  async ([outcome, age, , reads], context) => {
-    const busy = { lengthMs: (5 + age) * second - 1, outcome };
-    const inputs = { ...all, 'poll-interval': '1s', 'fail-on': 'empty' };
-    const { result, service, timesOf } = await waitFor(context, [busy], inputs, { projects: 2 });
-    expect(result.outputs).toMatchObject({ status: outcome, count: '1' });
-    expect(timesOf(service.projectIds[1])).toEqual(reads.map((time) => time * second));
-  },
-);
+] as const)('when the last operation %s, an idle read of %i s ago is %s', async ([outcome, age, , reads], context) => {
+  const busy = { lengthMs: (5 + age) * second - 1, outcome };
+  const inputs = { ...all, 'poll-interval': '1s', 'fail-on': 'empty' };
+  const { result, service, timesOf } = await waitFor(context, [busy], inputs, { projects: 2 });
+  expect(result.outputs).toMatchObject({ status: outcome, count: '1' });
+  expect(timesOf(service.projectIds[1])).toEqual(reads.map((time) => time * second));
+});
 
 test('with fail-fast: false, a project that is not found fails the step when the others are idle', async (context) => {
   const plans = oneEach(3, { lengthMs: 50 * second });
@@ -640,17 +631,14 @@ test('with fail-on: empty, too, a project that was idle for long is read again b
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
 });
 
-test.for([0, 12])(
-  'twelve silent projects delay the failure of number %i by less than 10 s',
-  async (project, context) => {
-    const before = ({ service }: Stage) => {
-      for (const path of service.projectIds.toSpliced(project, 1)) service.faults.add({ path, fault: hang });
-    };
-    const plans = [{ project, lengthMs: 9 * second, outcome: 'failed' }];
-    const { result } = await waitFor(context, plans, all, { projects: 13, before });
-    expect(result).toMatchObject({ outputs: { status: 'failed', count: '1' }, ms: between(0, 19 * second) });
-  },
-);
+test.for([0, 12])('twelve silent projects delay a failure of number %i by under 10 s', async (project, context) => {
+  const before = ({ service }: Stage) => {
+    for (const path of service.projectIds.toSpliced(project, 1)) service.faults.add({ path, fault: hang });
+  };
+  const plans = [{ project, lengthMs: 9 * second, outcome: 'failed' }];
+  const { result } = await waitFor(context, plans, all, { projects: 13, before });
+  expect(result).toMatchObject({ outputs: { status: 'failed', count: '1' }, ms: between(0, 19 * second) });
+});
 
 test('projects that never answer come last in the final poll, also those whose requests had to wait until then', async (context) => {
   const before = ({ service }: Stage) => {
