@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { expect, type TestContext, test } from 'vitest';
 import { attacks } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
-import { errorOf, noticesOf, type Stage, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, noticesOf, type Stage, setStage, staged, warningsOf } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { all, ended } from '../kit/wait.js';
 import { loadManifest } from '../runner/manifest.js';
 
 const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
-test('the step reports all invalid inputs in one error, with what it expects', async (context) => {
-  const result = await rejectInputs(await setStage(context), 'wait-operation', {
+staged('the step reports all invalid inputs in one error, with what it expects', async ({ stage }) => {
+  const result = await rejectInputs(stage, 'wait-operation', {
     timeout: '10 minutes',
     'request-timeout': '0',
     summary: 'yes',
@@ -162,7 +162,7 @@ const emptyOperations =
 
 const badMode = /^2 bad inputs:\n- mode: “list-key” .*\(did you mean list-keys\?\)\.\n- timeout: “soon”/;
 const badFilter = /^- filter: line 2, .*status cannot be used here/m;
-test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
+staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['list-key', { timeout: 'soon', since: '90d', 'dry-run': 'true' }, badMode],
   ['list-keys', { 'base-url': 'https://host/v2?' }, /query or a fragment/],
   ['wait-operation', { 'operation-id': '' }, emptyOperations],
@@ -173,34 +173,33 @@ test.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
-])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], context) => {
-  const error = errorOf(await rejectInputs(await setStage(context), mode, inputs));
+])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], { stage }) => {
+  const error = errorOf(await rejectInputs(stage, mode, inputs));
   for (const message of messages) expect(error).toMatch(message);
 });
 
-test.for([
+staged.for([
   ...['true', 'True', 'TRUE', ''].map((word) => [word, 'a'] as const),
   ...['false', 'False', 'FALSE'].map((word) => [word, 'no'] as const),
-])('with summary: “%s”, the step writes %s summary, even if another input is invalid', async ([summary], context) => {
-  const stage = await setStage(context);
+])('with summary: “%s”, the step writes %s summary, even if another input is invalid', async ([summary], { stage }) => {
   const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
   const listed = await stage.runMode('list-keys', { summary });
   expect(listed.conclusion).toBe('success');
   expect([rejected, listed].map((step) => step.summary === '')).toEqual(Array(2).fill(/false/i.test(summary)));
 });
 
-test('the step rejects an empty api-key, and says that forks and Dependabot get no secrets', async (context) => {
-  const result = await rejectInputs(await setStage(context), 'list-keys', { 'api-key': '' });
+staged('the step rejects an empty api-key, and says that forks and Dependabot get no secrets', async ({ stage }) => {
+  const result = await rejectInputs(stage, 'list-keys', { 'api-key': '' });
   expect(errorOf(result)).toMatch(/^Bad input: api-key: is empty.*CTL_API_KEY.*forks and Dependabot get no secrets/);
   expect(result.masks).toEqual([]);
   expect(warningsOf(result)).toEqual([]);
 });
 
-test.for([
+staged.for([
   ['input', { 'api-key': ' timeout ' }, {}],
   ['environment', { 'api-key': '' }, { CTL_API_KEY: ' timeout ' }],
-] as const)('an API key of 7 characters from the %s is rejected and not masked', async ([, inputs, env], context) => {
-  const result = await rejectInputs(await setStage(context), 'list-keys', { ...inputs, timeout: 'soon' }, { env });
+] as const)('an API key of 7 characters from the %s is rejected and not masked', async ([, inputs, env], { stage }) => {
+  const result = await rejectInputs(stage, 'list-keys', { ...inputs, timeout: 'soon' }, { env });
   expect(errorOf(result)).toMatch(/^- api-key: has fewer than 8 characters, and masking it would hide ordinary text/m);
   expect(errorOf(result)).toMatch(/^- timeout: “soon”/m);
   expect(result.masks).toEqual([]);
@@ -262,12 +261,10 @@ test('operation-id accepts ids between commas, blanks or line ends, or in a JSON
   }
 });
 
-test.for(['[]', '[ \n ]'])('the step succeeds with a notice if operation-id is %j', async (text, context) => {
-  const stage = await setStage(context);
+staged.for(['[]', '[ \n ]'])('the step succeeds with a notice if operation-id is %j', async (text, { stage }) => {
   const result = await stage.run({ 'operation-id': text });
-  const empty = { status: 'finished', count: '0', 'operation-id': '', 'operation-ids': '[]', operations: '[]' };
-  expect(result.conclusion).toBe('success');
-  expect(result.outputs).toMatchObject(empty);
+  const outputs = { status: 'finished', count: '0', 'operation-id': '', 'operation-ids': '[]', operations: '[]' };
+  expect(result).toMatchObject({ conclusion: 'success', outputs });
   expect(noticesOf(result)).toEqual([expect.stringContaining('list of operation ids is empty')]);
   expect(stage.paths()).toEqual([]);
 });
@@ -313,8 +310,7 @@ function ownInputs(stage: Stage, mode: Mode): Inputs {
   return Object.fromEntries(required.map(([name, value]) => [name, existing[name] ?? value]));
 }
 
-test.for(modes)('`%s` rejects inputs of other modes, unless they have their default', async (mode, context) => {
-  const stage = await setStage(context);
+staged.for(modes)('`%s` rejects inputs of other modes, unless they have their default', async (mode, { stage }) => {
   const standard = loadManifest().inputs;
   const words = ['all', mode, mode.replace(/^list-.*/, 'list-*')];
   const isUsed = (users: string) => users.split(/(?: `all`)?(?:, |$)/).some((user) => words.includes(user));
@@ -361,7 +357,7 @@ const milliseconds = [
   'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
   'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
 ];
-test.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
+staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   ['wait-operation', { filter: 'action=x', since: '1h' }, forAll],
   ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, forPolls],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
@@ -373,16 +369,15 @@ test.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   ['sweep-keys', { 'older-than': '35' }, [`older-than: ${seconds('35')}`]],
   ['list-operations', { since: '366d', timeout: '24d', 'request-timeout': '24d' }, []],
   ['sweep-keys', { 'older-than': '366d' }, []],
-])('`%s` accepts the inputs %j with the warnings %j', async ([mode, inputs, warnings], context) => {
-  const stage = await setStage(context);
+])('`%s` accepts the inputs %j with the warnings %j', async ([mode, inputs, warnings], { stage }) => {
   const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });
   expect(result.conclusion).toBe('success');
   expect(warningsOf(result)).toEqual(warnings);
 });
 
-test('a wait checks inputs without effect', async (context) => {
+staged('a wait checks inputs without effect', async ({ stage }) => {
   const inputs = { timeout: '0', filter: 'acton=x', since: 'x', 'fail-fast': 'x', 'poll-interval': '99ms' };
-  const error = errorOf(await rejectInputs(await setStage(context), 'wait-operation', inputs));
+  const error = errorOf(await rejectInputs(stage, 'wait-operation', inputs));
   expect(error.match(/^- [a-z-]+: .{8}/gm)).toEqual([
     '- filter: line 1, ',
     '- since: “x” is n',
@@ -391,8 +386,7 @@ test('a wait checks inputs without effect', async (context) => {
   ]);
 });
 
-test('an input that is set but empty gets its default', async (context) => {
-  const stage = await setStage(context);
+staged('an input that is set but empty gets its default', async ({ stage }) => {
   const empty = { timeout: '', 'request-timeout': '', summary: '', 'poll-interval': '', 'fail-fast': '' };
   const result = await stage.run({ 'operation-id': stage.operation(ended).id, ...empty });
   expect(result.conclusion).toBe('success');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { type Inputs, type Mode, rejectInputs } from '../kit/inputs.js';
-import { errorOf, type Stage, setStage } from '../kit/stage.js';
+import { errorOf, type Stage, setStage, staged } from '../kit/stage.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -49,7 +49,7 @@ test('the label in a key name is key-label, or else the repository name turned i
     expect(await nameParts(stage, {}, { 'key-label': label })).toMatchObject({ label, run: '9876543210' });
 });
 
-test.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
+staged.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
   ['no run id', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/],
   ['no run id (sweep-keys)', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/, 'sweep-keys'],
   ['the run id 0', { GITHUB_RUN_ID: '0' }, /^Bad input: GITHUB_RUN_ID: “0”/],
@@ -66,8 +66,7 @@ test.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
   ['no environment file for export-env', { GITHUB_ENV: undefined }, /GITHUB_ENV/],
   ['an API URL without a scheme', { GITHUB_API_URL: 'api.test' }, /GITHUB_API_URL: “api.test”/, 'sweep-keys'],
   ['an API URL with ftp', { GITHUB_API_URL: 'ftp://api.test' }, /GITHUB_API_URL: “ftp:/, 'sweep-keys'],
-])('the step fails without a request if the runner sets %s', async ([, env, error, mode = 'create-key'], context) => {
-  const stage = await setStage(context);
+])('the step fails without a request if the runner sets %s', async ([, env, error, mode = 'create-key'], { stage }) => {
   const main = await rejectInputs(stage, mode, mode === 'create-key' ? { 'export-env': 'DB_API_KEY' } : {}, { env });
   expect(errorOf(main)).toMatch(error);
   expect(errorOf(main)).toMatch(/expected the value that the GitHub Actions runner sets\.\nNo request/);

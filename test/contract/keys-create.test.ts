@@ -6,7 +6,7 @@ import type { Inputs } from '../kit/inputs.js';
 import { setKeyStage } from '../kit/key-stage.js';
 import { readSaved } from '../kit/saved-state.js';
 import { maskedForms, secretsShown } from '../kit/secrets-shown.js';
-import { errorOf, type Stage, setStage } from '../kit/stage.js';
+import { errorOf, type Stage, setStage, staged } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
 /** The requests, in order: `create list revoke`. */
@@ -14,8 +14,7 @@ const sent = ({ service }: Pick<Stage, 'service'>) =>
   service.requests.map(({ endpoint }) => endpoint.split('-')[0]).join(' ');
 
 function expectNoKey(result: StepResult): void {
-  expect(result.conclusion).toBe('failure');
-  expect(result.outputs).toMatchObject({ status: 'error', key: '', 'key-id': '' });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error', key: '', 'key-id': '' } });
 }
 
 /** Post neither sends nor prints anything. */
@@ -227,21 +226,10 @@ for (const file of ['GITHUB_OUTPUT', 'GITHUB_ENV'])
     expect(stage.leftovers(main, post)).toMatchObject({ alive: [], secretsShown: [] });
   });
 
-test('if the state cannot be written, create-key fails without a request', async (context) => {
-  const { service, folder, runMode } = await setStage(context);
+staged('if the state cannot be written, create-key fails without a request', async ({ stage }) => {
+  const { service, folder, runMode } = stage;
   const main = await runMode('create-key', {}, { env: { GITHUB_STATE: join(folder, 'nowhere', 'x') } });
   expect(main.conclusion).toBe('failure');
   expect(errorOf(main)).toMatch(/nowhere/);
   expect(service.requests).toEqual([]);
-});
-
-// `http.test.ts` shows how a cancelled step ends.
-test('after a cancel, create-key sends no more requests and saves the key name for post', async (context) => {
-  const stage = await setStage(context, { faults: [onCreate(hang)] });
-  const step = stage.startMode('create-key');
-  await step.reach(stage.service.arrived({ endpoint: 'create-key' }));
-  const main = await step.cancel();
-  expect(main.outputs).toMatchObject({ status: 'cancelled', key: '', 'key-id': '' });
-  expect(sent(stage)).toBe('create');
-  expect(main.state['key']).toContain(stage.service.plane.key('2')?.name);
 });

@@ -3,7 +3,7 @@ import type { NotShown } from '../../control-plane/index.js';
 import { hang, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
-import { errorOf, noticesOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
@@ -57,8 +57,8 @@ test.for(['[]', ' [ ] '])('revoke-key succeeds with a notice for the empty list 
   expect(paths()).toEqual([]);
 });
 
-test('revoke-key revokes only the key with exactly that name; a second step reports it as gone', async (context) => {
-  const { service, addNamed, revoke, aliveIds, paths } = await setStage(context);
+staged('revoke-key revokes only the key with exactly that name, and later reports it as gone', async ({ stage }) => {
+  const { service, addNamed, revoke, aliveIds, paths } = stage;
   const name = 'shop (deploy) *';
   const similar = [`${name}2`, 'Shop (deploy) *', 'shop (deploy) ', 'shop (deploy) all', '*', ''];
   const others = similar.map((one) => addNamed(one));

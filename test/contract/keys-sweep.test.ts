@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { day, errorOf, hour, ours, repositoryId, setStage, warningsOf } from '../kit/stage.js';
+import { day, errorOf, hour, ours, repositoryId, setStage, staged, warningsOf } from '../kit/stage.js';
 import { addOldAndYoung, completed, expectSwept, expectWarned, failing, fileOf, running } from '../kit/sweep.js';
 import { between, minute } from '../kit/wait.js';
 import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
@@ -10,8 +10,7 @@ import type { StepResult } from '../runner/step.js';
 
 const name = makeKeyName('shop', { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
 
-test('a sweep revokes keys of runs that are completed, re-run or not found, and keeps the others', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep revokes only keys of runs that are completed, re-run or not found', async ({ stage }) => {
   const { runs, addKey } = stage;
   runs.set('11', completed);
   runs.set('14', { attempt: 2, isCompleted: false });
@@ -82,8 +81,7 @@ test.for<[which: string, shown: string, minAge: number, attempt: number, run: Kn
 });
 
 // `test/unit/keys/key-name.test.ts` changes names at every place.
-test('a sweep ignores keys whose names differ, even slightly, from those of this action in this repository', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep ignores keys whose names differ slightly from those of this repository', async ({ stage }) => {
   const others = [
     repositoryFingerprint('https://github.com', '12345678'),
     repositoryFingerprint('https://github.com', 'acme/shop'),
@@ -112,8 +110,7 @@ test('a sweep ignores keys whose names differ, even slightly, from those of this
   expect(stage.runs.lookups).toEqual([ownRun, '12', '12', ownRun]);
 });
 
-test('a sweep keeps and lists a key that was created with revoke-in-post: false', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep keeps and lists a key that was created with revoke-in-post: false', async ({ stage }) => {
   const env = { GITHUB_RUN_ID: '12' };
   const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' }, { env });
   await stage.pass(300 * day);
@@ -134,8 +131,7 @@ test('a sweep keeps and lists a key that was created with revoke-in-post: false'
   expect(stage.runs.lookups).not.toContain('12');
 });
 
-test('the summary of a sweep of 70 keys shows the key that it could not revoke, and the one that is kept on purpose', async (context) => {
-  const stage = await setStage(context);
+staged('the summary of a sweep of 70 keys shows those that failed or are kept on purpose', async ({ stage }) => {
   const over = Array.from({ length: 68 }, () => stage.addKey('12'));
   const rows = [stage.addKey('12'), stage.addKey('12', { isKept: true })];
   stage.service.faults.add({ path: `api_keys/${rows[0]}`, fault: status(403) });
@@ -144,11 +140,10 @@ test('the summary of a sweep of 70 keys shows the key that it could not revoke, 
   for (const id of rows) expect(result.summary).toContain(`<td><code>${id}</code></td>`);
 });
 
-test.for([
+staged.for([
   ['can be read', running],
   ['cannot be read', failing(403)],
-] as const)('if the current run %s, a dry run shows what a sweep would revoke', async ([, own], context) => {
-  const stage = await setStage(context);
+] as const)('if the current run %s, a dry run shows what a sweep would revoke', async ([, own], { stage }) => {
   stage.runs.set(ownRun, own);
   const [old, young] = addOldAndYoung(stage);
   const dry = await stage.sweep({ 'dry-run': 'true' });
@@ -196,8 +191,7 @@ test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
-test('a sweep looks up runs before the first DELETE, and runs not found again after 1 s', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep looks up runs before the first DELETE, and runs not found again after 1 s', async ({ stage }) => {
   const revoked = [stage.addKey('11'), stage.addKey('12')];
   const kept = [stage.addKey('13', { ageMs: hour })];
   const result = await stage.sweep();
@@ -208,8 +202,7 @@ test('a sweep looks up runs before the first DELETE, and runs not found again af
   expect(stage.times()).toEqual([0, 40 + 40 + 1_000 + 40 + 40, 40 + 40 + 1_000 + 40 + 40]);
 });
 
-test('a sweep looks up a run once for all of its keys, at most six runs at a time', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep looks up a run once for all of its keys, at most six runs at a time', async ({ stage }) => {
   for (let n = 0; n < 40; n++) if (n % 2 === 0) stage.runs.set(String(100 + n), completed);
   const revoked = Array.from({ length: 120 }, (_, n) => stage.addKey(String(100 + (n % 40))));
   expectSwept(await stage.sweep(), 'ok', { revoked });
@@ -218,15 +211,14 @@ test('a sweep looks up a run once for all of its keys, at most six runs at a tim
   expect(stage.runs.maxConcurrent).toBe(6);
 });
 
-test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined, inputs?: Inputs]>([
+staged.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undefined, inputs?: Inputs]>([
   ['finds the run', '11', running, undefined],
   ['fails', '11', failing(403), /status 403/],
   ['gets no response', '11', 'hangs', /did not respond within request-timeout/],
   ['has no time left', '11', 'gone', /no time was left for a second lookup/, { timeout: '2s' }],
   ['finds no current run', ownRun, 'gone', /cannot read the current run/],
   ['fails for the current run', ownRun, failing(403), /status 403/],
-])('a sweep does not take a run as missing if the second lookup %s', async ([, id, run, why, inputs], context) => {
-  const stage = await setStage(context);
+])('a sweep does not take a run as missing if the second lookup %s', async ([, id, run, why, inputs], { stage }) => {
   stage.runs.set('11', 'gone');
   stage.runs.set('12', completed);
   stage.runs.set(id, (attempt) => (attempt > 1 ? run : id === ownRun ? running : 'gone'));
@@ -237,8 +229,7 @@ test.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | undef
   else expectWarned(result, [old, other], [young], why);
 });
 
-test('a sweep warns about failed lookups with at most three different reasons, as text', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep warns about failed lookups with at most three different reasons, as text', async ({ stage }) => {
   const statuses = [403, 410, 403, 422, 451];
   const kept = statuses.map((status, n) => {
     const { message } = failing(status);
@@ -254,11 +245,10 @@ test('a sweep warns about failed lookups with at most three different reasons, a
   expect(result.summary).not.toContain('<img');
 });
 
-test.for([
+staged.for([
   ['one permanent failure', 403, 7],
   ['three transient failures', 503, 9],
-] as const)('a sweep stops looking up runs after %s', async ([, status, runs], context) => {
-  const stage = await setStage(context);
+] as const)('a sweep stops looking up runs after %s', async ([, status, runs], { stage }) => {
   const ids = Array.from({ length: 50 }, (_, n) => String(100 + n));
   for (const id of ids) stage.runs.set(id, failing(status));
   const kept = ids.map((id) => stage.addKey(id));
@@ -267,11 +257,10 @@ test.for([
   expect(new Set(stage.runs.lookups).size).toBe(runs);
 });
 
-test.for([
+staged.for([
   ['a cancel', '11', 'hangs'],
   ['an unexpected error', ownRun, new TypeError('undefined is not a function')],
-] as const)('a sweep revokes nothing after %s during the lookups of runs', async ([, id, run], context) => {
-  const stage = await setStage(context);
+] as const)('a sweep revokes nothing after %s during the lookups of runs', async ([, id, run], { stage }) => {
   stage.runs.set(id, run);
   stage.addKey('11', { ageMs: 300 * day });
   const step = stage.startSweep();
@@ -318,8 +307,7 @@ test('if the current run cannot be read, a sweep keeps keys without a valid crea
   expectWarned(await sweep({ 'older-than': '1s' }), ids.slice(0, 2), ids.slice(2), /401/);
 });
 
-test('a sweep retries the lookup of the current run, and continues as usual if a retry succeeds', async (context) => {
-  const stage = await setStage(context);
+staged('a sweep retries the lookup of the current run, and then goes on as usual', async ({ stage }) => {
   stage.runs.set(ownRun, (attempt) => (attempt === 1 ? failing(429, { retryAfterMs: 4 * minute }) : running));
   const revoked = [stage.addKey('11')];
   const result = await stage.sweep();

@@ -2,7 +2,7 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { hang } from '../kit/fault.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
-import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { ended, failed, minute } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -403,8 +403,7 @@ test('`list-operations` with since lists undated operations, and what stands beh
   expect(idsOf(result, operations)).toEqual([1, 2, 3, 4].map((n) => operations.record(n)['id']));
 });
 
-test('`list-operations` fails on a project that does not exist, and names likely causes', async (context) => {
-  const stage = await setStage(context);
+staged('`list-operations` fails on a project that does not exist, and names likely causes', async ({ stage }) => {
   const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
   expectError(result, operations, /404.*There is no such project.*request id.*access/s);
   expectError(result, operations, 'Check project-id (expected the id of the project, not its name) and base-url');

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type Inputs, type Mode, requiredInputs, uuid } from '../kit/inputs.js';
-import { resultFileOf, setStage, summaryTextOf, warningsOf } from '../kit/stage.js';
+import { resultFileOf, setStage, staged, summaryTextOf, warningsOf } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
 /** The size of the largest array of records on each platform; one more is too much. */
@@ -20,8 +20,7 @@ async function run(context: TestContext, mode: string, body: string, inputs?: In
   return stage.runMode(mode, inputs, { debug: true });
 }
 
-test('a successful wait sets all outputs, and masks only the parent key', async (context) => {
-  const stage = await setStage(context);
+staged('a successful wait sets all outputs, and masks only the parent key', async ({ stage }) => {
   const ids = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
   const [, newer] = ids;
   const result = await stage.run({ 'operation-id': ids.join(',') });

@@ -6,7 +6,7 @@ import { onDelete, status } from '../kit/fault.js';
 import { json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
-import { setStage } from '../kit/stage.js';
+import { setStage, staged } from '../kit/stage.js';
 import { textDefects } from '../kit/text-defects.js';
 import type { StepOptions } from '../runner/step.js';
 
@@ -47,8 +47,7 @@ describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
   ['with invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }, []],
   ['without an api-key', { 'api-key': '' }, []],
 ])('after a main step %s,', ([how, inputs, faults]) => {
-  test.for([...modes, 'no-such-mode', ''])('post ignores a forged state (mode: “%s”)', async (mode, context) => {
-    const stage = await setStage(context);
+  staged.for([...modes, 'no-such-mode', ''])('post ignores a forged state (mode: “%s”)', async (mode, { stage }) => {
     const { service, projectId, runMode, runPost } = stage;
     const { state } = await runMode('create-key');
     for (const rule of faults) service.faults.add(rule);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
-import { errorOf, noticesOf, type Stage, setStage } from '../kit/stage.js';
+import { errorOf, noticesOf, type Stage, setStage, staged } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { Job } from '../runner/job.js';
 import type { StepResult } from '../runner/step.js';
@@ -27,8 +27,7 @@ function shown(result: StepResult): string {
   return [result.output, result.summary, ...Object.values(result.outputs), file].join('\n');
 }
 
-test('response-file is relative to the workspace, and the step reads only ids from it', async (context) => {
-  const stage = await setStage(context);
+staged('response-file is relative to the workspace, and the step reads only ids from it', async ({ stage }) => {
   const [id, other] = [1, 2].map(() => stage.operation({ lengthMs: 300 }).id);
   const job = new Job();
   mkdirSync(join(job.workspace, 'out'));
@@ -65,7 +64,7 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
 });
 
 const operations = `"operations":[{"id":"${one}"}]`;
-test.for<readonly [what: string, text: string, message: RegExp]>([
+staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['only blanks', ' \n', /is empty/],
   ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /is not JSON/],
@@ -84,8 +83,7 @@ test.for<readonly [what: string, text: string, message: RegExp]>([
   ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
   ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
-])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], context) => {
-  const stage = await setStage(context);
+])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   // The message shortens a long path.
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);

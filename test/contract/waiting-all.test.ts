@@ -13,8 +13,8 @@ import { VirtualClock } from '../virtual/clock.js';
 const clocks = [-60 * minute, 0, 60 * minute];
 
 function expectNothing(result: StepResult): void {
-  expect(result.outputs).toMatchObject({ status: 'finished', count: '0', 'operation-ids': '[]', operations: '[]' });
-  expect(result.conclusion).toBe('success');
+  const outputs = { status: 'finished', count: '0', 'operation-ids': '[]', operations: '[]' };
+  expect(result).toMatchObject({ conclusion: 'success', outputs });
 }
 
 const idsOf = ({ outputs }: StepResult): string[] => JSON.parse(outputs['operation-ids'] ?? '');
@@ -558,6 +558,16 @@ test('at the deadline, an idle project that can no longer be read makes the wait
   const inputs = { ...all, timeout: '30s', 'poll-interval': '20s' };
   const { result } = await waitFor(context, [{ lengthMs: 29 * second }], inputs, failSecondLater(10 * second, hang));
   expect(result.outputs['status']).toBe('timeout');
+});
+
+test('of three parallel responses, the longest Retry-After holds all requests back', async (context) => {
+  const before = ({ service }: Stage) => {
+    for (const [n, path] of service.projectIds.entries())
+      service.faults.add({ path, nth: 1, fault: retryAfter(429, n === 1 ? 60 : 1) });
+  };
+  const { result, times } = await waitFor(context, [], all, { projects: 3, before });
+  expect(result.outputs['status']).toBe('finished');
+  expect(times()[3]).toBeGreaterThanOrEqual(minute);
 });
 
 test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {

@@ -35,8 +35,8 @@ test.for<[first: string, then: string, end: string, verdict: string, ...warnings
   const later = [then, end].map((word, n) => ({ afterMs: (n === 0 ? 5 : 20) * second, status: word }));
   const plans = many(3, { course: [{ afterMs: 0, status: first }, ...later], action: 'reticulate_splines' });
   const { result, ids } = await waitFor(context, plans, patient);
-  expect(result.conclusion).toBe(verdict === 'finished' ? 'success' : 'failure');
-  expect(result.outputs).toMatchObject({ status: verdict, count: '3' });
+  const conclusion = verdict === 'finished' ? 'success' : 'failure';
+  expect(result).toMatchObject({ conclusion, outputs: { status: verdict, count: '3' } });
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(3).fill({ status: end }));
   expect(result.log).toMatch(new RegExp(`reticulate_splines on \\S+ \\[${ids[0]}\\]: ${then} → ${end}`));
   expect(result.summary).toContain(end);

@@ -1,4 +1,4 @@
-import type { TestContext } from 'vitest';
+import { type TestContext, test } from 'vitest';
 import type { OperationPlan, RunningControlPlane, ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { createControlPlane, startControlPlane } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
@@ -146,6 +146,11 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     pass: (ms: number) => clock.run(clock.sleep(ms)),
   };
 }
+
+/** Tests that take a `stage` without options. */
+export const staged = test.extend<{ stage: Stage }>({
+  stage: async ({ onTestFinished }, use) => use(await setStage({ onTestFinished })),
+});
 
 export function setProcess(context: TestContext, options: StageOptions = {}): Promise<Stage> {
   return setStage(context, { overSockets: true, ...options });
