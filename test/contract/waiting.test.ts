@@ -327,7 +327,7 @@ test('an operation that failed stays failed although a late page of the list sho
 });
 
 test('the step requests no operation singly while the pages of its list arrive', async (context) => {
-  const options = { buried: 40, buriedUnder: 1_000, faults: [onOperations(delay(300))] };
+  const options = { buried: 40, buriedUnder: 1_000, faults: [onOperations(delay(800))] };
   const { paths } = await waitFor(context, many(40, ended), {}, options);
   expect(paths().findIndex((path) => !path.includes('?limit'))).toBe(10);
 });
