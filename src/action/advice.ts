@@ -1,4 +1,4 @@
-import { ErrorInPlaceOfList } from '../api/parse-response.js';
+import { ErrorInPlaceOfData } from '../api/parse-response.js';
 import type { RequestError } from '../http/errors.js';
 
 /** Returns advice for users on an error from the control API. `hasProjectId`: true if the mode has the input `project-id`. */
@@ -9,7 +9,7 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
     return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
   if (status === 423 || status === 429) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
   const isTemporary = (status === 408 || status === 425) && !error.isPage;
-  if (status >= 500 || isTemporary || error instanceof ErrorInPlaceOfList)
+  if (status >= 500 || isTemporary || error instanceof ErrorInPlaceOfData)
     return 'The service has a problem: check its status page, then re-run the job.';
   // A proxy may have sent the page, so its status says nothing about the service.
   if (error.isPage || status < 400)

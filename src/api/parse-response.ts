@@ -14,7 +14,7 @@ import {
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** A 200 with an `error` and no records: the service failed inside. */
-export class ErrorInPlaceOfList extends RequestError {}
+export class ErrorInPlaceOfData extends RequestError {}
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
@@ -61,8 +61,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     // Without an `error`, only a repeated POST can get another response: it creates a new key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
-    const message = `status ${status} with an error in place of the list${serviceMessage(request, response)}`;
-    throw toError(message, true, ErrorInPlaceOfList);
+    const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;
+    throw toError(message, true, ErrorInPlaceOfData);
   }
 }
 

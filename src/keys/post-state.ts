@@ -15,7 +15,7 @@ export interface PostState {
   readonly name: string;
   /** Number of requests that may have created a key that main did not receive. */
   readonly ambiguousCreates: number;
-  /** Ids of the keys that main found and revoked after such requests. */
+  /** Ids of the keys that main found after such requests, and began to revoke. */
   readonly foundKeyIds: readonly string[];
   /** Those of them whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
   readonly unconfirmedKeyIds: readonly string[];

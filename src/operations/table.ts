@@ -18,7 +18,7 @@ const columns: readonly Column[] = [
   ['Failures', ({ failures }) => (/^\d*$/.test(failures) ? failures : codeHtml(failures))],
   ['Operation', ({ id }) => codeHtml(id)],
 ];
-/** These are left out if they are empty. Users know the others from the console. */
+/** A table without a value for one of these leaves its column out. The other columns always stay. */
 const rareColumns: readonly Column[] = [
   ['Project', ({ project = '' }) => codeHtml(project)],
   ['The service says', ({ reason }) => codeHtml(reason)],

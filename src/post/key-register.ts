@@ -31,7 +31,7 @@ const maxLogged = 20;
 /** The keys with the name that the main step chose. After an ambiguous create, several keys can have this name. */
 export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
-  /** True if the latest list was complete. */
+  /** True if the latest list of a search was complete. */
   isComplete = false;
   /** Searches skip this key: it is the minted key, which still sends their requests. */
   skipped: string | undefined;

@@ -12,7 +12,7 @@ export function parseDuration(text: string): number | undefined {
 
 /** Formats milliseconds for people: `850ms`, `1.6s`, `45s`, `1m 05s`, `2h 10m`, `3d 04h`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  if (ms < 999.5) return `${Math.round(ms)}ms`;
   // From 9,950 ms on, the value with one decimal would be 10.0.
   if (ms < 9_950) return `${Number((ms / 1_000).toFixed(1))}s`;
   const seconds = Math.round(ms / 1_000);

@@ -243,11 +243,14 @@ test.for([
   expect(warnings).toEqual(expected === undefined ? [] : [expect.stringContaining(says)]);
 });
 
-test.for([undefined, 'soon', '2001'])('without a real Date, the clock gets no warning (%s)', async (date, context) => {
-  const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
-  const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
-  expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
-});
+test.for([undefined, 'soon', '2001'])(
+  'a response without a valid Date leads to no warning about clocks (%s)',
+  async (date, context) => {
+    const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
+    const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
+    expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
+  },
+);
 
 const finished = { id: anyId, status: 'finished' };
 const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
@@ -278,7 +281,7 @@ test.for([
 ] as const)('%s retries a 200 that has an error in place of records: %s', async ([mode, bad, good], context) => {
   const inputs = { ...(mode.includes('operation') && { 'project-id': 'p' }), ...(mode === 'wait-operation' && all) };
   const fails = await setStage(context, { respond: () => bad });
-  const says = 'status 200 with an error in place of the list: shard is down';
+  const says = 'status 200 with an error in place of the data: shard is down';
   expectError(await fails.runMode(mode, inputs), says, /The service has a problem: check its status page/);
   const recovers = await setStage(context, { respond: (_, n) => (n === 1 ? bad : good) });
   expect((await recovers.runMode(mode, inputs)).conclusion).toBe('success');

@@ -452,7 +452,7 @@ test.for([
   expect(job.left.alive).toEqual(revoke === 'true' ? [] : [job.main.outputs['key-id']]);
 });
 
-test('post revokes the minted key 4 s before its end if a search hangs', async (context) => {
+test('if a search hangs, post revokes the minted key 4 s before the step ends', async (context) => {
   const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
   const job = await runJob(context, { ...orphaned, beforePost });
   expectRevoked(job);

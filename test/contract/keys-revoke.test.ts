@@ -151,7 +151,7 @@ test('a list that was read before the DELETE of a key is read again for that key
 });
 
 describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mode) => {
-  /** Starts a step that revokes all keys but those of its own run, which only a sweep sees. */
+  /** Starts a step that revokes all given keys. A sweep also sees the key of its own run, and keeps it. */
   const start = ({ startMode }: Stage, ids: readonly string[], timeout = '10m') =>
     startMode(mode, mode === 'revoke-key' ? { 'key-id': ids.join(), timeout } : { timeout });
   const keptWith = (ids: readonly string[], own: string) => (mode === 'revoke-key' ? ids : [...ids, own]);

@@ -367,7 +367,7 @@ test('a later read goes back a minute before the wait, whatever the clock of the
   expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
 });
 
-test('an operation that failed during the wait counts, although only the first page came from a right clock', async (context) => {
+test('an operation that failed during the wait counts, even if only the first page has the right time', async (context) => {
   const respond = (_: string, n: number) =>
     n < 3 ? pageAt(0, n === 1 ? 0 : 90, [old], n === 1 ? 'c' : '') : pageAt(5, 90, [[1, 'failed', 1], old]);
   const { result } = await waitFor(context, [], all, { respond });
@@ -513,7 +513,7 @@ test.for([
   expect(result.log.includes('Read only the newest 100 operations')).toBe(isCut);
   const [long = ''] = service.projectIds;
   expect(result.summary.includes(`Only the newest 100 operations of <code>${long}</code> were read`)).toBe(isCut);
-  // Two reads, of a page each with more than 10 projects.
+  // The wait reads the list twice. With more than 10 projects, each read is one page.
   expect(timesOf(long)).toHaveLength(projects > 10 ? 2 : 4);
 });
 

@@ -147,7 +147,7 @@ for (const [what, inputs] of targets)
     }
   });
 
-test('before the first response, a long Retry-After only delays the next attempt after other failures', async (context) => {
+test('before the first response, a long Retry-After of a 503 delays the next attempt, and does not end the wait', async (context) => {
   const faults = [onAny(status(503), { count: 4 }), onAny(retryAfter(503, 3_600), { nth: 5 })];
   const { result, times } = await waitFor(context, [{ lengthMs: minute }], {}, { faults });
   expect(result.outputs['status']).toBe('finished');
@@ -357,6 +357,15 @@ test.for<[what: string, fault: Fault, from: number, inputs?: Inputs]>([
   const plans = many(5, { lengthMs: 10 * second });
   const { result } = await waitFor(context, plans, inputs, { faults: [onOperations(fault, { from })] });
   expect(result).toMatchObject({ outputs: { status: 'finished', count: '5' }, ms: between(0, 32 * second) });
+});
+
+test('after a timeout, the error tells the latest failure', async (context) => {
+  const faults = (first: string, second: string) => [
+    { path: first, from: 2, fault: retryAfter(503, 60) },
+    { path: second, from: 3, fault: status(500) },
+  ];
+  const { result, ids } = await waitFor(context, [forever, forever], { timeout: '20s' }, { faults });
+  expect(errorOf(result)).toMatch(new RegExp(`Last error: GET \\S+${ids[1]}: status 500`));
 });
 
 test.for([401, 403])('a %i for the list ends the step without single requests', async (code, context) => {

@@ -11,7 +11,7 @@ const page = readFileSync('docs/control-plane.md', 'utf8');
 const key = 'local-test-key';
 const temporary = mkdtempSync(join(tmpdir(), 'control-plane-'));
 const running: (() => void)[] = [];
-/** For tests that leave no faults behind, and begin nothing in its second project. */
+/** Tests share this control plane if they leave no fault behind, and start nothing in its second project. */
 let shared: Plane;
 
 beforeAll(async () => {

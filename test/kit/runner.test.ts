@@ -99,7 +99,7 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
   const next = async () =>
     startStep({ ...shared, actionYml: writeAction(nextAction, nextFiles(behaviour, seenByNext)) }).done;
   const post = async () => startPost(main).done;
-  // A step whose process cannot start is red for the worker; the suite's runner throws, since no test means that.
+  // If the process of a step cannot start, GitHub's worker fails the step. Our runner throws, because no test does this on purpose.
   const notStarted = () => undefined;
   return {
     main: stageOf(main, seenBy(seen, 'main')),

@@ -23,7 +23,7 @@ export const many = (count: number, plan: WaitPlan): WaitPlan[] => Array(count).
 export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOptions, 'debug'> {
   /** Faults, also of the operations with these ids. */
   readonly faults?: readonly FaultRule[] | ((...ids: string[]) => readonly FaultRule[]);
-  /** After so many of the operations, others begin and end: more than a page shows, or as many as `buriedUnder` says. */
+  /** After this many operations of the plan, others begin and end. Their number is `buriedUnder`, or more than a page. */
   readonly buried?: number;
   readonly buriedUnder?: number;
   readonly cancelAfterMs?: number;

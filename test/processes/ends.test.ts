@@ -165,8 +165,8 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);
-    // By its own clock. Virtual time proves the 2 s of the contract; a busy machine is late, but not by as long as a socket
-    // that hangs.
+    // The step's own clock measures this. Tests in virtual time prove the 2 s of the contract. A busy machine is late, but not
+    // by as much as a socket that hangs.
     expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
     expect(Number(result.outputs['duration-ms'])).toBeLessThan(13_000);
   });

@@ -18,7 +18,7 @@ export type Mode = (typeof modes)[number];
 export type Moment =
   | { readonly on: 'time'; readonly ms: number }
   | { readonly on: 'request' | 'response' | 'message'; readonly nth: number }
-  /** So long after the n-th request with a fault has arrived. */
+  /** This many milliseconds after the arrival of the n-th request that has a fault. */
   | { readonly on: 'fault'; readonly nth: number; readonly ms: number };
 
 export interface Interruption {

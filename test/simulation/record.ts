@@ -194,7 +194,7 @@ export class ProcessRecord {
     return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
   }
 
-  /** A list that is read again, and whole then, does not count. */
+  /** An incomplete list does not count if a later read of it was complete. */
   get hasIncompleteList(): boolean {
     const isReadAgain = ({ n, list }: SentRequest) =>
       this.sent.some((one) => one.n > n && one.list === list && !one.hasCursor && one.records !== undefined);

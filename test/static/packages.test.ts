@@ -23,7 +23,7 @@ const packages = Object.entries<Locked>(locked).filter(([path]) => path.startsWi
 /** Licences that ask for no more than to be told of. */
 const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
 
-/** What a bundle may hold; the packages that `vendor` stands in for are our own, and those of types leave nothing in it. */
+/** The packages that a bundle may hold. Those with a stand-in in `vendor` are our own code. Those of types leave nothing in a bundle. */
 const bundled = packages
   .filter(([path, { dev, link }]) => !dev && !link && !/@octokit\/(openapi-)?types$/.test(path))
   .map(([path, { license = 'none' }]) => [readJson(join(path, 'package.json')).name, license, path] as const);

@@ -34,7 +34,7 @@ function parametersOf({ rules }: { rules: { type: string; parameters: Record<str
 
 type Change = (github: ReturnType<typeof asInFiles>) => void;
 
-/** Runs the script against a server that plays GitHub, with the id of the App of the release in the file of its ruleset. */
+/** Runs the script against a server that plays GitHub. The file of the ruleset holds the id of the App that makes releases. */
 async function compare(context: TestContext, change: Change, appId = 12345) {
   const github = asInFiles(appId);
   change(github);

@@ -9,7 +9,7 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Every step calls this function before any other, because no output may contain the key unmasked. */
+/** The main step calls this first, because no output may contain the key unmasked. */
 export function maskParentKey(input: (name: string) => string, environment: Environment, secrets: Secrets): void {
   const [key = ''] = apiKeys(input, environment);
   if (key.length >= minSecretLength) secrets.add(key);

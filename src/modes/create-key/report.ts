@@ -19,7 +19,7 @@ export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (resu
         ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
         : 'No key was created.';
     const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
-    // A cancelled step has no error that says so.
+    // A cancelled step has no error text, so the summary says what remains.
     const details = error === undefined ? `<p>${textHtml(whatRemains)}</p>\n` : '';
     return { ...report, error, outputs, details };
   }

@@ -17,7 +17,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 const maxFailures = 3;
-/** A 404 is trusted only if a second request, sent after this time, confirms it. The contract promises this. */
+/** The second request for a run that GitHub did not find comes this much later. The contract promises this. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
@@ -36,7 +36,7 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** A failed lookup leaves no entry. `old`: runs whose keys are old enough to be revoked if GitHub finds no run. */
+  /** A failed lookup leaves no entry. `old`: runs whose keys are older than `minAgeForNotFound`. */
   async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<ReadonlyMap<string, RunState>> {
     const own = { attempt: this.own.attempt, isCompleted: false };
     const others = [...ids].filter((id) => id !== this.own.id);

@@ -22,6 +22,9 @@ interface Read extends ListPlace {
  * The first read is complete when it has enough records. Each later one is complete when it overlaps with the read before it,
  * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
  * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expire()` at 20 s asks for one more.
+ *
+ * So a project is in its first read, then has a proof due (`proofDueAt`), then is proven (`isProven`), or overdue (`isOverdue`)
+ * if that read failed or showed something pending. After `expire()`, a proof is due again, but the project still `hasProof`.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */

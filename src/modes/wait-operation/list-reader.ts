@@ -43,6 +43,7 @@ export class ListReader {
         for await (const page of api.operations(id, policy, place)) {
           failures.recordSuccess(id, id);
           this.#activeAt = this.#now;
+          // To `takePage`, an operation that has ended by now is history.
           for (const operation of page.records) if (unseen.delete(operation.id)) update(operation);
           const isComplete = idleness?.takePage(page, update) ?? true;
           // A page can show the end of an operation and the beginning of another. So it counts as a whole.

@@ -93,7 +93,7 @@ export class PollFailures {
   }
 
   get lastFailure(): RequestError | undefined {
-    return this.#failures.values().next().value;
+    return [...this.#failures.values()].at(-1);
   }
 
   recordSuccess(projectId: string, id: string): void {
@@ -127,10 +127,16 @@ export class PollFailures {
         return isEarly || pause <= left ? pause : undefined;
       },
       onRetry: (error) => {
-        this.#failures.set(firstRequest(projectId), error);
+        this.#noteFailure(firstRequest(projectId), error);
         this.progress.requestFailed(error);
       },
     };
+  }
+
+  /** The map keeps the order in which its keys were added, so the latest failure is the last one. */
+  #noteFailure(id: string, error: RequestError): void {
+    this.#failures.delete(id);
+    this.#failures.set(id, error);
   }
 
   noteRetryAfter(id: string, error: unknown): void {
@@ -150,7 +156,7 @@ export class PollFailures {
   /** Returns the error that ends the wait for the project, or undefined if the next poll repeats the request. */
   finalError(target: PollTarget, error: RequestError, kind: PollKind): RequestError | undefined {
     const id = target.operationId ?? target.projectId;
-    this.#failures.set(id, error);
+    this.#noteFailure(id, error);
     if (error.isServiceStatus(404)) {
       const now = this.deadline.clock.now();
       const since = this.#notFoundSince.get(id) ?? now;

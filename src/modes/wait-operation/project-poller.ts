@@ -116,7 +116,7 @@ export class ProjectPoller {
       await this.#list.read(unseen, this.#listPolicy(policy), (operation) => this.#update(operation));
     } catch (error) {
       const isReplaceable = this.#isReplaceable(error, policy);
-      this.#isListThrottled = error instanceof RequestError && error.status === 429;
+      this.#isListThrottled = this.idleness === undefined && error instanceof RequestError && error.status === 429;
       if (!isReplaceable) unseen.clear();
       // In a wait for all, only the list shows whether a project is idle.
       if (isReplaceable && this.idleness === undefined) failures.noteRetryAfter(this.id, error);
@@ -141,7 +141,7 @@ export class ProjectPoller {
   }
 
   /** True if single requests can replace the list. With a rejected API key, or right after a 429, they would fail too. */
-  #isReplaceable(error: unknown, { deadline, kind }: PollPolicy): error is RequestError | DeadlineExceeded {
+  #isReplaceable(error: unknown, { deadline, kind }: PollPolicy): boolean {
     if (error instanceof RetryAfterExceedsDeadline) return false;
     if (error instanceof DeadlineExceeded) return !deadline.isExpired;
     if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;

@@ -40,7 +40,7 @@ export function admitting(filter: string): RecordFilter {
     });
 }
 
-/** The inputs that all lists have. A part of a list, its shard, has only a filter. */
+/** All lists have these inputs. Of a shard, only the filter is drawn. */
 function drawList(chance: Chance, filters: readonly string[], limits: readonly string[], isWhole = true) {
   const filter = drawFilter(chance, filters);
   const limit = isWhole ? chance.pick(limits) : '';

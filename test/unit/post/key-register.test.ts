@@ -45,7 +45,7 @@ test.for([
   // The 10 s begin with the first answer, not with its request.
   [4_000, 13_999, 'no proof'],
   [4_000, 14_000, 'gone'],
-] as const)('after a first answer at %i ms, a new key that is missing when asked at %i ms is: %s', async (row) => {
+] as const)('a new key, first missing at %i ms, and missing when asked at %i ms, is: %s', async (row) => {
   const [firstAt, askedAt, verdict] = row;
   const { clock, register, key } = setUp(true);
   await clock.run(clock.sleep(firstAt));
@@ -64,7 +64,7 @@ test('only the latest list tells whether the search is complete', () => {
 test.for([
   [true, ['7', '8']],
   [false, ['7']],
-] as const)('a check of one key notes another one if there may be one: %s', async ([mayHaveStrays, ids]) => {
+] as const)('a check of one key also notes a stray key, if there may be one: %s', async ([mayHaveStrays, ids]) => {
   const { register, checkBy } = setUp(true, mayHaveStrays);
   await checkBy(listOf({ 8: 'shop-key' }));
   expect(idsOf(register.pending)).toEqual(ids);
