@@ -120,11 +120,7 @@ function runScript({ args, env, onData }: ChildOptions): StepProcess {
   const script = new Function('require', 'process', 'console', readFileSync(args.at(-1) ?? '', 'utf8'));
   const fake = { env, stdout: open('stdout'), exitCode: 0 };
   script(createRequire(import.meta.url), fake, { log: print('stdout'), error: print('stderr') });
-  return {
-    ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }),
-    hasExited: true,
-    kill: () => {},
-  };
+  return { ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }), hasExited: true, kill: () => {} };
 }
 
 function writeAction(folder: string, files: Readonly<Record<string, string>>): string {

@@ -61,14 +61,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   const open = ({ plane, exchanges, ...more }: ReturnType<typeof createControlPlane>): RunningControlPlane => {
     const { apiKey, projectIds } = plane;
     const baseUrl = 'https://control.test/v2';
-    return {
-      plane,
-      ...more,
-      apiKey,
-      projectIds,
-      baseUrl,
-      close: async () => exchanges.close(),
-    };
+    return { plane, ...more, apiKey, projectIds, baseUrl, close: async () => exchanges.close() };
   };
   const service = virtual === undefined ? await startControlPlane(serviceOptions) : open(virtual);
   let spawned = 0;

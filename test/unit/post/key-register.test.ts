@@ -25,12 +25,6 @@ function setUp(isYoung: boolean, mayHaveStrays = true) {
   return { clock, register, key, checkBy };
 }
 
-test('a pending key stays pending if a list shows its id without a name', () => {
-  const { register } = setUp(false);
-  register.update(listOf({ 7: undefined }), 0);
-  expect(idsOf(register.pending)).toEqual(['7']);
-});
-
 test('a key found in a list counts as new, so it is not gone when it is first missing', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }), 0);

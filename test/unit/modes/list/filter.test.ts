@@ -24,19 +24,14 @@ test('a pattern matches whole values, with * for any text and ? for one characte
         for (const last of ['', 'a', 'b']) agree(value + last, 'a'.repeat(length - end.length) + end);
 });
 
-test.each([
-  ['', 'admits'],
-  ['action=create', 'rejects'],
-  ['branch_id=BR-1', 'rejects'],
-  ['  action = create_branch  ', 'admits'],
-  ['\n\naction=*\n\n', 'admits'],
-  ['action=create_branch\r\nbranch_id=*', 'admits'],
-  ['action=create_*\nbranch_id=br-2*', 'rejects'],
-  ['branch_id=br=1', 'rejects'],
-  ['branch_id!=#1\nbranch_id!=br?#1', 'admits'],
-  ['branch_id=br-1\nbranch_id!=br-2\nbranch_id=br-*\nbranch_id=br-1', 'admits'],
-])('the filter %j %s an operation create_branch on br-1', (text, verdict) => {
-  expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
+const admitted = [
+  ...['', '  action = create_branch  ', '\n\naction=*\n\n', 'action=create_branch\r\nbranch_id=*'],
+  ...['branch_id!=#1\nbranch_id!=br?#1', 'branch_id=br-1\nbranch_id!=br-2\nbranch_id=br-*\nbranch_id=br-1'],
+];
+const rejected = ['action=create', 'branch_id=BR-1', 'action=create_*\nbranch_id=br-2*', 'branch_id=br=1'];
+test.each([...admitted, ...rejected])('the filter %j admits or rejects an operation create_branch on br-1', (text) => {
+  const record = { id: '1', branch_id: 'br-1', action: 'create_branch' };
+  expect(ofWait(text).admits(record)).toBe(admitted.includes(text));
 });
 
 test('a boolean is written in lower case, as in JSON', () => {

@@ -25,12 +25,9 @@ async function find(id: string, fault?: Fault, own = token) {
 
 const none = { 'x-ratelimit-remaining': '0' };
 type Headers = Readonly<Record<string, string>>;
-const respondWith = (status: number, body: string, headers: Headers = {}): Fault => ({
-  kind: 'status',
-  status,
-  body,
-  headers,
-});
+const respondWith = (status: number, body = '', headers: Headers = {}): Fault => {
+  return { kind: 'status', status, body, headers };
+};
 const says = (message: string) => JSON.stringify({ message });
 
 test('a request to GitHub has the token and the name of the action in its headers', async () => {
@@ -79,7 +76,7 @@ test('a run with a 404 response counts as gone, even with no requests left in th
 const unusable: Readonly<Record<string, readonly [Fault, why: RegExp, transient: boolean]>> = {
   'status 403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
   'status 503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
-  'status 204': [respondWith(204, ''), /status 204$/, false],
+  'status 204': [respondWith(204), /status 204$/, false],
   'a redirect': [{ kind: 'redirect' }, /status 301$/, false],
   'a rate limit of an hour': [{ kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
   'a secondary rate limit': [{ kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
