@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import { violationsOf } from '../simulation/invariants/index.js';
+import type { Run } from '../simulation/record.js';
 import { showRun } from '../simulation/trace.js';
 import { cells, cellsOf, choosePlans } from './choose.js';
 import { replay } from './replay.js';
@@ -33,25 +34,19 @@ async function replayMany(): Promise<boolean> {
   const choices = await choosePlans(seed, temp, values.seconds === undefined);
   console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
   const timer = setInterval(progress, 10_000);
-  const limit = pLimit(concurrency);
-  await Promise.all(
-    choices.map((choice) =>
-      limit(async () => {
-        if (elapsed() + choice.ms > limitMs) return;
-        const violations = await replay(choice.seed, temp).then(
-          (run) => {
-            for (const name of cellsOf(run)) covered.add(name);
-            return violationsOf(run);
-          },
-          (error) => [`the replay failed: ${error instanceof Error ? error.stack : error}`],
-        );
-        if (violations.length === 0) passed++;
-        else failed++;
-        for (const violation of violations)
-          console.log(`✗ ${violation}\n    npm run test:faults -- --only ${choice.seed}`);
-      }),
-    ),
-  ).finally(() => clearInterval(timer));
+  const judge = (run: Run) => {
+    for (const name of cellsOf(run)) covered.add(name);
+    return violationsOf(run);
+  };
+  const running = pLimit(concurrency).map(choices, async (choice) => {
+    if (elapsed() + choice.ms > limitMs) return;
+    const broken = (error: unknown) => [`the replay failed: ${error instanceof Error ? error.stack : error}`];
+    const violations = await replay(choice.seed, temp).then(judge, broken);
+    if (violations.length === 0) passed++;
+    else failed++;
+    for (const violation of violations) console.log(`✗ ${violation}\n    npm run test:faults -- --only ${choice.seed}`);
+  });
+  await running.finally(() => clearInterval(timer));
   const missing = Number.isFinite(limitMs) ? [] : cells.filter((name) => !covered.has(name));
   if (passed + failed === 0) missing.push('any fault: there was no time for a run');
   for (const name of missing) console.log(`✗ never met: ${name}`);

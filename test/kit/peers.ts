@@ -29,22 +29,20 @@ function join(near: Socket, far: Socket): void {
   far.on('close', () => near.destroy()).on('error', () => near.destroy());
 }
 
-/** How a proxy responds to CONNECT. */
-export type ProxyBehaviour =
-  /** It opens the tunnel; each host name is this machine. */
-  | { readonly kind: 'tunnel' }
-  /** It opens the tunnel for this login. */
-  | { readonly kind: 'login'; readonly user: string; readonly password: string }
-  | { readonly kind: 'silent' }
+/** How a proxy responds to CONNECT. By default it opens the tunnel; each host name is this machine. */
+export interface ProxyBehaviour {
+  /** It opens the tunnel only for this `user:password`. */
+  readonly login?: string;
+  readonly isSilent?: boolean;
   /** It sends this text, and closes. */
-  | { readonly kind: 'says'; readonly text: string };
-
-export const tunnel: ProxyBehaviour = { kind: 'tunnel' };
+  readonly says?: string;
+}
 
 export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy that leads every tunnel to `port`, whatever host it is asked for. */
-export async function startProxy(context: TestContext, port: number, behaviour = tunnel, tls?: typeof good) {
+export async function startProxy(context: TestContext, port: number, how: ProxyBehaviour = {}, tls?: typeof good) {
+  const credentials = how.login && `Basic ${Buffer.from(how.login).toString('base64')}`;
   /** Requests to the proxy itself, of the method CONNECT. */
   const asked: IncomingMessage[] = [];
   const noTunnel: RequestListener = (_request, response) => response.writeHead(405).end();
@@ -52,21 +50,14 @@ export async function startProxy(context: TestContext, port: number, behaviour =
   const firstAsked = new Promise<IncomingMessage>((resolve) => server.once('connect', resolve));
   server.on('connect', (request, socket: Socket) => {
     asked.push(request);
-    const rejection = rejectionOf(request, behaviour);
-    if (rejection !== undefined) return socket.end(rejection);
+    const needsLogin = credentials !== undefined && request.headers['proxy-authorization'] !== credentials;
+    if (how.says !== undefined || needsLogin) return socket.end(how.says ?? loginRequired);
     // A socket without a reader would not notice that the client has closed it.
-    if (behaviour.kind === 'silent') return socket.resume().on('end', () => socket.end());
+    if (how.isSilent) return socket.resume().on('end', () => socket.end());
     const far = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
     return join(socket, far);
   });
   return { port: await listen(context, server), asked, firstAsked };
-}
-
-function rejectionOf({ headers }: IncomingMessage, behaviour: ProxyBehaviour): string | undefined {
-  if (behaviour.kind === 'says') return behaviour.text;
-  if (behaviour.kind !== 'login') return undefined;
-  const login = Buffer.from(`${behaviour.user}:${behaviour.password}`).toString('base64');
-  return headers['proxy-authorization'] === `Basic ${login}` ? undefined : loginRequired;
 }
 
 const whichLogin = 'Proxy-Authenticate: Basic realm="proxy"';

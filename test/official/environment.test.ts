@@ -6,16 +6,17 @@ import { authorityFile, good } from '../kit/tls/certificates.js';
 import { github } from './message.js';
 import { act, observed, preloading, setStage } from './stage.js';
 
-const login = { user: 'proxy-user', password: 'proxy-password' };
+const [user, password] = ['proxy-user', 'proxy-password'];
+const login = `${user}:${password}`;
 
 test.concurrent("main and post use the proxy and the certificate authority from the runner's environment", async (context) => {
   const { service, run } = await setStage(context, { tls: good });
-  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
+  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { login });
 
   const job = await run({
     env: { CTL_BASE_URL: hiddenUrl },
     runnerEnv: {
-      HTTPS_PROXY: `http://${login.user}:${login.password}@127.0.0.1:${proxy.port}`,
+      HTTPS_PROXY: `http://${login}@127.0.0.1:${proxy.port}`,
       NO_PROXY: '127.0.0.1',
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
@@ -26,7 +27,7 @@ test.concurrent("main and post use the proxy and the certificate authority from 
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
   expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:443', 'control.test:443']);
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
-  expect(job.sent).not.toContain(login.password);
+  expect(job.sent).not.toContain(password);
 });
 
 test.concurrent("the action uses no proxy for a host in the runner's no_proxy", async (context) => {
@@ -51,12 +52,12 @@ test.concurrent("the action uses no proxy for a host in the runner's no_proxy", 
 
 test.concurrent('a step masks the password of a proxy that the job sets in env', async (context) => {
   const { service, run } = await setStage(context, { tls: good });
-  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { kind: 'login', ...login });
+  const proxy = await startProxy(context, Number(new URL(service.baseUrl).port), { login });
 
   const job = await run({
     env: {
       CTL_BASE_URL: hiddenUrl,
-      https_proxy: `http://${login.user}:${login.password}@127.0.0.1:${proxy.port}`,
+      https_proxy: `http://${login}@127.0.0.1:${proxy.port}`,
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
     steps: [
@@ -67,8 +68,8 @@ test.concurrent('a step masks the password of a proxy that the job sets in env',
   });
 
   expect(job.conclusion).toBe('succeeded');
-  expect(job.steps['before']?.log).toContain(`It is http://${login.user}:${login.password}@`);
-  expect(job.steps['after']?.log).toContain(`It is http://${login.user}:***@`);
+  expect(job.steps['before']?.log).toContain(`It is http://${login}@`);
+  expect(job.steps['after']?.log).toContain(`It is http://${user}:***@`);
 });
 
 test.concurrent('main rejects a certificate of an unknown authority, and sends no request', async (context) => {

@@ -141,7 +141,7 @@ const holds: Readonly<Record<string, Hold>> = {
     return [start({ ...anyId, 'base-url': baseUrl, ...inputs }), once(server, 'connection')];
   },
   'a proxy accepts CONNECT and stays silent': async (context, inputs) => {
-    const { proxy, start } = await setSecureStage(context, { behaviour: { kind: 'silent' } });
+    const { proxy, start } = await setSecureStage(context, { behaviour: { isSilent: true } });
     return [start({ ...anyId, ...inputs }), proxy.firstAsked];
   },
   'no poll is due, and a handle is open': async (context, inputs) => {

@@ -57,8 +57,7 @@ const behind = (http_proxy: string) => ({ GITHUB_API_URL: 'http://github.test', 
 
 test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and logs in to it', async (context) => {
   const { github, addKey, run } = await setGitHub(context);
-  const behaviour = { kind: 'login', user: 'ci', password: 'hunter2@:/' } as const;
-  const proxy = await startProxy(context, Number(new URL(github.url).port), behaviour);
+  const proxy = await startProxy(context, Number(new URL(github.url).port), { login: 'ci:hunter2@:/' });
   const revoked = [addKey('11')];
   const result = await run(behind(`http://ci:hunter2%40%3A%2F@127.0.0.1:${proxy.port}`));
   expectSwept(result, 'ok', { revoked });
@@ -70,9 +69,9 @@ test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and log
 
 const noProxy = /no request was sent to GitHub, because http_proxy is not a valid URL/;
 test.concurrent.for<[what: string, behaviour: ProxyBehaviour, login: string, why: RegExp]>([
-  ['rejects its login', { kind: 'says', text: loginRequired }, 'ci:hunter2@', /GitHub could not be reached/],
-  ['is silent', { kind: 'silent' }, 'ci:hunter2@', /GitHub did not respond within request-timeout/],
-  ['has no valid URL', { kind: 'silent' }, 'ci:hunter2%zz@', noProxy],
+  ['rejects its login', { says: loginRequired }, 'ci:hunter2@', /GitHub could not be reached/],
+  ['is silent', { isSilent: true }, 'ci:hunter2@', /GitHub did not respond within request-timeout/],
+  ['has no valid URL', { isSilent: true }, 'ci:hunter2%zz@', noProxy],
 ])('with a proxy that %s, a sweep revokes only old keys', async ([, behaviour, login, why], context) => {
   const { port } = await startProxy(context, 1, behaviour);
   const stage = await setGitHub(context);

@@ -1,22 +1,23 @@
 import { expect, test } from 'vitest';
-import { startProxy, tunnel } from '../kit/peers.js';
+import { startProxy } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { expectRevoked, pastProxy, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { anyId, errorOf, setProcess, withoutMasks } from '../kit/stage.js';
 import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
-const login = { user: 'proxy-user', password: 'proxy-password' };
+const password = 'proxy-password';
+const login = `proxy-user:${password}`;
 
 test.concurrent('main and post reach the service through HTTPS_PROXY, and only the proxy gets its login', async (context) => {
-  const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
+  const stage = await setSecureStage(context, { behaviour: { login } });
   const { service, proxy } = stage;
-  const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(proxy, `${login.user}:${login.password}@`) };
+  const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(proxy, `${login}@`) };
   const main = await stage.runMode('create-key', {}, { env, debug: true });
   const post = await stage.runPost(main);
   expectRevoked(stage, main, post);
   for (const step of [main, post]) {
-    expect(step.masks).toContain(login.password);
-    expect(withoutMasks(step.output) + step.summary).not.toContain(login.password);
+    expect(step.masks).toContain(password);
+    expect(withoutMasks(step.output) + step.summary).not.toContain(password);
     expect(step.output).not.toContain('DeprecationWarning');
   }
   expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:443', 'control.test:443']);
@@ -40,7 +41,7 @@ test.concurrent.for([
   ['rejects its login', 'http://user:secret-word@HOST', /proxy requires a login \(status 407\).*https_proxy/],
   ['has no valid URL', 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
 ] as const)('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
-  const stage = await setSecureStage(context, { behaviour: { kind: 'login', ...login } });
+  const stage = await setSecureStage(context, { behaviour: { login } });
   const options = {
     env: { https_proxy: url.replace('HOST', `127.0.0.1:${stage.proxy.port}`) },
     nodeArgs: preload('control-test-is-here'),
@@ -55,7 +56,7 @@ test.concurrent.for([
 
 test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {
   const { port, operation, run } = await setSecureStage(context, { tls: ofAnotherName });
-  const proxy = await startProxy(context, port, tunnel, good);
+  const proxy = await startProxy(context, port, {}, good);
   const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, 'base-url': 'https://elsewhere.test/v2' };
   const result = await run(inputs, { env: { https_proxy: `https://127.0.0.1:${proxy.port}` } });
   expect(result.outputs).toMatchObject({ status: 'finished' });

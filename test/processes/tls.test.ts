@@ -1,6 +1,6 @@
 import { expect, type TestContext, test } from 'vitest';
 import { startControlPlane } from '../../control-plane/index.js';
-import { startProxy, tunnel } from '../kit/peers.js';
+import { startProxy } from '../kit/peers.js';
 import { lateStart, preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setProcess } from '../kit/stage.js';
@@ -58,7 +58,7 @@ const encounters: Readonly<Record<string, Encounter>> = {
   },
   'of a proxy': async (context) => {
     const { port, runMode } = await setSecureStage(context);
-    const proxy = await startProxy(context, port, tunnel, good);
+    const proxy = await startProxy(context, port, {}, good);
     const env = { ...careless, https_proxy: `https://user:secret-word@127.0.0.1:${proxy.port}` };
     return [await runMode('list-projects', {}, { ...options, env }), proxy.asked];
   },

@@ -4,16 +4,12 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from './run-node.js';
 
-interface Locked {
+type Locked = {
   readonly dev?: boolean;
   readonly link?: boolean;
   readonly license?: string;
   readonly resolved?: string;
-}
-
-interface StandIn {
-  readonly standsInFor: Readonly<Record<'package' | 'in', string>>;
-}
+};
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -54,7 +50,7 @@ test('no package runs a script when it is installed', () => {
   expect(running).toEqual([]);
 });
 
-const standIns: StandIn[] = readdirSync('vendor')
+const standIns: { readonly standsInFor: Readonly<Record<'package' | 'in', string>> }[] = readdirSync('vendor')
   .filter((entry) => entry !== 'README.md')
   .map((folder) => readJson(join('vendor', folder, 'package.json')));
 

@@ -19,17 +19,13 @@ function asInFiles(appId: number) {
       return { ...ruleset, id: index + 1, source: 'org/ctl-action', rules: ruleset.rules.reverse() };
     });
   versionTags.bypass_actors[0].actor_id = appId;
-  parametersOf(main)['required_reviewers'] = [];
+  const { parameters } = main.rules.find(({ type = '' }) => type === 'pull_request');
+  parameters.required_reviewers = [];
   const all = [main, releaseTags, versionBranches, versionTags];
   const list: { id: number; name: string }[] = all.map(({ id, name }) => ({ id, name }));
   const settings = readJson('.github/settings.json');
   for (const value of Object.values<{ url?: string }>(settings)) value.url = 'https://example.com/';
-  return { main, releaseTags, versionTags, all, list, settings };
-}
-
-/** What the ruleset asks of a pull request. */
-function parametersOf({ rules }: { rules: { type: string; parameters: Record<string, unknown> }[] }) {
-  return rules.find(({ type }) => type === 'pull_request')?.parameters ?? {};
+  return { main, parameters, releaseTags, versionTags, all, list, settings };
 }
 
 type Change = (github: ReturnType<typeof asInFiles>) => void;
@@ -68,10 +64,10 @@ test.concurrent('repository-settings.js accepts settings that match the files', 
 
 test.concurrent('repository-settings.js fails, and names each setting that differs', async (context) => {
   const actor = { actor_id: 5, actor_type: 'Integration', bypass_mode: 'always' };
-  const { status, said } = await compare(context, ({ main, versionTags, releaseTags, list, settings }) => {
+  const { status, said } = await compare(context, ({ main, parameters, versionTags, releaseTags, list, settings }) => {
     main.enforcement = 'evaluate';
     main.bypass_actors.push({ ...actor, actor_type: 'RepositoryRole' });
-    parametersOf(main)['require_code_owner_review'] = false;
+    parameters.require_code_owner_review = false;
     releaseTags.rules.push({ type: 'required_signatures' });
     versionTags.bypass_actors.push(actor);
     versionTags.conditions.ref_name.exclude.push('refs/tags/v1');

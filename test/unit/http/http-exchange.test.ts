@@ -185,7 +185,7 @@ test.for([
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
   ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
 ] as const)('if a proxy %s, the error says so, and the POST had no effect', async ([, text, says, error], context) => {
-  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { kind: 'says', text })).port}`);
+  useProxy(context, `http://127.0.0.1:${(await startProxy(context, 0, { says: text })).port}`);
   const sent = client(context, 'https://control.test/v2')('POST');
   await expect(sent).rejects.toMatchObject({ message: expect.stringMatching(says), ...error });
 });
@@ -205,7 +205,7 @@ test('a request that is cancelled during its name lookup opens no connection', a
 });
 
 test('a cancel closes the connection to a proxy that does not respond to CONNECT', async (context) => {
-  const proxy = await startProxy(context, 0, { kind: 'silent' });
+  const proxy = await startProxy(context, 0, { isSilent: true });
   useProxy(context, `http://127.0.0.1:${proxy.port}`);
   const controller = new AbortController();
   const pending = client(context, 'https://control.test/v2')('GET', controller.signal);
