@@ -51,6 +51,9 @@ async function connect({ onTestFinished }: TestContext, network: Network, option
 const sent = { mayHaveTakenEffect: true };
 const lost = (said: RegExp, transient = true) => ({ ...sent, message: expect.stringMatching(said), transient });
 
+const dates = { date: 'Mon, 01 Jan 2024 00:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2024 00:01:30 GMT' };
+const unavailable = /"projects":\[\].*"unavailable_project_ids":\["[\w-]+"\]/;
+
 type Fields<Kind> = Omit<Extract<Fault, { readonly kind: Kind }>, 'kind'>;
 
 /** For each kind of fault its variants, the response or error of the client, and after how many milliseconds it has that. */
@@ -69,10 +72,7 @@ const outcomes: { readonly [Kind in Fault['kind']]: readonly (readonly [Fields<K
       { status: 429, retryAfter: { seconds: 7 } },
       { status: 429, body: expect.stringContaining('"code":"FAULT"'), headers: { 'retry-after': '7' } },
     ],
-    [
-      { status: 429, retryAfter: { dateInSeconds: 90 } },
-      { headers: { date: 'Mon, 01 Jan 2024 00:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2024 00:01:30 GMT' } },
-    ],
+    [{ status: 429, retryAfter: { dateInSeconds: 90 } }, { headers: dates }],
   ],
   html: [[{}, { status: 200, body: expect.stringContaining('<!DOCTYPE html>') }]],
   redirect: [[{ location: 'http://127.0.0.1:9/' }, { status: 302, headers: { location: 'http://127.0.0.1:9/' } }]],
@@ -91,10 +91,7 @@ const outcomes: { readonly [Kind in Fault['kind']]: readonly (readonly [Fields<K
   'endless-body': [[{}, lost(/larger than the maximum of/, false), expect.any(Number)]],
   'partial-list': [
     [{ announcedBy: 'link' }, { body: expect.stringContaining('[]'), headers: { link: '<?page=2>; rel="next"' } }],
-    [
-      { announcedBy: 'unavailable_project_ids' },
-      { body: expect.stringMatching(/"projects":\[\].*"unavailable_project_ids":\["[\w-]+"\]/) },
-    ],
+    [{ announcedBy: 'unavailable_project_ids' }, { body: expect.stringMatching(unavailable) }],
   ],
   'close-on-next-request': [[{}, { status: 200 }]],
 };

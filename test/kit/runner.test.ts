@@ -30,15 +30,10 @@ import { needs } from './host.js';
 const recording = readRecording();
 const rows = allGroups.flatMap((group) => group.behaviours.map((each) => [each.claim, each, group] as const));
 
-test.for([
-  [true, '1', 'one\ntwo'],
-  [false, '1\r', 'one\r\ntwo\r'],
-])('on Windows, and only there, lines of a command file may end with CRLF: %s', ([isWindows, a, b]) => {
-  const text = 'a=1\r\nb<<E\r\none\r\ntwo\r\nE\r\n';
-  expect(parsePairs(text, isWindows === true).pairs).toEqual([
-    ['a', a],
-    ['b', b],
-  ]);
+test('on Windows, and only there, lines of a command file may end with CRLF', () => {
+  const pairs = (isWindows: boolean) => parsePairs('a=1\r\nb<<E\r\none\r\ntwo\r\nE\r\n', isWindows).pairs;
+  expect(pairs(true)).toEqual(Object.entries({ a: '1', b: 'one\ntwo' }));
+  expect(pairs(false)).toEqual(Object.entries({ a: '1\r', b: 'one\r\ntwo\r' }));
 });
 
 test('the recording of GitHub’s runner has exactly the behaviours of the table', () => {
@@ -113,13 +108,12 @@ async function observe(context: TestContext, behaviour: Behaviour, group: Group)
 /** The script of a behaviour as a process of its own would run it, in a hundredth of the time. */
 function runScript({ args, env, onData }: ChildOptions): StepProcess {
   const open = (stream: Stream) => ({ write: (chunk: string | Buffer) => onData(stream, Buffer.from(chunk)) });
-  const print =
-    (stream: Stream) =>
-    (...values: unknown[]) =>
-      onData(stream, Buffer.from(`${format(...values)}\n`));
+  const print = (stream: Stream, values: unknown[]) => onData(stream, Buffer.from(`${format(...values)}\n`));
+  const log = (...values: unknown[]) => print('stdout', values);
+  const error = (...values: unknown[]) => print('stderr', values);
   const script = new Function('require', 'process', 'console', readFileSync(args.at(-1) ?? '', 'utf8'));
   const fake = { env, stdout: open('stdout'), exitCode: 0 };
-  script(createRequire(import.meta.url), fake, { log: print('stdout'), error: print('stderr') });
+  script(createRequire(import.meta.url), fake, { log, error });
   return { ended: Promise.resolve({ exitCode: fake.exitCode, signal: null }), hasExited: true, kill: () => {} };
 }
 

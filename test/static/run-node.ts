@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileOptions, execFile } from 'node:child_process';
 
 /** Runs a script of Node to its end. */
-export function runNode(
-  words: readonly string[],
-  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
-): Promise<{ readonly status: number; readonly said: string }> {
-  return new Promise((settle) => {
+export function runNode(words: readonly string[], options: ExecFileOptions) {
+  return new Promise<{ readonly status: number; readonly said: string }>((settle) => {
     execFile(process.execPath, words, options, (error, stdout, stderr) => {
-      settle({ status: error === null ? 0 : Number(error.code), said: stdout + stderr });
+      settle({ status: error === null ? 0 : Number(error.code), said: `${stdout}${stderr}` });
     });
   });
 }

@@ -38,9 +38,7 @@ export function startInWine({ args, cwd, env: given, onData }: ChildOptions): St
   const start = ['wine', node, resolve('test/windows/start.cjs'), windowsPath(folder).replaceAll('\\', '/')].join(' ');
   const terminal = spawn('script', ['-qec', start, '/dev/null'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
   const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name)) : undefined);
-  let hasExited = false;
   const ended = once(terminal, 'close').then(() => {
-    hasExited = true;
     for (const stream of ['stdout', 'stderr'] as const) onData(stream, read(stream) ?? Buffer.of());
     for (const name of ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_STEP_SUMMARY']) toLf(given[name] ?? '');
     const exit = read('exit');
@@ -49,7 +47,7 @@ export function startInWine({ args, cwd, env: given, onData }: ChildOptions): St
   return {
     ended,
     get hasExited() {
-      return hasExited;
+      return terminal.exitCode !== null || terminal.signalCode !== null;
     },
     kill: (signal) => void (signal === 'SIGINT' ? terminal.stdin.write('\x03') : terminal.kill('SIGKILL')),
   };

@@ -55,13 +55,10 @@ test('only the latest list tells whether the search is complete', () => {
   expect(register.isComplete).toBe(false);
 });
 
-test.for([
-  [true, ['7', '8']],
-  [false, ['7']],
-] as const)('a check of one key also notes a stray key, if there may be one: %s', async ([mayHaveStrays, ids]) => {
+test.for([true, false])('a check of one key also notes a stray key, if there may be one: %s', async (mayHaveStrays) => {
   const { register, checkBy } = setUp(true, mayHaveStrays);
   await checkBy(listOf({ 8: 'shop-key' }));
-  expect(idsOf(register.pending)).toEqual(ids);
+  expect(idsOf(register.pending)).toEqual(mayHaveStrays ? ['7', '8'] : ['7']);
 });
 
 test('a check of one key that shows the id of another key under a new name proves that the other key is gone', async () => {

@@ -28,15 +28,12 @@ test('post ends at once after a permanent failure', async () => {
 });
 
 test('no list of a parallel check is requested before a Retry-After ends', async () => {
-  for (const [retryAfterMs, requests, endsAt] of [
-    [10_000, [10_000], 10_000],
-    [3_600_000, [], 0],
-  ] as const) {
+  for (const retryAfterMs of [10_000, 3_600_000]) {
     const { clock, deadline, rounds } = setUp();
     rounds.cooldown.note(new RequestError('status 429', { status: 429, transient: true, retryAfterMs }));
     const requestedAt: number[] = [];
     const list = withRetries(async () => void requestedAt.push(clock.now()), rounds.listPolicy(deadline));
     await clock.run(list.catch(() => undefined));
-    expect([requestedAt, clock.now()]).toEqual([requests, endsAt]);
+    expect([requestedAt, clock.now()]).toEqual(retryAfterMs === 10_000 ? [[10_000], 10_000] : [[], 0]);
   }
 });
