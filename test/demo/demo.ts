@@ -21,8 +21,7 @@ const onPurpose = '(fails on purpose)';
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
 async function show(title: string, about: string, run: () => Promise<StepResult>): Promise<StepResult> {
   console.log(`${headline(title)}\n  ${about}\n`);
-  const hideProgress = showProgress();
-  const step = await run().finally(hideProgress);
+  const step = await run().finally(showProgress());
   const withoutFolder = (text: string) => text.replaceAll(job.temp, '$RUNNER_TEMP');
   const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
   console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }));
@@ -73,8 +72,7 @@ async function sweep(name: string): Promise<void> {
   github.addRun({ id: '9876543001', status: 'completed' });
   for (const id of ['9876543003', '9876543210']) github.addRun({ id });
   const about = 'Three runs left keys: one run is completed, one is gone, and one goes on, so its key stays.';
-  const more = { token, env: { GITHUB_API_URL: github.url } };
-  await showStep('A sweep', about, { mode: 'sweep-keys' }, more);
+  await showStep('A sweep', about, { mode: 'sweep-keys' }, { token, env: { GITHUB_API_URL: github.url } });
   await github.close();
 }
 
@@ -106,10 +104,9 @@ try {
   await gate(`A timeout ${onPurpose}`, 'An operation takes longer than the step may.', slow, { timeout: '1s' });
   const empty = { mode: 'wait-operation', 'project-id': projectId, 'operation-id': '' };
   await showStep(`An empty input ${onPurpose}`, 'A mistyped expression opens no gate.', empty);
-  const about = 'It finds the one that failed above.';
   const failed = { filter: 'status=failed', since: '1m', 'fail-on': 'match' };
   const inputs = { mode: 'list-operations', 'project-id': projectId, ...failed };
-  await showStep(`A check for failed operations ${onPurpose}`, about, inputs);
+  await showStep(`A check for failed operations ${onPurpose}`, 'It finds the one that failed above.', inputs);
   await fanOut();
   await sweep(await lifeOfAKey());
 } finally {

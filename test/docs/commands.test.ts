@@ -29,12 +29,11 @@ afterAll(() => {
 function start(line: string) {
   const env = { PATH: process.env['PATH'], HOME: temporary, TMPDIR: temporary };
   const child = spawn('bash', ['-c', line], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = once(child, 'close');
   const command = {
     stdout: '',
     stderr: '',
     /** Resolves with the exit code. */
-    ended: closed.then(([code]: (number | null)[]) => code),
+    ended: once(child, 'close').then(([code]: (number | null)[]) => code),
     /** Resolves when that is on stdout or stderr. */
     printed: (text: string) => vi.waitFor(() => expect(command.stdout + command.stderr).toContain(text), 60_000),
     /** To the command and all that it started. */
@@ -214,8 +213,8 @@ describe.concurrent('the control-plane command', () => {
       const { body } = await control(shared, path, { action, seconds: '0', outcome });
       expect(body.operation).toMatchObject({ action, status: outcome });
     }
-    const plain = await control(shared, path);
-    expect(plain.body.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
+    const { body: plain } = await control(shared, path);
+    expect(plain.operation).toMatchObject({ action: 'create_branch', status: 'failed' });
     const { body } = await control(shared, path, { seconds: '600.5' });
     const own = `${path}/${body.operation.id}`;
     expect((await control(shared, own)).body.operation.status).toBe('finished');
@@ -279,8 +278,7 @@ describe.concurrent('the control-plane command rejects', () => {
     ['--fault any:0:503', `${noRule('any:0:503')}'0' is not of the form 3, 3+, 2-4, * or 10%.`],
     ['--fault any:1:hung', new RegExp(`^${noRule('any:1:hung')}'hung' is neither a status nor one of hang, `)],
   ])('%s, and says why', (options, message) => {
-    const parse = () => parseCliOptions(options.split(' '));
-    expect(parse).toThrow(expect.objectContaining({ message: like(message) }));
+    expect(() => parseCliOptions(options.split(' '))).toThrow(expect.objectContaining({ message: like(message) }));
   });
 
   it.each([

@@ -64,8 +64,6 @@ test('each YAML block of the README is an exact part of an example', () => {
 
 /** Whether the lines of the block are lines of the example, in a row and with the same indentation for all. */
 function isPart(block: string, example: string): boolean {
-  return [0, 2, 4, 6, 8, 10].some((depth) => {
-    const indented = block.replaceAll(/^(?=.)/gm, ' '.repeat(depth));
-    return `\n${example}`.includes(`\n${indented}\n`);
-  });
+  const indented = [0, 2, 4, 6, 8, 10].map((depth) => block.replaceAll(/^(?=.)/gm, ' '.repeat(depth)));
+  return indented.some((lines) => `\n${example}`.includes(`\n${lines}\n`));
 }

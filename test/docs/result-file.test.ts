@@ -32,8 +32,7 @@ test('outputs are those of action.yml, and result files have them and the fields
     for (const [output, value] of Object.entries(result.outputs))
       if (!['result-file', 'duration-ms'].includes(output)) expect(text(file[output.replaceAll('-', '_')])).toBe(value);
   }
-  const listed = Object.keys(parse(readFileSync('action.yml', 'utf8')).outputs);
-  expect([...new Set(outputs)].sort()).toEqual(listed.sort());
+  expect([...new Set(outputs)].sort()).toEqual(Object.keys(parse(readFileSync('action.yml', 'utf8')).outputs).sort());
 });
 
 test('the jq commands of docs/reference.md read fields of the result file', () => {

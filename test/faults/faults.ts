@@ -14,8 +14,6 @@ import { showRun } from '../simulation/trace.js';
 import { cells, cellsOf, choosePlans } from './choose.js';
 import { replay } from './replay.js';
 
-const concurrency = 24;
-
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { seconds: text, seed: text, only: text } });
 const temp = mkdtempSync(join(tmpdir(), 'faults-'));
@@ -38,7 +36,7 @@ async function replayMany(): Promise<boolean> {
     for (const name of cellsOf(run)) covered.add(name);
     return violationsOf(run);
   };
-  const running = pLimit(concurrency).map(choices, async (choice) => {
+  const running = pLimit(24).map(choices, async (choice) => {
     if (elapsed() + choice.ms > limitMs) return;
     const broken = (error: unknown) => [`the replay failed: ${error instanceof Error ? error.stack : error}`];
     const violations = await replay(choice.seed, temp).then(judge, broken);

@@ -18,7 +18,6 @@ const slackMs = 10_000;
 const overtimeMs = 30_000;
 /** More processes that start at once only delay each other. */
 const starts = pLimit(2);
-const fixtures = ['witness', 'clock-ahead', 'signal-at'].flatMap(preload);
 
 /** Moments within a process that nothing outside shows, for an interruption at a message. */
 const innerMoments = [
@@ -125,9 +124,8 @@ class SocketStep {
     const { moment } = interruption ?? {};
     const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
     const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
-    const slash = inputs['base-url']?.endsWith('/') ? '/' : '';
     return {
-      inputs: { ...inputs, 'base-url': `${this.#server?.baseUrl}${slash}` },
+      inputs: { ...inputs, 'base-url': `${this.#server?.baseUrl}${inputs['base-url']?.endsWith('/') ? '/' : ''}` },
       env: {
         ...Object.fromEntries(names.map((name) => [name, environment[name]])),
         GITHUB_API_URL: this.gitHubUrl,
@@ -136,7 +134,7 @@ class SocketStep {
         SIGNAL_AT: inner === undefined ? '' : `${this.#signalOf(interruption)} ${inner}`,
       },
       token: githubToken,
-      nodeArgs: fixtures,
+      nodeArgs: ['witness', 'clock-ahead', 'signal-at'].flatMap(preload),
     };
   }
 }

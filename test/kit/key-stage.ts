@@ -120,9 +120,8 @@ function describeRequest({ method, path, headers }: Exchange, stage: KeyStage, m
     if (key.id === main.outputs['key-id']) return 'minted';
     return stage.made().includes(key) ? 'stray' : 'other';
   };
-  const sender = roleOf(keys.find(({ key }) => headers['authorization'] === `Bearer ${key}`));
   const subject = method === 'DELETE' ? ` ${roleOf(keys.find(({ id }) => path.endsWith(`/${id}`)))}` : '';
-  return `${method}${subject} by ${sender}`;
+  return `${method}${subject} by ${roleOf(keys.find(({ key }) => headers['authorization'] === `Bearer ${key}`))}`;
 }
 
 /** Kills main when the request has arrived. */

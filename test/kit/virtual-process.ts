@@ -38,8 +38,7 @@ export class VirtualProcess {
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const stopLimit = clock.schedule(clock.now() + limitMs, () => this.kill('hung'));
-    void this.ended.then(stopLimit);
+    void this.ended.then(clock.schedule(clock.now() + limitMs, () => this.kill('hung')));
     // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
     Promise.resolve()
       .then(() => work.run(this.#world))

@@ -12,9 +12,6 @@ interface VirtualHost extends Omit<VirtualProcessOptions, 'work' | 'toolkit' | '
   readonly runs: WorkflowRuns;
 }
 
-/** Milliseconds of virtual time: longer than any timeout of an input. */
-const limitMs = 25 * 86_400_000;
-
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
   { env, onData }: Pick<ChildOptions, 'env' | 'onData'>,
@@ -26,7 +23,8 @@ export function spawnVirtual(
     work: part === 'main' ? mainWork(runs) : postWork(env),
     toolkit: createToolkit(env, (text) => onData('stdout', Buffer.from(`${text}\n`))),
     environment: env,
-    limitMs,
+    // Longer than any timeout of an input.
+    limitMs: 25 * 86_400_000,
   });
   const ended = host.clock.run(running.ended).then((exit) => {
     if (exit === 'hung') throw new Error('The step does not end.');

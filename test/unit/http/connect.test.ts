@@ -44,8 +44,7 @@ test.for<[what: string, hosts: Hosts, used: string, at: number, triedAt: number[
 
 test('connection attempts alternate between IPv6 and IPv4', async () => {
   const { connected, tried } = network({ '192.0.2.2': { accepts: 0 } });
-  const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'];
-  await connected(addresses);
+  await connected(['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2']);
   expect(tried.map(({ address }) => address)).toEqual(['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2']);
 });
 

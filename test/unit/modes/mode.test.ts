@@ -46,10 +46,9 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
       return { status: 'ok', succeeded: true, headline: '' };
     },
   });
-  const run = mode.read({} as InputReader);
   const deadline = new Deadline(clock, 10_000, cancellation);
-  const step = run({ api, deadline, log: silent, random: () => 0.5 }, {} as Services, 10_000);
-  await expect(step).rejects.toThrow(CancelledError);
+  const run = mode.read({} as InputReader)({ api, deadline, log: silent, random: () => 0.5 }, {} as Services, 10_000);
+  await expect(run).rejects.toThrow(CancelledError);
 });
 
 test('a cancel right after the last operation of a wait ended is reported with this operation', async () => {

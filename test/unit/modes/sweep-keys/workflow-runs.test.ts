@@ -131,8 +131,7 @@ test('an error message from GitHub is shortened to one line of visible text', as
   const text = '::error::HACKED\n::set-output name=status::HACKED\n\u001b[2J';
   const { outcome } = await find('13', respondWith(403, says(text + 'x'.repeat(5_000))));
   const line = /^GitHub responded with status 403: ::error::HACKED [^\p{Cc}\p{Cf}]{1,300}x…$/u;
-  const message = expect.stringMatching(line);
-  expect(outcome).toEqual({ failure: { message, status: 403, transient: false } });
+  expect(outcome).toEqual({ failure: { message: expect.stringMatching(line), status: 403, transient: false } });
 });
 
 test.for<[how: string, Fault]>([
