@@ -76,7 +76,6 @@ async function sweep(name: string): Promise<void> {
   await github.close();
 }
 
-/** A list, and the jobs that a matrix makes of it. */
 async function fanOut(): Promise<void> {
   for (let left = 5; left > 0; left--) service.plane.addProject();
   const inputs = { mode: 'list-projects', 'max-batches': '3' };

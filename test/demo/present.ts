@@ -7,7 +7,6 @@ const LOG_COLOURS = { Error: 'red', Warning: 'yellow', Notice: 'cyan' } as const
 /** Longer values of outputs are cut to it. */
 const WIDTH = 100;
 
-/** The first line of a step. */
 export function headline(title: string): string {
   return styleText('bold', `━━ ${title} ${'━'.repeat(Math.max(3, 74 - title.length))}`);
 }
@@ -49,7 +48,6 @@ export function presentStep({ log, outputs, job, conclusion, ms }: StepResult): 
 export function summaryPage(markdown: string, title: string): string {
   return `<!doctype html>
 <html lang="en">
-<head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escapeXml(title)}</title>
@@ -59,11 +57,7 @@ table { border-collapse: collapse; }
 th, td { border: 1px solid #d1d9e0; padding: .35em .8em; text-align: left; }
 code, pre { font: .875em ui-monospace, monospace; background: #f6f8fa; overflow: auto; }
 </style>
-</head>
-<body>
 ${renderMarkdown(markdown)}
-</body>
-</html>
 `;
 }
 

@@ -25,14 +25,12 @@ afterAll(() => {
   rmSync(temporary, { recursive: true });
 });
 
-/** Runs a line of a terminal. */
 function start(line: string) {
   const env = { PATH: process.env['PATH'], HOME: temporary, TMPDIR: temporary };
   const child = spawn('bash', ['-c', line], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const command = {
     stdout: '',
     stderr: '',
-    /** Resolves with the exit code. */
     ended: once(child, 'close').then(([code]: (number | null)[]) => code),
     /** Resolves when that is on stdout or stderr. */
     printed: (text: string) => vi.waitFor(() => expect(command.stdout + command.stderr).toContain(text), 60_000),
@@ -335,7 +333,7 @@ describe.concurrent('the demo', () => {
     const [key] = parts.filter((part) => part.startsWith('A key for this job'));
     expect(key).toMatch(/\n\nOutputs\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n(.+\n)+ {2}status {7}ok\n/);
     const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
-    expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*\n\n<pre class="mermaid">gantt\n.*\n<\/body>/s);
+    expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*\n\n<pre class="mermaid">gantt\n.*<\/pre>/s);
     expect(summary).not.toMatch(/<script|https?:/);
   });
 

@@ -6,7 +6,6 @@ import { simulate } from '../simulation/simulate.js';
 /** A service drips only small bodies. No signal reaches post. The network alone closes a connection, or is out. */
 const impossible = /^list-.*: drip|^post: signal|: closed-on-arrival|: outage/;
 
-/** Each fault in each mode, and in post. */
 export const cells: readonly string[] = [...modes, 'post']
   .flatMap((mode) => [...Object.keys(groupOf), 'status', 'kill', 'signal'].map((kind) => `${mode}: ${kind}`))
   .filter((cell) => !impossible.test(cell));

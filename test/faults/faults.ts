@@ -1,8 +1,4 @@
-/**
- * `npm run test:faults`: replays plans of the simulation over real sockets, with the built bundle as processes, and judges
- * them by the invariants of the simulation. `--seconds 90`: only so long; `--seed S`: plans from that seed on; `--only S`:
- * replays the plan of one seed and prints its trace.
- */
+/** `npm run test:faults`: replays simulated runs. `--seconds N`: so long; `--seed S`: from there on; `--only S`: only that. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -12,10 +12,6 @@ import { startGitHubOf } from './github.js';
 import { type Listener, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
 
-/** Milliseconds by which a busy machine may be late. */
-const slackMs = 10_000;
-/** A process that runs so much longer than it may hangs. */
-const overtimeMs = 30_000;
 /** More processes that start at once only delay each other. */
 const starts = pLimit(2);
 
@@ -29,7 +25,8 @@ const innerMoments = [
 /** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
 export async function replay(seed: number, temp: string): Promise<Run> {
   const origin = 'http://127.0.0.1';
-  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(realClock(), origin, service, 0, slackMs));
+  // A busy machine may be late by 10 s.
+  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(realClock(), origin, service, 0, 10_000));
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = new Map(plan.jobs.flat().map((step) => [step, new SocketStep(stage, seed, github.url)]));
   try {
@@ -74,7 +71,8 @@ class SocketStep {
     const { stage } = this;
     this.#server ??= await serve(stage, () => this.#listener);
     const { interruption } = part === 'main' ? plan : plan.post;
-    const options = { ...this.#options(part, plan), limitMs: timeoutOf(part, plan) + overtimeMs };
+    // A process that runs 30 s longer than it may hangs.
+    const options = { ...this.#options(part, plan), limitMs: timeoutOf(part, plan) + 30_000 };
     const { handle, record } = await starts(async () => {
       const record = new ProcessRecord(part, stage.now);
       // Before its first line, a process may have no handlers of signals yet.

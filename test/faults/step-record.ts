@@ -7,7 +7,6 @@ import type { Message, MessageKind, ProcessRecord } from '../simulation/record.j
 
 const commands = new Set(['add-mask', 'notice', 'warning', 'error', 'debug']);
 
-/** Completes the record of a process with what the runner saw of it. */
 export function completeRecord(record: ProcessRecord, result: StepResult, isKilled: boolean): void {
   const { exitCode, signal, overran } = result;
   record.exit = overran ? 'hung' : exitCode === 0 || exitCode === 1 ? exitCode : 'killed';

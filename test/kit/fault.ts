@@ -10,7 +10,6 @@ export const html = { kind: 'html' } as const satisfies Fault;
 type Status = Extract<Fault, { kind: 'status' }>;
 export const status = (code: number, more: Partial<Status> = {}): Fault => ({ kind: 'status', status: code, ...more });
 
-/** A response with a Retry-After. */
 export const retryAfter = (code: number, seconds: number): Fault => status(code, { retryAfter: { seconds } });
 
 export const delay = (ms: number): Fault => ({ kind: 'delay', ms });

@@ -3,13 +3,11 @@ import fc from 'fast-check';
 /** Each could be taken for more than text in a way of its own. */
 export const attacks: Readonly<Record<string, string>> = {
   'a workflow command': '::error::HACKED',
-  'a workflow command on a line of its own':
-    'x\n::set-output name=status::HACKED\r::add-mask::running\r\n::stop-commands::HACKED',
+  'a command on its own line': 'x\n::set-output name=status::HACKED\r::add-mask::running\r\n::stop-commands::HACKED',
   'a workflow command after blanks': ' \t\u00a0\u2028\u0085::warning::HACKED',
   'a workflow command of the old form': '##[error]HACKED ##[set-env name=PATH]HACKED ###[debug]HACKED',
   'an escaped workflow command': '%0A::error::HACKED%0D%25',
-  'terminal escape sequences':
-    '\u001b[31mred\u001b[2J\u009b1;1H\u001b]8;;https://evil.example\u0007here\u001b]8;;\u0007',
+  'terminal escapes': '\u001b[31mred\u001b[2J\u009b1;1H\u001b]8;;https://evil.example\u0007here\u001b]8;;\u0007',
   'bidirectional control characters': 'safe\u202Egnp.exe\u2066\u2069\u200F\u061C',
   'characters without width': '\uFEFFa\u200Bb\u200Dc\u2060',
   'unusual line separators': 'a\u2028::error::HACKED\u2029b\u0085c\vd\fe',

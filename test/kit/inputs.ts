@@ -9,7 +9,6 @@ export { type Mode, modes };
 
 export const uuid = (n: number): string => `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
 
-/** Valid values of the inputs that a mode requires. */
 export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
   'wait-operation': { 'project-id': 'p', 'operation-id': 'a07f8772-1877-4da9-a939-3a3ae62d1d8d' },
   'list-operations': { 'project-id': 'p' },
@@ -20,7 +19,6 @@ export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
   'sweep-keys': {},
 };
 
-/** Runs a step that rejects its inputs and sends nothing. */
 export async function rejectInputs(stage: Stage, mode: string, inputs: Inputs, options?: Omit<StepOptions, 'inputs'>) {
   const result = await stage.runMode(mode, { ...requiredInputs[mode as Mode], ...inputs }, options);
   const idle = inputs['operation-id'] === 'all' ? { 'idle-project-ids': '[]' } : {};

@@ -13,14 +13,9 @@ const exportedName = 'DATABASE_CONTROL_KEY';
 
 export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 
-/** What is wrong after main and post. */
-export const noLeftovers = {
-  /** Ids of made keys that are alive, and those of them that no warning and no error names, by id or by name. */
-  ...{ alive: [] as string[], unnamed: [] as string[] },
-  secretsShown: [] as string[],
-  /** Names of keys of others that were revoked. */
-  othersRevoked: [] as string[],
-};
+/** Ids of made keys that are alive after post, and of those that no warning or error names; names of revoked keys of others. */
+type Leftovers = Record<'alive' | 'unnamed' | 'secretsShown' | 'othersRevoked', string[]>;
+export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
 
 /** A stage for `create-key` and its post step, with keys of others. */
 export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets' | 'trip'> = {}) {
@@ -40,7 +35,7 @@ export async function setKeyStage(context: TestContext, options: Pick<StageOptio
     stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more });
   /** The keys of the step's name, revoked ones too. */
   const made = () => keysOf(stage).filter((key) => !others.includes(key));
-  const leftovers = (main: StepResult, post: StepResult): typeof noLeftovers => {
+  const leftovers = (main: StepResult, post: StepResult): Leftovers => {
     const alive = made().filter(({ id }) => plane.isAlive(id));
     const annotations = [main, post].flatMap((result) => result.annotations);
     const alarms = annotations.filter(({ kind, source }) => source === 'action' && kind !== 'notice');
@@ -68,7 +63,6 @@ function keysOf({ service }: Stage): ApiKey[] {
 
 export interface JobPlan extends Pick<StageOptions, 'trip'> {
   readonly overSockets?: boolean;
-  /** Faults while main runs, and while post does. */
   readonly inMain?: readonly FaultRule[];
   readonly inPost?: readonly FaultRule[];
   readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;
@@ -124,7 +118,6 @@ function describeRequest({ method, path, headers }: Exchange, stage: KeyStage, m
   return `${method}${subject} by ${roleOf(keys.find(({ key }) => headers['authorization'] === `Bearer ${key}`))}`;
 }
 
-/** Kills main when the request has arrived. */
 export function killAt(awaited: RequestToAwait): NonNullable<JobPlan['duringMain']> {
   return async (main, { service }) => {
     await main.reach(service.arrived(awaited));

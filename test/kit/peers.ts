@@ -5,7 +5,6 @@ import type { TestContext } from 'vitest';
 import { listen } from './listen.js';
 import type { good } from './tls/certificates.js';
 
-/** Passes every connection on to `port`. */
 export async function startRelay(context: TestContext, port: number) {
   const sockets: Socket[] = [];
   const server = createServer((near) => {

@@ -40,11 +40,8 @@ test('the recording of GitHub’s runner has exactly the behaviours of the table
   expect(Object.keys(recording)).toEqual(rows.map(([claim]) => claim));
 });
 
-/** Recorded on Linux; otherwise on Windows. */
-const differsOnWindows = /carriage return|SIGABRT|128 KiB|^a cancel /;
-
 test.concurrent.for(rows)('as in GitHub’s runner: %s', async ([claim, behaviour, group], context) => {
-  if (differsOnWindows.test(claim)) needs(context, 'recording');
+  if (/carriage return|SIGABRT|128 KiB|^a cancel /.test(claim)) needs(context, 'recording');
   const observation = await observe(context, behaviour, group);
   expect(comparable(behaviour, observation)).toEqual(comparable(behaviour, recording[claim] ?? {}));
 });

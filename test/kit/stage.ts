@@ -22,10 +22,7 @@ export interface StageOptions extends ServedControlPlaneOptions {
   readonly clockAheadMs?: number;
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
   readonly oneJob?: boolean;
-  /**
-   * Virtual: the test writes each response, a body or more, in place of the control plane. `path` is what follows `/v2/`,
-   * with its query; `n` counts from 1.
-   */
+  /** Virtual: the test responds in place of the control plane. `path` is what follows `/v2/`; `n` counts from 1. */
   readonly respond?: (path: string, n: number, request: HttpRequest) => string | Partial<HttpResponse>;
 }
 
@@ -36,7 +33,6 @@ export type Stage = Awaited<ReturnType<typeof setStage>>;
 /** The repository of the steps, for its keys. */
 export const repositoryId = '123456789';
 export const ours = repositoryFingerprint('https://github.com', repositoryId);
-/** Milliseconds. */
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
@@ -117,7 +113,6 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     /** The runs that GitHub knows. Over sockets a test brings its own GitHub. */
     runs,
     projectId,
-    /** A folder of the test's own. */
     folder: own.root,
     ...mainSteps(startMode, projectId),
     startPost,
@@ -166,7 +161,6 @@ export function mainSteps(startMode: StartMode, projectId: string) {
   };
 }
 
-/** The one error annotation of a step that failed. */
 export function errorOf(result: StepResult): string {
   const errors = messagesOf(result, 'error');
   if (errors.length !== 1) throw new Error(`expected one error, found ${errors.length}:\n${result.log}`);

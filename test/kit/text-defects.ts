@@ -46,7 +46,6 @@ const shortcut = /:[\w+-]+:|\b[A-Za-z]+-\d|\b(?=[a-f]*\d)[\da-f]{7,}\b/;
 const timeline =
   /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n {2}tickInterval \d+[a-z]+\n((?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,122})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30})```\n/;
 
-/** Parts of a summary that are more than text. */
 export function summaryDefects(summary: string): string[] {
   const found: string[] = [];
   if (summary.length > 64 * 1024) found.push(`a summary of ${summary.length} characters`);

@@ -13,7 +13,6 @@ export const all = { 'operation-id': 'all' };
 export const patient = { 'fail-fast': 'false' };
 
 export interface WaitPlan extends OperationPlan {
-  /** Which project of the stage. Default: the first. */
   readonly project?: number;
   readonly startsAfterMs?: number;
 }
@@ -68,7 +67,6 @@ export async function waitFor(
 
 export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));
 
-/** Any number of at least `from` and less than `to`. */
 export function between(from: number, to: number) {
   return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
 }

@@ -1,6 +1,5 @@
 import { type ExecFileOptions, execFile } from 'node:child_process';
 
-/** Runs a script of Node to its end. */
 export function runNode(words: readonly string[], options: ExecFileOptions) {
   return new Promise<{ readonly status: number; readonly said: string }>((settle) => {
     execFile(process.execPath, words, options, (error, stdout, stderr) => {

@@ -87,10 +87,7 @@ test('the job that packs a release installs no packages', () => {
   ]);
 });
 
-/**
- * Runs the scripts with which the job that publishes checks a release, in a checkout with its downloads. Its `node` and its `gh`
- * do this first, and otherwise find all as it was packed.
- */
+/** Runs the scripts of the publish job that check a release. The commands `node` and `gh` begin with these lines of bash. */
 function checkRelease(node: string, gh: string) {
   const folder = mkdtempSync(join(tmpdir(), 'publish-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

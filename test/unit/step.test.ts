@@ -11,7 +11,6 @@ const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSO
 const ofRunner = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
 const environment = { ...ofRunner, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x' };
 
-/** Runs a step whose requests go to this exchange. */
 async function run(exchange: Exchange, inputs: Record<string, string>, crash?: 'at once' | 'in its summary') {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
   const given: Record<string, string> = { ...defaults, ...access, ...inputs };

@@ -18,7 +18,6 @@ export function prepareWine(): void {
     execFileSync('wine', args.split(' '), { env, stdio: 'ignore' });
 }
 
-/** A path of this machine, as wine names it. */
 export const windowsPath = (path: string): string => `Z:${path.replaceAll('/', '\\')}`;
 
 /** Starts a step on Node for Windows, in a console of its own. What it prints arrives at its end. */

@@ -4,7 +4,6 @@ import { escapeCommands, toolkit } from '../../../src/action/toolkit.js';
 import { Masker } from '../../runner/masker.js';
 import { StepLog } from '../../runner/step-log.js';
 
-/** The commands that the runner finds in a text. */
 function commandsIn(text: string): string[] {
   const log = new StepLog(new Masker());
   for (const line of text.split(/\r\n|\r|\n/)) log.take(line);

@@ -8,7 +8,6 @@ import { silent } from '../../virtual/silent.js';
 
 const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
 
-/** A list of keys by their ids. */
 function listOf(names: Readonly<Record<string, string | undefined>>) {
   const keys = Object.entries(names).map(([id, name]) => [id, { id, name, record: {} }] as const);
   return { keys: new Map(keys), missing: undefined };
