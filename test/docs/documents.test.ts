@@ -16,12 +16,11 @@ const links = documents.flatMap((from) =>
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (path: string) =>
-  [...textOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
+  [
+    ...textOf(path)
       .toLowerCase()
-      .replaceAll(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, heading = '']) => heading.replaceAll(/[^\w -]/g, '').replaceAll(' ', '-'));
 
 test('the bundles contain each message that docs/troubleshooting.md explains', () => {
   const headings = textOf('docs/troubleshooting.md').matchAll(/^### `(.+)`$/gm);

@@ -10,9 +10,8 @@ function setUp(options: ControlPlaneOptions = {}) {
   const { plane } = createControlPlane({ ...options, clock: clock.service });
   /** Sends a request line such as `GET projects`. OPERATIONS are those of the first project. */
   const send = (line: string, { key = plane.apiKey, headers, body = '' }: Sent = {}) => {
-    const [method = '', path = ''] = line
-      .replace('OPERATIONS', `projects/${plane.projectIds[0]}/operations`)
-      .split(' ');
+    const [method = '', written = ''] = line.split(' ');
+    const path = written.replace('OPERATIONS', `projects/${plane.projectIds[0]}/operations`);
     const target = path.startsWith('/') ? path : `/v2/${path}`;
     const all = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
     return plane.handle({ method, target, headers: all, body, from: '192.0.2.1' });
@@ -29,25 +28,6 @@ function setUp(options: ControlPlaneOptions = {}) {
 const timestamp = (ms: number) => `2024-01-01T00:00:0${(ms / 1000).toFixed(6)}Z`;
 const plain = { 'content-type': 'text/plain; charset=utf-8' };
 const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-
-const rejections: readonly (readonly [what: string, status: number, line: string, sent?: Sent])[] = [
-  ['a request without a key', 401, 'GET projects', { headers: { authorization: '' } }],
-  ['an unknown path', 404, 'GET nothing'],
-  ['another API version', 404, 'GET /v1/projects'],
-  ['a path with a trailing slash', 404, 'GET projects/'],
-  ['a method that the path does not have', 405, 'DELETE projects'],
-  ['bad JSON', 400, 'POST api_keys', { body: '{' }],
-  ['a new key without a name', 400, 'POST api_keys', { body: '{}' }],
-  ['a new key with an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
-  ['a body of another content type', 415, 'POST api_keys', { headers: plain, body: '{"key_name":"a"}' }],
-  ['a key id that is not an integer', 400, 'DELETE api_keys/abc'],
-  ['an operation id that is not a UUID', 400, 'GET OPERATIONS/1'],
-  ['a path that is not URL-encoded', 400, 'GET projects/%zz/operations'],
-  ['a cursor that is not a timestamp', 400, 'GET OPERATIONS?cursor=abc'],
-  ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
-  ['a limit of 0', 400, 'GET OPERATIONS?limit=0'],
-  ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
-];
 
 test('the control plane creates, lists and revokes keys, and shows a secret only once', async () => {
   const { plane, send, ask, createKey, pass } = setUp();
@@ -126,7 +106,24 @@ test.for<[what: string, OperationPlan, ...shown: [pauseMs: number, object][]]>([
   }
 });
 
-test.for(rejections)('the control plane rejects %s with %i', ([, expected, line, sent]) => {
+test.for<[what: string, status: number, line: string, sent?: Sent]>([
+  ['a request without a key', 401, 'GET projects', { headers: { authorization: '' } }],
+  ['an unknown path', 404, 'GET nothing'],
+  ['another API version', 404, 'GET /v1/projects'],
+  ['a path with a trailing slash', 404, 'GET projects/'],
+  ['a method that the path does not have', 405, 'DELETE projects'],
+  ['bad JSON', 400, 'POST api_keys', { body: '{' }],
+  ['a new key without a name', 400, 'POST api_keys', { body: '{}' }],
+  ['a new key with an empty name', 400, 'POST api_keys', { body: '{"key_name":""}' }],
+  ['a body of another content type', 415, 'POST api_keys', { headers: plain, body: '{"key_name":"a"}' }],
+  ['a key id that is not an integer', 400, 'DELETE api_keys/abc'],
+  ['an operation id that is not a UUID', 400, 'GET OPERATIONS/1'],
+  ['a path that is not URL-encoded', 400, 'GET projects/%zz/operations'],
+  ['a cursor that is not a timestamp', 400, 'GET OPERATIONS?cursor=abc'],
+  ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
+  ['a limit of 0', 400, 'GET OPERATIONS?limit=0'],
+  ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
+])('the control plane rejects %s with %i', ([, expected, line, sent]) => {
   const { status, headers, body } = setUp().send(line, sent);
   expect(status).toBe(expected);
   expect(JSON.parse(body)).toEqual({ ...anyOf(String, 'code', 'message'), request_id: headers['x-request-id'] });
@@ -144,7 +141,7 @@ const twoOperations = { body: { operations: [{}, {}] } };
 const lastPage = 'GET OPERATIONS?limit=3';
 
 /** What the document leaves open: the choice, a request, and its response. */
-const choices: readonly [what: string, Partial<NotShown>, line: string, response: object][] = [
+test.for<[what: string, Partial<NotShown>, line: string, response: object]>([
   ['a list of keys with the status 203', { successStatus: { 'list-keys': 203 } }, 'GET api_keys', { status: 203 }],
   ['an error as nested JSON', { errorBody: 'nested' }, 'GET nothing', { body: { error: { code: 'NOT_FOUND' } } }],
   ['an error as text', { errorBody: 'text' }, 'GET nothing', { body: 'There is no such path.', headers: plain }],
@@ -159,9 +156,7 @@ const choices: readonly [what: string, Partial<NotShown>, line: string, response
   ['pages of keys', { keysPageSize: 1 }, 'GET api_keys', { headers: { link: '</v2/api_keys?page=2>; rel="next"' } }],
   ['null as last use of an unused key', { neverUsed: 'null' }, 'GET api_keys', { body: [{}, { last_used_at: null }] }],
   ['success for a repeated revocation', { revokedAgain: 'revoked' }, 'DELETE api_keys/3', { body: { revoked: true } }],
-];
-
-test.for(choices)('the control plane can return %s', ([, notShown, line, expected]) => {
+])('the control plane can return %s', ([, notShown, line, expected]) => {
   const { plane, send } = setUp({ projects: 2, operations: 3, notShown });
   plane.addKey('unused');
   plane.revokeKey(plane.addKey('revoked').id);

@@ -30,10 +30,9 @@ async function connect({ onTestFinished }: TestContext, network: Network, option
   const run = <T>(work: Promise<T>) => clock.run(work, { besideSockets: network === 'sockets' });
   /** With a timeout, the client gives the request up so long after its arrival. */
   const send = (method: 'GET' | 'POST', path: string, body?: string, timeoutMs = Number.POSITIVE_INFINITY) => {
-    const n = requests.length + 1;
     const headers = { authorization: `Bearer ${plane.apiKey}`, 'content-type': 'application/json' };
     const request = { method, url: new URL(`${baseUrl}/${path}`), headers, maxBytes: 1_000_000, ...(body && { body }) };
-    const giveUpAt = arrived({ n })
+    const giveUpAt = arrived({ n: requests.length + 1 })
       .then(() => clock.now() + timeoutMs)
       .catch(() => Number.POSITIVE_INFINITY);
     return run(exchange(request, (giveUp) => void giveUpAt.then((time) => clock.schedule(time, giveUp))));

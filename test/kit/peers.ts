@@ -59,8 +59,7 @@ export async function startProxy(context: TestContext, port: number, how: ProxyB
   return { port: await listen(context, server), asked, firstAsked };
 }
 
-const whichLogin = 'Proxy-Authenticate: Basic realm="proxy"';
-export const loginRequired = proxyResponse('407 Proxy Authentication Required', whichLogin);
+export const loginRequired = proxyResponse('407 Login Required', 'Proxy-Authenticate: Basic realm="proxy"');
 
 export function proxyResponse(status: string, header: string, body = ''): string {
   return `HTTP/1.1 ${status}\r\n${header}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

@@ -1,16 +1,12 @@
-/** A state as main saved it: the seal, then the object that it covers. */
-export interface SavedState {
-  readonly seal: string;
-  readonly object: Readonly<Record<string, unknown>>;
-}
-
-export function readSaved(saved: string): SavedState {
+/** The parts of a state as main saved it: the seal, then the object that it covers. */
+export function readSaved(saved: string) {
   const at = saved.indexOf('{');
-  return { seal: saved.slice(0, at), object: JSON.parse(saved.slice(at)) as SavedState['object'] };
+  const object: Readonly<Record<string, unknown>> = JSON.parse(saved.slice(at));
+  return { seal: saved.slice(0, at), object };
 }
 
 /** The state with other parts, as somebody without the parent key would write it. `undefined` removes a part. */
-export function forged(saved: string, parts: SavedState['object']): string {
+export function forged(saved: string, parts: Readonly<Record<string, unknown>>): string {
   const { seal, object } = readSaved(saved);
   return seal + JSON.stringify({ ...object, ...parts });
 }

@@ -5,21 +5,14 @@ import { nothingToRevoke } from '../../src/keys/post-state-name.js';
 import type { StepResult } from '../runner/step.js';
 import { readSaved } from './saved-state.js';
 
-export interface KnownSecrets {
-  /** Keys that a step may pass on. */
-  readonly minted: readonly string[];
-  /** The parent key, and all secrets of others. */
-  readonly others: readonly string[];
-  readonly variable?: string | undefined;
-}
-
 /**
  * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
  * masks and in the header that sends it, a minted key also in the output `key`, the variable of `export-env` and main's state.
+ * `others`: the parent key, and all secrets of others.
  */
 export function secretsShown(
   results: readonly StepResult[],
-  { minted, others, variable }: KnownSecrets,
+  { minted, others, variable }: Record<'minted' | 'others', readonly string[]> & { readonly variable?: string },
   requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
 ): string[] {
   const secrets = [...minted, ...others];
@@ -90,10 +83,8 @@ export function maskedForms(secret: string): string[] {
 function withoutMasks(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret.replaceAll('%', '%25'), ...maskedForms(secret)]);
   const masks = new Set(forms.map((form) => `::add-mask::${form}`));
-  return text
-    .split(/\r?\n/)
-    .filter((line) => !masks.has(line))
-    .join('\n');
+  const lines = text.split(/\r?\n/);
+  return lines.filter((line) => !masks.has(line)).join('\n');
 }
 
 function withoutMinted(state: string, hideMinted: (value: string) => string): string {

@@ -37,8 +37,6 @@ export function textDefects(result: StepResult): string[] {
   return [...found, ...summaryDefects(summary)];
 }
 
-// The tags and words that our summaries contain.
-const tag = /<\/?(?:p|br|code|table|tr|th|td)>/g;
 const ownWords = /^(?:[\p{L}\d\s.,:;()?'+-]|✅|❌|⏳|🧹|📌|🚫|⚠️|&nbsp;)*$/u;
 /** GitHub makes a picture, an issue or a commit of these. */
 const shortcut = /:[\w+-]+:|\b[A-Za-z]+-\d|\b(?=[a-f]*\d)[\da-f]{7,}\b/;
@@ -56,7 +54,7 @@ export function summaryDefects(summary: string): string[] {
   const bare = rest
     .replace(/^###/, '')
     .replace(/<code>[^<>]*<\/code>/g, '')
-    .replace(tag, '');
+    .replace(/<\/?(?:p|br|code|table|tr|th|td)>/g, '');
   if (!ownWords.test(bare)) found.push(`not our words: ${bare}`);
   for (const [, inside = ''] of rest.matchAll(/<code>([^<>]*)<\/code>/g))
     if (/[\r\n]|&(?!(amp|lt|gt|quot|#39);)/.test(inside)) found.push(`code: ${inside}`);

@@ -40,14 +40,9 @@ export class VirtualProcess {
     });
     void this.ended.then(clock.schedule(clock.now() + limitMs, () => this.kill('hung')));
     // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
-    Promise.resolve()
-      .then(() => work.run(this.#world))
-      .then(
-        (succeeded) => {
-          if (!this.#isReported) this.#finish(succeeded);
-        },
-        (error: unknown) => this.#report(error),
-      );
+    const running = Promise.resolve().then(() => work.run(this.#world));
+    const finish = (succeeded: boolean) => (this.#isReported ? undefined : this.#finish(succeeded));
+    void running.then(finish, (error: unknown) => this.#report(error));
   }
 
   kill(exit: VirtualExit = 'killed'): void {

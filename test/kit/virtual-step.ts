@@ -8,15 +8,14 @@ import { reportError, runStep } from '../../src/step.js';
 import type { ChildOptions, StepProcess } from '../runner/child.js';
 import { VirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
 
-interface VirtualHost extends Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> {
-  readonly runs: WorkflowRuns;
-}
-
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
   { env, onData }: Pick<ChildOptions, 'env' | 'onData'>,
   part: 'main' | 'post',
-  { runs, ...host }: VirtualHost,
+  {
+    runs,
+    ...host
+  }: Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: WorkflowRuns },
 ): StepProcess {
   const running = new VirtualProcess({
     ...host,

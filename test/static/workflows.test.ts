@@ -158,10 +158,11 @@ test('Dependabot updates every manifest with pinned versions, and all actions', 
   );
   const manifests = { npm: 'package-lock.json', gomod: 'go.mod', pip: 'requirements.txt' };
   const pinned = Object.entries(manifests).flatMap(([ecosystem, file]) => {
-    const paths = execFileSync('git', ['ls-files', `:(glob)**/${file}`], { encoding: 'utf8' })
+    const listed = execFileSync('git', ['ls-files', `:(glob)**/${file}`], { encoding: 'utf8' });
+    return listed
       .trimEnd()
-      .split('\n');
-    return paths.map((path) => `${ecosystem} ${join('/', dirname(path))}`);
+      .split('\n')
+      .map((path) => `${ecosystem} ${join('/', dirname(path))}`);
   });
   const actions = ['/', '/.github/actions/*', '/examples'].map((place) => `github-actions ${place}`);
   expect(read.sort()).toEqual([...pinned, ...actions].sort());

@@ -38,7 +38,7 @@ const redact = (secret: string) => (text: string) => {
 const requestTo = (address: string) =>
   createRequest({ ...request, path: '' }, { baseUrl: parseBaseUrl(address), apiKey: 'a-key', requestTimeout: 1 });
 
-const cases: readonly (readonly [what: string, parse: (text: string) => unknown, texts: readonly string[]])[] = [
+test.for<readonly [what: string, parse: (text: string) => unknown, texts: readonly string[]]>([
   ['a duration', durationParser(), [of('9'), of('9', 'x'), of('1h1m1s'), `1d${of('9')}h${of('9')}`]],
   ['a choice of two words', oneOfParser(['empty', 'match']), [of('empt')]],
   ['a key id', parseKeyIds, [of('9'), of('0', '7')]],
@@ -63,9 +63,7 @@ const cases: readonly (readonly [what: string, parse: (text: string) => unknown,
   ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
   ['a text full of secrets', redact('aaaaaaaa'), [of('a')]],
   ['a Link header', (link) => findMissing([], { link }), [of('<'), of(';a="b'), of('; rel')]],
-];
-
-test.for(cases)('a huge text is read in linear time as %s', ([, parse, texts]) => {
+])('a huge text is read in linear time as %s', ([, parse, texts]) => {
   for (const text of texts) {
     const work = () => {
       try {

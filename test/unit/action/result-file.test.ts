@@ -17,8 +17,8 @@ test.for([
     yield '[1,2';
     throw thrown;
   }
-  const outputs = new Map<string, string>();
-  const output = (name: string, value: string) => void outputs.set(name, value);
+  const outputs: Record<string, string> = {};
+  const output = (name: string, value: string) => void Object.assign(outputs, { [name]: value });
   const secrets = new Secrets(() => undefined);
   const environment = { RUNNER_TEMP: folder };
   const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
@@ -30,5 +30,5 @@ test.for([
   const failed = { ...report, result: result(), status: 'match', succeeded: false };
   expect(publishOutputs(failed, 0, context)).toEqual([`${message}.`]);
   expect(readdirSync(folder)).toEqual([]);
-  expect(Object.fromEntries(outputs)).toEqual({ 'duration-ms': '0', 'result-file': '' });
+  expect(outputs).toEqual({ 'duration-ms': '0', 'result-file': '' });
 });

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { parseKeyList } from '../../../src/api/keys.js';
 import { parseResponse } from '../../../src/api/parse-response.js';
 
-const url = new URL('https://control.test/v2/api_keys');
-const request = { method: 'GET', url, headers: {}, maxBytes: 1_000 } as const;
+function parse(method: 'GET' | 'POST', status: number, body: string) {
+  const url = new URL('https://control.test/v2/api_keys');
+  return parseResponse({ method, url, headers: {}, maxBytes: 1_000 }, { status, headers: {}, body }, 0, parseKeyList);
+}
 
 test.each([
   ['the message and code of a JSON body', '{"message":"No.","code":"FAULT"}', ': No. (code FAULT)'],
@@ -15,8 +17,8 @@ test.each([
   ['nothing of a blank body', ' \n', ''],
   ['nothing of a long number', '12345678901234567890', ''],
 ])('the error for a 400 shows %s', (_, body, shown) => {
-  const parse = () => parseResponse(request, { status: 400, headers: {}, body }, 0, parseKeyList);
-  expect(parse).toThrow(expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` }));
+  const error = expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` });
+  expect(() => parse('GET', 400, body)).toThrow(error);
 });
 
 test.each([
@@ -27,11 +29,10 @@ test.each([
   [500, 'No.', ''],
 ])('the error for a create with %i says what it may of “%s”', (status, message, shown) => {
   const body = JSON.stringify({ message, code: 'FAULT', request_id: 'req-7' });
-  const parse = () => parseResponse({ ...request, method: 'POST' }, { status, headers: {}, body }, 0, parseKeyList);
-  expect(parse).toThrow(expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` }));
+  const error = expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` });
+  expect(() => parse('POST', status, body)).toThrow(error);
 });
 
 test('a list of keys with the status 203 is rejected', () => {
-  const parse = () => parseResponse(request, { status: 203, headers: {}, body: '[]' }, 0, parseKeyList);
-  expect(parse).toThrow('`status` should be 200, but is 203');
+  expect(() => parse('GET', 203, '[]')).toThrow('`status` should be 200, but is 203');
 });

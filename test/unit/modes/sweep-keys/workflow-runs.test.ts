@@ -73,25 +73,24 @@ test('a run with a 404 response counts as gone, even with no requests left in th
     expect((await find('404', fault)).outcome).toEqual({ run: 'gone' });
 });
 
-const unusable: Readonly<Record<string, readonly [Fault, why: RegExp, transient: boolean]>> = {
-  'status 403': [{ kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
-  'status 503': [{ kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
-  'status 204': [respondWith(204), /status 204$/, false],
-  'a redirect': [{ kind: 'redirect' }, /status 301$/, false],
-  'a rate limit of an hour': [{ kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
-  'a secondary rate limit': [{ kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
-  'an HTML page': [{ kind: 'html' }, other, true],
-  'an HTML page with 404': [{ kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, true],
-  'a 404 with other JSON': [respondWith(404, '{"error":"no such path"}'), /status 404$/, true],
-  'bad JSON': [{ kind: 'bad-json' }, other, true],
-  'the JSON null': [respondWith(200, 'null'), other, true],
-  'a response for another run': [respondWith(200, '{"id":12,"status":"completed"}'), other, true],
-  'a run whose id is text': [respondWith(200, '{"id":"13","status":"completed"}'), other, true],
-  'a run without a status': [respondWith(200, '{"id":13,"run_attempt":9}'), other, true],
-  'a closed connection': [{ kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
-  'a truncated body': [{ kind: 'cut-mid-body' }, /GitHub/, true],
-};
-test.for(Object.entries(unusable))('the state of a run stays unknown after %s', async ([, [fault, why, transient]]) => {
+test.for<[what: string, Fault, why: RegExp, transient: boolean]>([
+  ['status 403', { kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
+  ['status 503', { kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
+  ['status 204', respondWith(204), /status 204$/, false],
+  ['a redirect', { kind: 'redirect' }, /status 301$/, false],
+  ['a rate limit of an hour', { kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
+  ['a secondary rate limit', { kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
+  ['an HTML page', { kind: 'html' }, other, true],
+  ['an HTML page with 404', { kind: 'html', status: 404 }, /status 404 and a body that is not JSON/, true],
+  ['a 404 with other JSON', respondWith(404, '{"error":"no such path"}'), /status 404$/, true],
+  ['bad JSON', { kind: 'bad-json' }, other, true],
+  ['the JSON null', respondWith(200, 'null'), other, true],
+  ['a response for another run', respondWith(200, '{"id":12,"status":"completed"}'), other, true],
+  ['a run whose id is text', respondWith(200, '{"id":"13","status":"completed"}'), other, true],
+  ['a run without a status', respondWith(200, '{"id":13,"run_attempt":9}'), other, true],
+  ['a closed connection', { kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
+  ['a truncated body', { kind: 'cut-mid-body' }, /GitHub/, true],
+])('the state of a run stays unknown after %s', async ([, fault, why, transient]) => {
   const { outcome, requests } = await find('13', fault);
   expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(why), transient } });
   expect(requests).toHaveLength(1);
