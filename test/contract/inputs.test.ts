@@ -327,12 +327,13 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
   const secrets = { 'operation-id': '{"key":"hunter2"}', 'key-id': '1234567890hunter2' };
   const values: Record<string, string> = { since: '90d', ...secrets };
   const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'), token);
-  const rejected = await rejectInputs(stage, mode, bad);
+  const rejected = await rejectInputs(stage, mode, { ...bad, 'request-timeout': 'soon' });
   const lines = errorOf(rejected).split('\n').slice(1, -1);
   const shown = (name: string) => (name in secrets ? '' : `“${bad[name]}” `);
   const advice = `has no effect in ${mode}; expected it to be empty. Remove it, or check the value of mode.`;
   const expected = unused.map((name) => `- ${name}: ${shown(name)}${advice}`);
-  expect(lines.toSorted()).toEqual(expected.toSorted());
+  expect(lines[0]).toMatch(/^- request-timeout: “soon” is not a duration/);
+  expect(lines.slice(1).toSorted()).toEqual(expected.toSorted());
   expect(rejected.output + rejected.summary).not.toContain('hunter2');
 
   const otherCase = (text?: string) => text?.replace(/^[tf]/, (letter) => letter.toUpperCase());
