@@ -27,7 +27,6 @@ exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY
       const body = JSON.stringify({ connection: 'db://secret', operations: recordsOf(operations) });
       service.faults.add({ path: '/branches', fault: { kind: 'status', status: 201, body } });
     },
-    /** A script that prints an answer of the API with these operations. */
     answering: (operations: Operations) =>
       `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
     /** An operation that ends when that request has come. */

@@ -11,7 +11,6 @@ const reasons = {
   recording: 'Recorded on Linux. On Windows, ends of lines, signals and long variables differ.',
 };
 
-/** Skips a test on Windows, and shows why. */
 export function needs({ skip }: Pick<TestContext, 'skip'>, what: keyof typeof reasons): void {
   skip(isWindows, reasons[what]);
 }

@@ -61,8 +61,7 @@ function keysOf({ service }: Stage): ApiKey[] {
   }
 }
 
-export interface JobPlan extends Pick<StageOptions, 'trip'> {
-  readonly overSockets?: boolean;
+export interface JobPlan extends Pick<StageOptions, 'overSockets' | 'trip'> {
   readonly inMain?: readonly FaultRule[];
   readonly inPost?: readonly FaultRule[];
   readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;

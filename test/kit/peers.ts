@@ -28,14 +28,8 @@ function join(near: Socket, far: Socket): void {
   far.on('close', () => near.destroy()).on('error', () => near.destroy());
 }
 
-/** How a proxy responds to CONNECT. By default it opens the tunnel; each host name is this machine. */
-export interface ProxyBehaviour {
-  /** It opens the tunnel only for this `user:password`. */
-  readonly login?: string;
-  readonly isSilent?: boolean;
-  /** It sends this text, and closes. */
-  readonly says?: string;
-}
+/** A tunnel for everybody, or only for this `user:password`, or none: then it is silent, or sends this text, and closes. */
+export type ProxyBehaviour = { readonly login?: string; readonly isSilent?: boolean; readonly says?: string };
 
 export type ProxyServer = Awaited<ReturnType<typeof startProxy>>;
 

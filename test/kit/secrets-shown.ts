@@ -8,7 +8,6 @@ import { readSaved } from './saved-state.js';
 /**
  * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
  * masks and in the header that sends it, a minted key also in the output `key`, the variable of `export-env` and main's state.
- * `others`: the parent key, and all secrets of others.
  */
 export function secretsShown(
   results: readonly StepResult[],

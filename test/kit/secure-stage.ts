@@ -21,7 +21,6 @@ export async function setSecureStage(
   return { ...stage, port, proxy, ...mainSteps(startMode, stage.projectId) };
 }
 
-/** Post revoked the key of main, and said nothing else. */
 export function expectRevoked({ service }: Stage, main: StepResult, post: StepResult): void {
   expect(main.conclusion).toBe('success');
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);

@@ -30,7 +30,6 @@ type Step = [inputs?: StepOptions['inputs'], options?: Omit<StepOptions, 'inputs
 type StartMode = (mode: string, ...step: Step) => StepHandle;
 export type Stage = Awaited<ReturnType<typeof setStage>>;
 
-/** The repository of the steps, for its keys. */
 export const repositoryId = '123456789';
 export const ours = repositoryFingerprint('https://github.com', repositoryId);
 export const hour = 3_600_000;

@@ -27,7 +27,6 @@ function useProxy({ onTestFinished }: TestContext, url: string): void {
 const serve = async (context: TestContext, server: Server, host = '127.0.0.1') =>
   `http://${host}:${await listen(context, server)}/v2`;
 
-/** A service that sends these bytes in response to any request, and closes the connection. */
 async function answer(context: TestContext, bytes: string): Promise<HttpResponse> {
   const server = createServer((socket) => void socket.once('data', () => socket.end(bytes)));
   return client(context, await serve(context, server))('GET');

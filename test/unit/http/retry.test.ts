@@ -7,7 +7,6 @@ import {
   parseRetryAfter,
   withRetries,
 } from '../../../src/http/retry.js';
-import type { Clock } from '../../../src/time/clock.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 
@@ -20,7 +19,7 @@ test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are t
 
 test('if the deadline passes before a 429 without Retry-After is parsed, the error is DeadlineExceeded', async () => {
   let now = 0;
-  const clock: Clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const attempt = async () => {
     // No timer can interrupt a parser.
     now = 1_001;

@@ -6,11 +6,9 @@ import type { JsonObject } from '../../../../src/text/json.js';
 const fields = ['action', 'branch_id'];
 const minute = 60_000;
 const began = Date.parse('2026-01-31T09:00:00Z');
-/** A time so many milliseconds after the wait began. */
 const at = (ms: number) => new Date(began + ms).toISOString();
-const created = (ms: number, ...updated: number[]): JsonObject => {
-  return Object.assign({ created_at: at(ms) }, ...updated.map((one) => ({ updated_at: at(one) })));
-};
+const created = (ms: number, ...updated: number[]): JsonObject =>
+  Object.assign({ created_at: at(ms) }, ...updated.map((one) => ({ updated_at: at(one) })));
 const since: Partial<Scope> = { sinceMs: began - 10 * minute };
 const late: Partial<Scope> = { nowMs: began + 3 * minute };
 const later: Partial<Scope> = { seen: 'later', nowMs: began + 8 * minute };
