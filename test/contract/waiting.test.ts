@@ -227,6 +227,13 @@ for (const [what, plans, inputs, says] of [
     expect(errorOf(result)).toContain(ids[1] ?? 'no-such-project');
   });
 
+test('with fail-fast: false, an operation that is not found ends the step after 5 s if the other has ended', async (context) => {
+  const faults = (_: string, hidden: string) => [{ path: hidden, fault: status(404) }];
+  const inputs = { 'fail-fast': 'false' };
+  const { result } = await waitFor(context, [{ lengthMs: 3 * second }, forever], inputs, { faults });
+  expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(5 * second, 7 * second) });
+});
+
 test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
   const plan = { appearsAfterMs: 34_900, lengthMs: minute };
   const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });
@@ -357,6 +364,11 @@ test.for<[what: string, fault: Fault, from: number, inputs?: Inputs]>([
   const plans = many(5, { lengthMs: 10 * second });
   const { result } = await waitFor(context, plans, inputs, { faults: [onOperations(fault, { from })] });
   expect(result).toMatchObject({ outputs: { status: 'finished', count: '5' }, ms: between(0, 32 * second) });
+});
+
+test('the log tells once that the requests for two operations fail in the same way', async (context) => {
+  const { result } = await waitFor(context, [forever, forever], { timeout: '20s' }, { faults: [{ fault: lost }] });
+  expect(result.log.match(/Poll failed, will retry: GET .*The connection closed/g)).toHaveLength(1);
 });
 
 test('after a timeout, the error tells the latest failure', async (context) => {

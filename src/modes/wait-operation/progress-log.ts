@@ -3,7 +3,7 @@ import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
 import { knownStatuses, operationTexts } from '../../operations/description.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
-import { joinFirst, plural } from '../../text/sentences.js';
+import { errorMessage, joinFirst, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { graceForUnlisted } from './limits.js';
@@ -72,8 +72,9 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // Consecutive failures of one kind are logged once. Messages differ by their request ids, so statuses are compared.
-    const kind = error.status === undefined ? error.message : String(error.status);
+    // Consecutive failures of one kind are logged once. Messages differ by their paths and request ids, so statuses are
+    // compared, or, without a status, the errors of the network.
+    const kind = error.status === undefined ? errorMessage(error.cause) : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;
     this.#write(`${error.isThrottled ? 'The service is busy' : 'Poll failed'}, will retry: ${error.message}`);

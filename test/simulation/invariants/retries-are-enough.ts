@@ -45,9 +45,9 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
     yield `gave up before the deadline and before ${maxAttempts} attempts: ${error}`;
 }
 
-/** An operation without a status makes its response unusable. */
-function isUsable({ json, records = [] }: SentRequest): boolean {
-  return Boolean(json) && records.every(({ status }) => typeof status === 'string' && status !== '');
+/** An operation without a status makes its response unusable, and so does a missing list. */
+function isUsable({ records }: SentRequest): boolean {
+  return records?.every(({ status }) => typeof status === 'string' && status !== '') === true;
 }
 
 const graceForSilent = 30_000;
