@@ -46,8 +46,8 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
 }
 
 /** An operation without a status makes its response unusable, and so does a missing list. */
-function isUsable({ records }: SentRequest): boolean {
-  return records?.every(({ status }) => typeof status === 'string' && status !== '') === true;
+function isUsable({ json, records }: SentRequest): boolean {
+  return Boolean(json) && records?.every(({ status }) => typeof status === 'string' && status !== '') === true;
 }
 
 const graceForSilent = 30_000;
