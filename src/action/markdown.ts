@@ -5,7 +5,7 @@ export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/** Shows our own words as text, and quotes and all that could be a link, a mention, an issue or a commit as code. */
+/** Plain words stay text. Quoted text becomes code, and so does each word that GitHub could turn into a link. */
 export function textHtml(text: string): string {
   return text
     .split(/\r\n|\r|\n/)

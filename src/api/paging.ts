@@ -21,7 +21,7 @@ export interface Page<T> extends Missing {
   readonly cursor: string | undefined;
 }
 
-/** Where a read goes on. The ids that it has seen grow with each page. */
+/** The place where a read of a list goes on. The read adds the ids of each page to `seenIds`. */
 export interface ListPlace {
   readonly cursor: string | undefined;
   readonly seenIds: Set<string>;

@@ -206,7 +206,7 @@ staged.for([
 });
 
 test('api-key and base-url come from the environment only if the inputs are empty', async (context) => {
-  // No key that is shorter is used, and this one is masked.
+  // This key has the minimum length. The step masks it, and rejects any shorter key.
   const stage = await setStage(context, { apiKey: 'eight-ch' });
   const { apiKey, baseUrl } = stage.service;
   const none = { 'api-key': undefined, 'base-url': undefined };
@@ -300,7 +300,7 @@ test('a wait for all accepts up to 100 projects', async (context) => {
 });
 
 const [reference = ''] = readFileSync('docs/reference.md', 'utf8').split('<!-- end of inputs -->');
-/** Each input, and the modes that use it, as the page on them says. A token is never rejected, because it has a default. */
+/** Each input with the modes that use it, from docs/reference.md. No mode rejects `github-token`, because it has a default. */
 const documented = [...reference.matchAll(/^\| `(.+?)` \| (.+?) \|/gm)].filter(([, name]) => name !== 'github-token');
 
 /** What the mode requires, with a project and an operation of the stage. */
@@ -395,7 +395,7 @@ staged('an input that is set but empty gets its default', async ({ stage }) => {
   expect(warningsOf(result)).toEqual([]);
 });
 
-/** No variable of the environment holds a zero, or half a pair of UTF-16. */
+/** An environment variable cannot contain a NUL character or an unpaired surrogate. */
 const asVariable = (written: string) => written.replaceAll('\0', '').replace(/\p{Cs}/gu, '\uFFFD');
 
 test.for(Object.entries(attacks))('the step prints %s in inputs as text', async ([, attack], context) => {

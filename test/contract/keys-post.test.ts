@@ -228,7 +228,7 @@ test('post does not revoke a key whose id got another name if only its first lis
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
-test('only in its last 4 s, post revokes a key by its id although all lists fail', async (context) => {
+test('if all lists fail, post revokes the key by its id, but only in its last 4 s', async (context) => {
   const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(500), always)] });
   expect(job.requests.indexOf('DELETE minted by parent')).toBe(job.requests.length - 1);
   expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);

@@ -263,7 +263,7 @@ test('each poll shows 1,000 unfinished operations by at most 15 requests, althou
   expect(Math.max(...requestsOfPolls(wait))).toBeLessThanOrEqual(15);
 });
 
-test('a clock of the service that is wrong in the first response hides no operation of the next page', async (context) => {
+test('the step finds an operation on a later page even if the first response has a wrong date', async (context) => {
   const at = (seconds: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, seconds));
   const page = (status: string, count: number, cursor?: string) => {
     const operations = Array.from({ length: count }, (_, n) => ({ id: `${status}-${n}`, status, created_at: at(2) }));
@@ -460,7 +460,7 @@ test.for([
   expect(errorOf(result)).toContain(service.projectIds[1]);
 });
 
-test('the time that a request waits for those of projects that hang is no part of its minute', async (context) => {
+test('the minute for the retries of a request does not include its wait for requests that hang', async (context) => {
   const before = ({ service }: Stage) => {
     for (const [n, id] of service.projectIds.entries()) {
       const path = `/projects/${id}/operations`;

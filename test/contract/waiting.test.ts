@@ -189,7 +189,7 @@ test('the request that is sent once more may take all of request-timeout', async
   expect(times()).toEqual([0, 4 * second, 9 * second]);
 });
 
-test('the request that is sent once more waits for the Retry-After of another', async (context) => {
+test('the step sends a hanging request again only after the Retry-After of another request', async (context) => {
   const faults = (hanging: string, throttled: string) => [
     { path: hanging, nth: 2, fault: hang },
     { path: throttled, nth: 2, fault: retryAfter(429, 20) },

@@ -13,7 +13,7 @@ function example(name: string, promise: string, attempt: (file: string, context:
   test.concurrent(`${name} ${promise}`, { retry: 2 }, (context) => attempt(join('examples', name), context));
 }
 
-test('test/e2e tries each example with a job that cannot run alone', () => {
+test('test/e2e runs each example that contains a job which cannot run alone', () => {
   const together = readdirSync('examples').filter((name) => needsService(readFileSync(join('examples', name), 'utf8')));
   expect([...tried].sort()).toEqual(together.sort());
 });

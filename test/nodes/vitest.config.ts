@@ -6,7 +6,7 @@ const { devDependencies } = JSON.parse(readFileSync('test/nodes/package.json', '
 const versionOf = (name: string): string => devDependencies[name].split('@').at(-1);
 const nodes = Object.keys(devDependencies).filter((name) => versionOf(name) !== process.versions.node);
 
-// The bundle on every Node that runs it. That of `npm test` itself has been tried by `npm test`.
+// Tests the bundle on each Node of test/nodes, but not on the one that runs the tests: `npm test` covers that one.
 export default defineConfig({
   test: {
     ...shared,

@@ -8,7 +8,7 @@ import { act, setStage } from './stage.js';
 
 const modes = ['projects', 'operations', 'wait', 'mint', 'keys', 'revoke', 'sweep'] as const;
 
-/** A service and a GitHub with the runs 111, which is over, and that of the job; each has left a key. */
+/** Starts a service and a GitHub with two runs: that of the job, and 111, which has ended and has left a key. */
 async function setModeStage(context: TestContext) {
   const stage = await setStage(context);
   const { repository, repository_id: repositoryId, server_url: server, run_id: ownRun } = github;

@@ -40,7 +40,7 @@ interface StepOptions {
   readonly id: string;
   /** As users see it; the id when not given. */
   readonly name?: string;
-  /** `success()` when not given. Unlike in a workflow, a condition stands as it is: `success() &&` is not put before it. */
+  /** The default is `success()`. A given condition is used unchanged. GitHub would put `success() &&` before it. */
   readonly if?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly 'continue-on-error'?: boolean | string | undefined;

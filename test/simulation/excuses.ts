@@ -27,7 +27,7 @@ export const excuses = {
     return records.some((record) => Date.parse(String(record['created_at'])) < oldest);
   },
 
-  /** Section 5: A DELETE that is repeated after a lost response or a 5xx, and gets 404. In post, of a young key, for 10 s. */
+  /** Section 5: A 404 counts after a DELETE that got a 5xx or no response. In post, a young key must stay absent for 10 s. */
   isThoughtGone: (process: ProcessRecord, key: ApiKey) => {
     const deletes = process.deletesOf(key.id);
     const lost = deletes.findIndex(({ response, status, isPage, mayHaveTakenEffect }) =>

@@ -24,7 +24,7 @@ export function quote(text: string, max = 80): string {
 /** Hides user and password of a URL. The text may be an invalid URL, so no URL parser is used. */
 function withoutPassword(text: string): string {
   const hidden = text.replace(/:\/.*(?:@|%40|\uff20|&#64;)/is, '://***@');
-  // What follows a host and a colon, and is no port, may be a password without an `@` behind it.
+  // Text after `://host:` that is not a port may be a password, even if no `@` follows it.
   return hidden.replace(/(:\/\/(?!\[)[^/?#:]*:)(?!\d*(?:[/?#]|$)).*/s, '$1***');
 }
 

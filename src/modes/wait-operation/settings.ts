@@ -25,7 +25,7 @@ export const waitFilterFields: readonly string[] = operationFields.filter((name)
 
 export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
-  // A train of jobs reads this output after each failure.
+  // Later steps read this output even after a failure.
   if (isAll) reader.outputsIfInvalid.push({ name: 'idle-project-ids', value: '[]' });
   const pollsOnce = parseDuration(reader.text('timeout')) === 0;
   if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');

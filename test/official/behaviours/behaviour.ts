@@ -26,7 +26,7 @@ export interface Behaviour {
 /** By claim. A text is a `main` and nothing else. */
 export type Table = Readonly<Record<string, string | Omit<Behaviour, 'claim'>>>;
 
-/** Behaviours that can share a job, apart from those that are cancelled. */
+/** The behaviours of one job. One that is cancelled has a job of its own. */
 export interface Group {
   readonly topic: string;
   readonly env?: Readonly<Record<string, string>>;

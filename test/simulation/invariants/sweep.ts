@@ -4,7 +4,7 @@ import { ownRun } from '../plan.js';
 import type { Run } from '../record.js';
 import { creationOf } from '../truth.js';
 
-/** A 404 of GitHub counts only for older keys. */
+/** A 404 of GitHub proves that a run is gone only if the key is older than this. */
 const hour = 3_600_000;
 
 /** Whether this action made the key for this repository, and not to be kept. */

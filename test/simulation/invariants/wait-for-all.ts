@@ -11,7 +11,7 @@ const clockTolerance = 2_000;
 /** An operation that appears after the first read counts if it was created no earlier before the wait began. */
 const ageOfNew = 60_000;
 
-/** A wait for all is green only if all that counts had ended well in truth, and red only if some of it had not. */
+/** A wait for all succeeds only if all operations that count have ended well, and fails only if one of them has failed. */
 export function* waitedForAll({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>): Generator<string> {
   const { main } = step;
   const { failOnEmpty, projectIds } = expects;
