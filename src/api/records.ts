@@ -34,7 +34,7 @@ export function parseProject(value: Json, place: string): ApiRecord {
   return { id: toText(id), record: value };
 }
 
-/** Excludes ids that do not fit into a URL (`..` is another path), and ids that the runner would execute as a command if a step printed them. */
+/** Excludes ids that do not fit into a URL, such as `..`, and ids that the runner would obey as a command. */
 const usableId = /^(?!\s*::|\.\.?$)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
 
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {

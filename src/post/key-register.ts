@@ -110,7 +110,7 @@ export class KeyRegister {
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
     // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-    if (known?.goneAt !== undefined || known === undefined) this.add(id, true);
+    if (known === undefined || known.goneAt !== undefined) this.add(id, true);
   }
 }
 
