@@ -423,10 +423,17 @@ function failSecondLater(ms: number, fault: Fault) {
   return { projects: 2, before: (stage: Stage) => stage.after(ms, () => failSecond(fault).before(stage)) };
 }
 
-test('if one project fails when the others are read again, these are still idle', async (context) => {
-  const plans = [{ lengthMs: 20 * second }, { ...failed, project: 1, startsAfterMs: 15 * second }];
-  const { result, service } = await waitFor(context, plans, all, { projects: 30 });
-  expect(result.outputs['status']).toBe('failed');
+test.for<[how: string, outcome: string, plans: WaitPlan[], ...faults: FaultRule[]]>([
+  ['shows a failed operation', 'failed', [{ ...failed, project: 1, startsAfterMs: 15 * second }]],
+  ['gets a 403', 'error', [], { from: 3, fault: status(403) }],
+])('if the list of one project %s when it is read again, the others are still idle', async (row, context) => {
+  const [, outcome, plans, ...faults] = row;
+  const before = ({ service }: Stage) => {
+    for (const fault of faults) service.faults.add({ path: service.projectIds[1] ?? '', ...fault });
+  };
+  const options = { projects: 30, before };
+  const { result, service } = await waitFor(context, [{ lengthMs: 20 * second }, ...plans], all, options);
+  expect(result.outputs['status']).toBe(outcome);
   expect(idleOf(result)).toEqual(service.projectIds.toSpliced(1, 1));
 });
 
@@ -652,11 +659,12 @@ test.for([0, 12])('twelve silent projects delay a failure of number %i by under 
 
 test('projects that never answer come last in the final poll, also those whose requests had to wait until then', async (context) => {
   const before = ({ service }: Stage) => {
-    for (const path of service.projectIds.slice(0, 24)) service.faults.add({ path, fault: hang });
+    for (const [n, path] of service.projectIds.entries())
+      service.faults.add({ path, fault: n < 24 ? hang : delay(300) });
   };
-  const plans = [{ project: 29, lengthMs: 99 * second, outcome: 'failed' }];
+  const plans = [{ project: 39, lengthMs: 99 * second, outcome: 'failed' }];
   const inputs = { ...all, timeout: '100s', 'poll-interval': '40s' };
-  const { result } = await waitFor(context, plans, inputs, { projects: 30, before });
+  const { result } = await waitFor(context, plans, inputs, { projects: 40, before });
   expect(result.outputs['status']).toBe('failed');
 });
 

@@ -16,7 +16,7 @@ export class Polls {
   /** The requests of all polls that have not ended. */
   openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
-  /** Projects that did not respond leave a place for the others. */
+  /** Projects that did not respond wait here first. So they come after the others, and leave a place for them. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   readonly #answered = { requests: 0, totalMs: 0 };
   /** The number of responses and failures. */
@@ -59,9 +59,7 @@ export class Polls {
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
-    // Those that did not respond come last, so that they delay no others.
-    const inOrder = this.projects.toSorted((one, other) => Number(one.isSilent) - Number(other.isSilent));
-    const polls = inOrder.flatMap((project) => {
+    const polls = this.projects.flatMap((project) => {
       const queue = <T>(attempt: () => Promise<T>) => {
         const queued = () => this.#queue(() => this.#send(kind, project, attempt));
         return project.isSilent ? this.#queueOfSilent(queued) : queued();
