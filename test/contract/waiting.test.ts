@@ -360,6 +360,7 @@ test.for<[what: string, fault: Fault, from: number, inputs?: Inputs]>([
   ['fails in the final poll alone', status(500), 2, lastPollAt30s],
   ['hangs in the final poll alone', hang, 2, lastPollAt30s],
   ['always gets a 429', status(429), 1],
+  ['gets a 429 in the final poll alone', status(429), 2, lastPollAt30s],
 ])('the step sees that five operations have ended although their list %s', async ([, fault, from, inputs], context) => {
   const plans = many(5, { lengthMs: 10 * second });
   const { result } = await waitFor(context, plans, inputs, { faults: [onOperations(fault, { from })] });
