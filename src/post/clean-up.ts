@@ -164,9 +164,10 @@ function revokeMinted(
     // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
     // is valid. Then, if no list comes in time, it is revoked by its id, although another key may have this id by now: a key
     // that stays valid is worse.
-    const mayFollow = (list: RequestError) => list.transient && phase.remaining > timeForMinted;
-    if (listed instanceof RequestError && (rejection.isServiceStatus(401) || endsRound(listed) || mayFollow(listed)))
-      return listed;
+    if (listed instanceof RequestError) {
+      const mayFollow = listed.transient && phase.remaining > timeForMinted;
+      if (rejection.isServiceStatus(401) || endsRound(listed) || mayFollow) return listed;
+    }
     return captureFailure(revocation.attempt(api, phase, isListed));
   }
 

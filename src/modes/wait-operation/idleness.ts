@@ -44,11 +44,10 @@ export class Idleness {
   #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
-  /** Only a complete read that began at this time or later proves that the project is idle. */
-  #provenFrom = 0;
-  /** The same, but before `expire()` was called. */
-  #firstProvenFrom = 0;
-  /** True if such a read has begun, even if it failed or was cut. */
+  /** Until this time after the first read, the list may lack a new operation. */
+  #graceEndsAt = 0;
+  #expiredAt = 0;
+  /** True if a read that could prove that the project is idle has begun, even if it failed or was cut. */
   #isTried = false;
 
   constructor(
@@ -74,7 +73,7 @@ export class Idleness {
 
   /** True if a read has proved it, even if a new read must prove it again. */
   get hasProof(): boolean {
-    return this.#idleFrom >= this.#firstProvenFrom;
+    return this.#idleFrom >= this.#graceEndsAt;
   }
 
   /** True if a read could have proved it, but did not. Then each regular poll reads the list again. */
@@ -93,12 +92,13 @@ export class Idleness {
 
   /** After this call, only a new read proves that the project is idle. */
   expire(): void {
-    this.#proveFrom(Math.max(this.#provenFrom, this.#now));
+    this.#expiredAt = this.#now;
+    this.#isTried = false;
   }
 
-  #proveFrom(time: number): void {
-    this.#provenFrom = time;
-    this.#isTried = false;
+  /** Only a complete read that began at this time or later proves that the project is idle. */
+  get #provenFrom(): number {
+    return Math.max(this.#graceEndsAt, this.#expiredAt);
   }
 
   /** Starts a read, or goes on with one. Returns the place to start from. */
@@ -154,8 +154,8 @@ export class Idleness {
     const { pollsOnce, progress, maxFirstRead } = this.context;
     this.#firstIds = ids;
     if (!pollsOnce) {
-      this.#firstProvenFrom = this.#now + graceForUnlisted;
-      this.#proveFrom(this.#firstProvenFrom);
+      this.#graceEndsAt = this.#now + graceForUnlisted;
+      this.#isTried = false;
     }
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;

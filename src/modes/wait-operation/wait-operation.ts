@@ -9,7 +9,7 @@ import { ProgressLog } from './progress-log.js';
 import { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
-import { settledEnd, summarize, type WaitEnd } from './wait-result.js';
+import { firstFailure, settledEnd, summarize, type WaitEnd } from './wait-result.js';
 
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
@@ -111,7 +111,7 @@ class Waiter {
     const isError = end instanceof Error;
     if (isError && !(end instanceof RequestError)) throw end;
     const verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
-    const error = isError ? end : this.#failureOfProject;
+    const error = isError ? end : firstFailure(this.#projects);
     return {
       ...summarize(verdict, this.#projects),
       /** Ids of the projects without a usable response. */
@@ -151,11 +151,7 @@ class Waiter {
 
   get #endNow(): WaitEnd {
     const settled = settledEnd(this.#projects, this.settings);
-    return this.#decision ?? settled ?? this.#failureOfProject ?? 'timeout';
-  }
-
-  get #failureOfProject(): RequestError | undefined {
-    return this.#projects.find(({ failure }) => failure !== undefined)?.failure;
+    return this.#decision ?? settled ?? firstFailure(this.#projects) ?? 'timeout';
   }
 
   #check(): void {

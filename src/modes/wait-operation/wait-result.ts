@@ -1,3 +1,4 @@
+import type { RequestError } from '../../http/errors.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 
@@ -6,13 +7,18 @@ type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'erro
 /** An error ends the wait with the verdict `error` or, after a long `Retry-After`, `timeout`. */
 export type WaitEnd = Exclude<Verdict, 'error'> | Error;
 
+/** The failure that ended the wait for a project, of the first such project. */
+export function firstFailure(projects: readonly ProjectPoller[]): RequestError | undefined {
+  return projects.find(({ failure }) => failure !== undefined)?.failure;
+}
+
 /** Returns an end only if no later response can change it. Only this function lets a wait succeed. */
 export function settledEnd(
   projects: readonly ProjectPoller[],
   { failFast, failOnEmpty }: WaitSettings,
 ): WaitEnd | undefined {
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
-  const failure = hasFailed ? 'failed' : projects.find((project) => project.failure !== undefined)?.failure;
+  const failure = hasFailed ? 'failed' : firstFailure(projects);
   const areAllOver = projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp);
   if (failure !== undefined) return failFast || areAllOver ? failure : undefined;
   if (!areAllOver) return undefined;
