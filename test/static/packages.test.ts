@@ -62,33 +62,67 @@ test('the lock file names no host, and links only the stand-ins in vendor', () =
   ]);
 });
 
-const client = '@actions/http-client';
+interface StandIn {
+  readonly name: string;
+  readonly standsInFor: Readonly<Record<'package' | 'range' | 'in' | 'version', string>>;
+}
 
-test.concurrent.for([
-  ['its importer has another version', client, { version: '99.0.0' }],
-  ['its importer has another range', client, { dependencies: { undici: '^99.0.0' } }],
-  ['the real package is in its place', 'undici', { name: 'undici' }],
-  ['its importer has a real copy of its own', `${client}/node_modules/undici`, { name: 'undici' }],
-] as const)('the build with a stand-in fails if %s', async ([, changed, change], { onTestFinished }) => {
-  const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
-  onTestFinished(() => rmSync(place, { recursive: true }));
-  const edit = (path: string, change: object) => {
-    const file = join(place, 'node_modules', path, 'package.json');
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, JSON.stringify({ ...(existsSync(file) ? readJson(file) : {}), ...change }));
-  };
-  cpSync('vendor', join(place, 'vendor'), { recursive: true });
-  for (const path of ['@actions/core', '@actions/exec', client, 'tunnel', 'undici'])
-    edit(path, readJson(join('node_modules', path, 'package.json')));
-  edit(changed, change);
+const standIns: StandIn[] = readdirSync('vendor')
+  .filter((entry) => entry !== 'README.md')
+  .map((folder) => readJson(join('vendor', folder, 'package.json')));
 
-  const { status, said } = await runNode([resolve('scripts/bundle.js'), 'dist'], { cwd: place });
+test('the lock file names no host, and links only the stand-ins in vendor', () => {
+  const own = packages.filter(([path, { resolved }]) => resolved !== undefined || path.includes('/ctl-action-no-'));
+  expect(own.map(([path, { resolved, link }]) => [path, resolved, link])).toEqual([
+    ['node_modules/@actions/exec', 'vendor/exec', true],
+    ['node_modules/ctl-action-no-exec', 'vendor/exec', true],
+    ['node_modules/ctl-action-no-tunnel', 'vendor/tunnel', true],
+    ['node_modules/ctl-action-no-undici', 'vendor/undici', true],
+    ['node_modules/tunnel', 'vendor/tunnel', true],
+    ['node_modules/undici', 'vendor/undici', true],
+  ]);
+});
 
-  const { version, range } = readJson('vendor/undici/package.json').standsInFor;
-  expect(said).toContain(
-    `ctl-action-no-undici was made for ${client} ${version}, which loads undici ${range}. Installed is`,
+type Edit = (path: string, change: object) => void;
+
+const lapses: [lapse: string, apply: (edit: Edit, loader: string, name: string) => void][] = [
+  ['its importer has another version', (edit, loader) => edit(loader, { version: '99.0.0' })],
+  ['its importer has another range', (edit, loader, name) => edit(loader, { dependencies: { [name]: '^99.0.0' } })],
+  ['the real package is in its place', (edit, _, name) => edit(name, { name, version: '99.0.0' })],
+  ['its importer has a real copy of its own', (edit, loader, name) => edit(`${loader}/node_modules/${name}`, { name })],
+];
+
+test.concurrent.for(standIns.flatMap((standIn) => lapses.map((lapse) => [standIn.name, ...lapse, standIn] as const)))(
+  'the build with the stand-in %s fails if %s',
+  async ([ownName, , apply, { standsInFor }], { onTestFinished }) => {
+    const place = mkdtempSync(join(tmpdir(), 'stand-in-'));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    const edit: Edit = (path, change) => {
+      const file = join(place, 'node_modules', path, 'package.json');
+      const before = existsSync(file) ? readJson(file) : {};
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, JSON.stringify({ ...before, ...change }));
+    };
+    cpSync('vendor', join(place, 'vendor'), { recursive: true });
+    for (const path of standIns.flatMap(({ standsInFor }) => [standsInFor.in, standsInFor.package])) {
+      edit(path, readJson(join('node_modules', path, 'package.json')));
+    }
+    const { in: loader, version, package: name, range } = standsInFor;
+    apply(edit, loader, name);
+
+    const { status, said } = await runNode([resolve('scripts/bundle.js'), 'dist'], { cwd: place });
+
+    expect(said).toContain(`${ownName} was made for ${loader} ${version}, which loads ${name} ${range}. Installed is`);
+    expect(said).toContain('See vendor/README.md.');
+    expect(status).toBe(1);
+    expect(existsSync(join(place, 'dist'))).toBe(false);
+  },
+);
+
+test.for(standIns)('the bundles main/index and post/revoke-in-post lack $standsInFor.package', ({ standsInFor }) => {
+  const noticed = ['main/index', 'post/revoke-in-post'].flatMap((bundle) =>
+    readFileSync(join('dist', `${bundle}.licenses.txt`), 'utf8').split('\n'),
   );
-  expect(said).toContain('See vendor/README.md.');
-  expect(status).toBe(1);
-  expect(existsSync(join(place, 'dist'))).toBe(false);
+  expect(noticed).toContain('@actions/core');
+  expect(noticed).not.toContain(standsInFor.package);
 });

@@ -19,13 +19,17 @@ function asInFiles(appId: number) {
       return { ...ruleset, id: index + 1, source: 'org/ctl-action', rules: ruleset.rules.reverse() };
     });
   versionTags.bypass_actors[0].actor_id = appId;
-  const { parameters } = main.rules.find(({ type = '' }) => type === 'pull_request');
-  parameters.required_reviewers = [];
+  const parameters = parametersOf(main, 'pull_request');
+  parameters['required_reviewers'] = [];
   const all = [main, releaseTags, versionBranches, versionTags];
   const list: { id: number; name: string }[] = all.map(({ id, name }) => ({ id, name }));
   const settings = readJson('.github/settings.json');
   for (const value of Object.values<{ url?: string }>(settings)) value.url = 'https://example.com/';
   return { main, parameters, releaseTags, versionTags, all, list, settings };
+}
+
+function parametersOf({ rules }: { rules: { type: string; parameters: Record<string, unknown> }[] }, wanted: string) {
+  return rules.find(({ type }) => type === wanted)?.parameters ?? {};
 }
 
 type Change = (github: ReturnType<typeof asInFiles>) => void;
@@ -67,7 +71,7 @@ test.concurrent('repository-settings.js fails, and names each setting that diffe
   const { status, said } = await compare(context, ({ main, parameters, versionTags, releaseTags, list, settings }) => {
     main.enforcement = 'evaluate';
     main.bypass_actors.push({ ...actor, actor_type: 'RepositoryRole' });
-    parameters.require_code_owner_review = false;
+    parameters['require_code_owner_review'] = false;
     releaseTags.rules.push({ type: 'required_signatures' });
     versionTags.bypass_actors.push(actor);
     versionTags.conditions.ref_name.exclude.push('refs/tags/v1');
@@ -101,7 +105,11 @@ test.concurrent('repository-settings.js fails, and names each setting that diffe
 });
 
 test.concurrent.for<[string, RegExp, Change, appId?: number]>([
-  ['a token that cannot see who may bypass a ruleset', /needs Administration/, ({ main }) => delete main.bypass_actors],
+  [
+    'a token that cannot see who may bypass a ruleset',
+    /it needs Administration \(write\)/,
+    ({ main }) => delete main.bypass_actors,
+  ],
   [
     'a setting that GitHub does not show',
     /GET .*\/immutable-releases gave 404: the token needs Administration \(write\)/,
@@ -115,9 +123,61 @@ test.concurrent.for<[string, RegExp, Change, appId?: number]>([
       settings['environments/release'].protection_rules[0].reviewers.push(somebody);
     },
   ],
-  ['a ruleset file without the id of an App', /version-tags.json: actor_id is 0. .* see MAINTAINING.md/, () => {}, 0],
+  [
+    'a ruleset file without the id of an App',
+    /version-tags.json: actor_id is 0. Write the App ID of the App of the release there, see MAINTAINING.md/,
+    () => {},
+    0,
+  ],
 ])('repository-settings.js fails on %s, and says why', async ([, message, change, appId], context) => {
   const { status, said } = await compare(context, change, appId);
   expect(said).toMatch(message);
   expect(status).toBe(1);
+});
+
+/** An active ruleset without exceptions. */
+const strict = (target: 'branch' | 'tag', include: readonly string[], ...rules: readonly string[]) => ({
+  target,
+  enforcement: 'active',
+  bypass_actors: [],
+  conditions: { ref_name: { include, exclude: [] } },
+  rules: rules.map((type) => ({ type })),
+});
+
+test('only the release App creates and moves version tags, and nobody moves or deletes the tag of a release', () => {
+  expect(readJson(join(rulesets, 'version-tags.json'))).toEqual({
+    ...strict('tag', ['refs/tags/v*'], 'creation', 'update', 'deletion'),
+    name: 'version tags',
+    bypass_actors: [{ actor_id: expect.any(Number), actor_type: 'Integration', bypass_mode: 'always' }],
+  });
+  const ofReleases = strict('tag', ['refs/tags/v*.*.*'], 'update', 'deletion');
+  expect(readJson(join(rulesets, 'release-tags.json'))).toEqual({ ...ofReleases, name: 'release tags' });
+});
+
+test('main changes only by pull requests with two approvals and passed checks, without exception', () => {
+  const main = readJson(join(rulesets, 'main.json'));
+  const rules = ['deletion', 'non_fast_forward', 'pull_request', 'required_status_checks', 'code_scanning'];
+  expect(main).toMatchObject(strict('branch', ['~DEFAULT_BRANCH'], ...rules));
+  expect(parametersOf(main, 'pull_request')).toMatchObject({
+    // A stolen token can approve what the attacker proposes from an account without rights, or pushes to a branch of a bot.
+    required_approving_review_count: 2,
+    require_code_owner_review: true,
+    require_last_push_approval: true,
+    dismiss_stale_reviews_on_push: true,
+  });
+  // 15368 is GitHub Actions: no other App and no person can report the check.
+  expect(parametersOf(main, 'required_status_checks')['required_status_checks']).toEqual(
+    ['CI', 'Dependency review'].map((context) => ({ context, integration_id: 15368 })),
+  );
+  // A later line could name other owners of a file, or none.
+  const owners = readFileSync('.github/CODEOWNERS', 'utf8').trimEnd().split('\n');
+  expect(owners.filter((line) => !line.startsWith('#'))).toEqual(['* @org/ctl-action']);
+});
+
+test('no branch can have the name of a version tag', () => {
+  // v1 to v9, v10 to v99, and all with a dot, such as v1.2 and v1.2.3.
+  const names = ['refs/heads/v?', 'refs/heads/v??', 'refs/heads/v*.*'];
+  expect(readJson(join(rulesets, 'version-branches.json'))).toMatchObject(
+    strict('branch', names, 'creation', 'update'),
+  );
 });

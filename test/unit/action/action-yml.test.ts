@@ -3,10 +3,18 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaults } from '../../../src/action/inputs/input-reader.js';
 
-test('action.yml and the code have the same inputs with the same defaults, and all names are kebab-case', () => {
-  const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
+const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
+
+test('action.yml and the code have the same inputs with the same defaults', () => {
   // A bare true would be a boolean here, and not equal to the text.
   const declared = Object.entries<{ default?: unknown }>(inputs).map(([name, input]) => [name, input.default ?? '']);
   expect(Object.fromEntries(declared)).toEqual(defaults);
-  for (const name of Object.keys({ ...inputs, ...outputs })) expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+});
+
+test('every input and output has a description, and a name in kebab-case', () => {
+  for (const one of [inputs, outputs])
+    for (const [name, { description }] of Object.entries<{ description: string }>(one)) {
+      expect(description, name).toMatch(/\w{3}/);
+      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    }
 });
