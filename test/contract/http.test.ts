@@ -4,12 +4,11 @@ import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
 import { hang, html, lost, onAny, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
+import { anyId, errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { all, between, ended, gaps, minute, second } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 const text = fc.string({ unit: 'binary', maxLength: 40 });
-const anyId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
 
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
 const addKey = ({ service }: Stage) => service.plane.addKey('my key');
@@ -258,7 +257,7 @@ test.for([undefined, 'soon', '2001'])(
   },
 );
 
-const finished = { id: anyId, status: 'finished' };
+const finished = { id: anyId['operation-id'], status: 'finished' };
 const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
 const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
 test.for([
@@ -271,7 +270,7 @@ test.for([
   ['an operation that inherits its status', `{"operation":{${inherited}}}`],
 ] as const)('a wait fails if a 200 has %s as its body', async ([, body], context) => {
   const stage = await setStage(context, { respond: () => body });
-  const single = await stage.run({ 'project-id': 'p', 'operation-id': anyId });
+  const single = await stage.run({ 'project-id': 'p', ...anyId });
   const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
   expectError(single, /`operation(\.\w+)?` should be .*login page/);
   expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);

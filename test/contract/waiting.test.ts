@@ -1,12 +1,23 @@
 import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
-import { delay, hang, html, lost, onAny, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
+import {
+  delay,
+  hang,
+  html,
+  lost,
+  onAny,
+  onOperation,
+  onOperations,
+  retryAfter,
+  status,
+  truncated,
+} from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
-import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
+import { anyId, errorOf, type Stage, warningsOf } from '../kit/stage.js';
 import { all, between, ended, failed, forever, gaps, many, minute, patient, second, waitFor } from '../kit/wait.js';
 
-const unknownId = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
+const unknownId = anyId['operation-id'];
 const seeds = [1, 2, 3, 4, 5];
 const missing: OperationPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
 const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * second, outcome: 'failed' });
@@ -32,8 +43,8 @@ test.for<[first: string, then: string, end: string, verdict: string, ...warnings
   ['running', 'paused', 'finished', 'finished', expect.stringMatching(/unknown status “paused”/)],
 ])('operations that are “%s”, then “%s” and finally “%s” end the step with status %s', async (row, context) => {
   const [first, then, end, verdict, ...warnings] = row;
-  const later = [then, end].map((word, n) => ({ afterMs: (n === 0 ? 5 : 20) * second, status: word }));
-  const plans = many(3, { course: [{ afterMs: 0, status: first }, ...later], action: 'reticulate_splines' });
+  const at = (seconds: number, word: string) => ({ afterMs: seconds * second, status: word });
+  const plans = many(3, { course: [at(0, first), at(5, then), at(20, end)], action: 'reticulate_splines' });
   const { result, ids } = await waitFor(context, plans, patient);
   const conclusion = verdict === 'finished' ? 'success' : 'failure';
   expect(result).toMatchObject({ conclusion, outputs: { status: verdict, count: '3' } });
@@ -137,15 +148,26 @@ test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is no
   expect(timesOf(ids[0])).toHaveLength(4);
 });
 
-// `http.test.ts` shows when a step gives up a service that stays down.
 for (const [what, inputs] of targets)
-  test.for([status(503), html, lost])(`with ${what}, the step waits for 29 s despite %o`, async (fault, context) => {
+  test(`with ${what}, the step gives up a service that stays down after 30 s to a minute`, async (context) => {
     for (const seed of seeds) {
-      const before = ({ service, after }: Stage) => after(29 * second, service.faults.add({ fault }));
-      const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, { seed, before });
-      expect(result.outputs['status']).toBe('finished');
+      const { result, times } = await waitFor(context, [forever], inputs, { seed, faults: [{ fault: status(503) }] });
+      expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(30 * second, minute) });
+      expect(times().length).toBeGreaterThanOrEqual(5);
     }
   });
+
+for (const [what, inputs] of targets)
+  test.for([status(503), html, lost])(
+    `with ${what}, the step outlasts a service that begins with 29 s of %o`,
+    async (fault, context) => {
+      for (const seed of seeds) {
+        const before = ({ service, after }: Stage) => after(29 * second, service.faults.add({ fault }));
+        const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, { seed, before });
+        expect(result.outputs['status']).toBe('finished');
+      }
+    },
+  );
 
 test('before the first response, a long Retry-After of a 503 delays the next attempt, and does not end the wait', async (context) => {
   const faults = [onAny(status(503), { count: 4 }), onAny(retryAfter(503, 3_600), { nth: 5 })];
@@ -163,24 +185,37 @@ test('the step gives up a host name that does not exist after 5 attempts', async
 test.for<[what: string, ...inTurn: Fault[]]>([
   ['after a 429', retryAfter(429, 70), status(503)],
   ['before and after a 429', status(503), retryAfter(429, 70), status(503)],
-])('the pause of a 429 is no part of the minute: a failure %s is retried', async ([, ...inTurn], context) => {
-  const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
-  const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
-  expect(result.outputs['status']).toBe('finished');
-});
+])(
+  'the pause of a 429 is no part of the minute for a first response: a failure %s is retried',
+  async ([, ...inTurn], context) => {
+    const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
+    const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
+    expect(result.outputs['status']).toBe('finished');
+  },
+);
 
 test.for<[what: string, fault: Fault, requests: number]>([
   ['fails with a Retry-After of 40 s', retryAfter(503, 40), 2],
   // Each attempt sends its request once more after 5 s, and then waits for 30 s.
   ['hangs', hang, 4],
-])('no attempt begins more than a minute after the first: each %s', async ([, fault, requests], context) => {
-  const { result, times } = await waitFor(context, [forever], { timeout: '1h' }, { faults: [{ fault }] });
-  expect(result.outputs['status']).toBe('error');
-  expect(times()).toHaveLength(requests);
-  if (fault !== hang) expect([times().at(-1), result.ms]).toEqual([40 * second, 40 * second]);
-});
+])(
+  'before the first response, no attempt begins more than a minute after the first: each %s',
+  async ([, fault, requests], context) => {
+    const { result, times } = await waitFor(context, [forever], { timeout: '1h' }, { faults: [{ fault }] });
+    expect(result.outputs['status']).toBe('error');
+    expect(times()).toHaveLength(requests);
+    if (fault !== hang) expect([times().at(-1), result.ms]).toEqual([40 * second, 40 * second]);
+  },
+);
 
 const every4s = { 'poll-interval': '4s' };
+
+test('a list that does not respond is requested again after 5 s', async (context) => {
+  const faults = [{ nth: 5, fault: hang }];
+  const { result, times } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, ...every4s }, { faults });
+  expect(result.outputs['status']).toBe('finished');
+  expect(gaps(times())[4]).toBe(5 * second);
+});
 
 test('the request that is sent once more may take all of request-timeout', async (context) => {
   const faults = [onAny(hang, { nth: 2 }), onAny(delay(29 * second), { nth: 3 })];
@@ -229,8 +264,7 @@ for (const [what, plans, inputs, says] of [
 
 test('with fail-fast: false, an operation that is not found ends the step after 5 s if the other has ended', async (context) => {
   const faults = (_: string, hidden: string) => [{ path: hidden, fault: status(404) }];
-  const inputs = { 'fail-fast': 'false' };
-  const { result } = await waitFor(context, [{ lengthMs: 3 * second }, forever], inputs, { faults });
+  const { result } = await waitFor(context, [{ lengthMs: 3 * second }, forever], patient, { faults });
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(5 * second, 7 * second) });
 });
 
@@ -390,15 +424,9 @@ test.for([401, 403])('a %i for the list ends the step without single requests', 
 test('after a 429 for the list, the next poll requests the operations singly, and the one after that the list', async (context) => {
   const options = { faults: [onOperations(status(429))] };
   const { service } = await waitFor(context, many(3, forever), { timeout: '2m' }, options);
-  const single = Array(3).fill('get-operation');
   const endpoints = service.requests.map(({ endpoint }) => endpoint);
-  expect(endpoints.slice(0, 9)).toEqual([
-    'list-operations',
-    ...single,
-    'list-operations',
-    ...single,
-    'list-operations',
-  ]);
+  const turn = ['list-operations', ...Array(3).fill('get-operation')];
+  expect(endpoints.slice(0, 9)).toEqual([...turn, ...turn, 'list-operations']);
 });
 
 test('an operation that ended while a slow list was read is not waited for again', async (context) => {
@@ -427,10 +455,9 @@ for (const [first, others] of [
 ] as const)
   test(`429s in one burst pause all requests once, until each Retry-After has passed (${first} s, then ${others} s)`, async (context) => {
     const longest = Math.max(first, others) * second;
-    const single = { endpoint: 'get-operation' } as const;
     const faults = [
-      onAny(retryAfter(429, first), { ...single, nth: 3 }),
-      onAny(retryAfter(429, others), { ...single, from: 4, count: 5 }),
+      onOperation(retryAfter(429, first), { nth: 3 }),
+      onOperation(retryAfter(429, others), { from: 4, count: 5 }),
     ];
     const options = { trip: () => 20, buried: 20, faults };
     const { result, times } = await waitFor(context, many(20, { lengthMs: 2 * second }), {}, options);

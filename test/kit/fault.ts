@@ -24,4 +24,5 @@ export const onCreate = on('create-key', { nth: 1 });
 export const onDelete = on('revoke-key', { nth: 1 });
 export const onList = on('list-keys', {});
 export const onOperations = on('list-operations', {});
+export const onOperation = on('get-operation', {});
 export const onAny = on('any', {});
