@@ -217,6 +217,12 @@ test('a list that does not respond is requested again after 5 s', async (context
   expect(gaps(times())[4]).toBe(5 * second);
 });
 
+test('a request is sent again 5 s after its attempt began, however long the pause before that was', async (context) => {
+  const faults = [onAny(retryAfter(503, 20), { nth: 1 }), onAny(hang, { nth: 2 })];
+  const { times } = await waitFor(context, [ended], {}, { faults });
+  expect(times()).toEqual([0, 20 * second, 25 * second]);
+});
+
 test('the request that is sent once more may take all of request-timeout', async (context) => {
   const faults = [onAny(hang, { nth: 2 }), onAny(delay(29 * second), { nth: 3 })];
   const { result, times } = await waitFor(context, [{ lengthMs: 2 * second }], every4s, { faults });
