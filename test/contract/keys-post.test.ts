@@ -534,7 +534,8 @@ test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
 
 const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
 const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl };
-const notMyUrl = /^The saved state has the base-url https:\/\/control\.test\/v2, which .* key \d+ \(shop-.* is revoked/;
+const notMyUrl =
+  /^The saved state has the base-url https:\/\/control\.test\/v2, which .* that key \d+ \(shop-.*\) is revoked\.$/;
 const doubt = warning(notMyUrl);
 const given: [what: string, post: StepOptions, annotations?: readonly unknown[]][] = [
   ['no inputs', { inputs: {} }, [doubt]],
@@ -542,11 +543,14 @@ const given: [what: string, post: StepOptions, annotations?: readonly unknown[]]
   ['another environment', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }, [doubt]],
   ['only its own base-url', { inputs: { ...others, 'base-url': controlUrl } }],
   ['only its own base-url by the environment', { inputs: {}, env: { CTL_BASE_URL: controlUrl } }],
+  ['half of the parent key', { inputs: { 'api-key': parentKey.slice(0, 20), 'base-url': controlUrl } }],
   ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
 ];
+const failing: JobPlan = { inputs: { 'on-revoke-failure': 'fail' }, post: { inputs: {} } };
 test.for([
   ...given.map(([what, post, doubts]) => ['a key', what, { post } as JobPlan, doubts] as const),
   ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
+  ['a key and on-revoke-failure: fail', 'no inputs', failing, [doubt]] as const,
 ])('post uses nothing of another step: main saved %s, post gets %s', async ([, name, plan, doubts = []], context) => {
   const job = await runJob(context, plan);
   expect(job.elsewhere).toEqual([]);

@@ -383,7 +383,7 @@ test.for([
   ['100, and a cursor', numbered(operations, 100), 'c', true],
   ['101 on one page', numbered(operations, 101), undefined, true],
   ['99, and a last page', numbered(operations, 99), 'c', false],
-] as const)('a list says “the newest 100” if more may exist: %s', async ([, records, cursor, isCut], context) => {
+] as const)('a list says “the newest 100” only if more may exist: %s', async ([, records, cursor, isCut], context) => {
   for (const failOn of ['', 'match']) {
     const respond = (_: string, n: number) => operations.body(n === 1 ? records : [], n === 1 ? cursor : undefined);
     const { result } = await read(context, operations, respond, { 'fail-on': failOn });
@@ -455,6 +455,12 @@ test('`list-projects` leaves project-ids empty, but not batches, if the ids are 
   expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
 });
 
+test('`list-projects` shows fifty of 120 projects in its summary', async (context) => {
+  const { summary } = (await read(context, projects, projects.body(numbered(projects, 120)))).result;
+  expect(summary.match(/<tr>/g)).toHaveLength(51);
+  expect(summary).toContain('And 70 more.');
+});
+
 const names = ['xxxxxx', '""""""', '<><><>', '漢漢漢漢漢漢', '"漢漢"漢漢', '🙂🙂🙂'];
 test.for(names)('`list-projects` keeps its summary under 64 KiB with 200 long names like %s', async (name, context) => {
   const text = name.repeat(84);
@@ -494,17 +500,17 @@ test('`list-projects` reads the list again if the service could not read some pr
 const settings = [{}, { 'fail-on': 'empty' }, { 'fail-on': 'match' }, { limit: '1' }, { shard: '1/1', timeout: '1ms' }];
 test.for(settings)('the error of list-projects names what the service cannot read (%o)', async (inputs, context) => {
   const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), inputs);
-  const attempts = 'timeout' in inputs ? '1 attempt' : '5 attempts';
+  const [count, attempts] = 'timeout' in inputs ? [1, '1 attempt'] : [5, '5 attempts'];
   const reason = 'the service could not read projects p-2, 3, ::x. A job that needs all projects would miss some.';
   expectError(result, projects, `The service never sent all projects (${attempts}): ${reason}`);
-  expect(paths).toHaveLength('timeout' in inputs ? 1 : 5);
+  expect(paths).toHaveLength(count);
 });
 
 test.for([
   [-120, 0],
   [120, 0],
   [0, 10],
-])('list-keys lists older keys (runner %i min ahead, trips of %i s)', async ([ahead = 0, trip = 0], context) => {
+])('list-keys lists only older keys (runner %i min ahead, trips of %i s)', async ([ahead = 0, trip = 0], context) => {
   const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
   stage.service.plane.addKey('old');
   await stage.pass(60 * minute);

@@ -123,7 +123,8 @@ for (const name of ['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])
     const other = await runMode('list-projects');
     const sent = service.requests.length;
     const post = await runPost({ ...other, state: { key: saved } }, { env: { [name]: 'http://thief.test' } });
-    expect(post.annotations).toMatchObject([{ kind: 'error' }]);
+    const message = expect.stringMatching(/The service says 403.*key-id: 2\b/s);
+    expect(post.annotations).toMatchObject([{ kind: 'error', message }]);
     const senders = service.requests.slice(sent).map(({ headers }) => headers['authorization']);
     expect(senders).not.toContain(`Bearer ${service.apiKey}`);
   });

@@ -74,7 +74,9 @@ test.for([
 test('the summary of a wait shows which operations are still pending at the deadline', async (context) => {
   const lasting = (word: string) => ({ course: [{ afterMs: 0, status: word }] as const, ageMs: second });
   const plans = [lasting('running'), lasting('scheduling'), ended];
-  const { result, ids } = await waitFor(context, plans, { timeout: '10s' });
+  // Single requests replace the list that fails.
+  const faults = [{ nth: 1, fault: status(503) }];
+  const { result, ids } = await waitFor(context, plans, { timeout: '10s' }, { faults });
   const outputs = { status: 'timeout', count: '3', 'operation-id': ids[0], 'duration-ms': '10000' };
   expect(result.outputs).toMatchObject({ ...outputs, 'operation-ids': JSON.stringify(ids) });
   const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
@@ -87,6 +89,7 @@ test('the summary of a wait shows which operations are still pending at the dead
   expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
   const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);
   expect(timelineOf(result).slice(0, 2)).toEqual([bar, bar]);
+  expect(errorOf(result)).not.toMatch(/Last error/);
 });
 
 test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {
