@@ -7,6 +7,7 @@ import { between, second } from '../kit/wait.js';
 import type { StepOptions } from '../runner/step.js';
 
 const always = {};
+const neverDone: Fault = { ...hang, done: 'never' };
 const controlUrl = 'https://control.test/v2';
 
 /** A create whose response is lost. Main then gets a key by a second one. */
@@ -24,6 +25,7 @@ const incomplete = onList(status(200, { body: '[]', headers: { link: '</v2/api_k
 const mintedOf = ({ made }: KeyStage): ApiKey => made()[0] as ApiKey;
 /** The id of the minted key gets another name. */
 const reuse = (stage: KeyStage) => stage.service.plane.reuseId(mintedOf(stage).id, 'of another tool');
+const rename = (stage: KeyStage) => Object.assign(mintedOf(stage), { name: 'of another tool' });
 const revokeMinted = (stage: KeyStage) => stage.service.plane.revokeKey(mintedOf(stage).id);
 const addStray = (stage: KeyStage): ApiKey => stage.service.plane.addKey(mintedOf(stage).name);
 
@@ -140,7 +142,7 @@ test.for(absence)('for a key of 59 s, post accepts %s only after 10 s', async ([
   expect(job.requests.length).toBeLessThanOrEqual(30);
 });
 
-const nothing = onList(status(200, { body: '[]' }), always);
+const nothing = onList(status(200, { body: '[]' }));
 test.for<[what: string, faults: FaultRule[], post?: StepOptions]>([
   ['401 and a list without the key', [onDelete(status(401), always), nothing]],
   ['404 and a list without the key', [onDelete(status(404), always), nothing]],
@@ -269,7 +271,7 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
 });
 
 test('post gives up a request after 5 s, and ends after 20 s', async (context) => {
-  const job = await runJob(context, { inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' }, always)] });
+  const job = await runJob(context, { inPost: [onDelete(neverDone, always)] });
   expectFailed(job, /No complete response within [\d.]+s/);
   expect(job.post.output + job.post.summary).not.toContain('request-timeout');
   expect(job.post.ms).toBe(20 * second);
@@ -317,26 +319,22 @@ test('after an ambiguous create, post revokes stray keys, then the minted key, t
   }
 });
 
-const late: Fault = { kind: 'hang-before-headers', done: { msAfterGivenUp: 4_000 } };
+const late: Fault = { ...hang, done: { msAfterGivenUp: 4_000 } };
 const cancelled: JobPlan['duringMain'] = async (main, stage) => stage.after(500, () => void main.cancel());
 const lateStray = [ambiguous({ msAfterGivenUp: 3_000 })];
 const slowList = [onList(delay(4_000))];
 const silent204 = status(204, { body: '', done: 'now' });
 const lagging: JobPlan = {
-  inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), onList(status(200, { body: '[]' }))],
+  inPost: [{ fault: status(401), count: 1 }, onDelete(status(401), always), nothing],
   beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
 };
-const foundAlive: JobPlan = {
-  inMain: [onCreate(lost), onDelete(status(503), always)],
-  inPost: [onList(status(200, { body: '[]' }), always)],
-};
-const renamed: JobPlan['beforePost'] = (stage) => Object.assign(mintedOf(stage), { name: 'renamed' });
+const foundAlive: JobPlan = { inMain: [onCreate(lost), onDelete(status(503), always)], inPost: [nothing] };
 test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
   ['the key is created after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
   ['the key is created after a cancel of main', { inMain: [onCreate(late)], duringMain: cancelled }, 0, 1],
   ['the minted key gets a 403 for its search', { inMain: lateStray, inPost: [{ nth: 1, fault: status(403) }] }, 1, 2],
-  ['the list shows the minted key under another name', { ...orphaned, beforePost: renamed }, 1, 1],
+  ['the list shows the minted key under another name', { ...orphaned, beforePost: rename }, 1, 1],
   ['there is no parent key and one DELETE is rejected', { ...orphaned, inPost: [onDelete(status(403))] }, 1, 1],
   ['only the list confirms a DELETE', { ...killed, inPost: [onDelete(silent204, always)] }, 1, 1],
   ['somebody else revoked the minted key', { inMain: [ambiguous('never')], beforePost: revokeMinted }, 1, 1],
@@ -359,26 +357,21 @@ test('the minted key does not revoke itself before its search ends, although a c
 });
 
 test('post leaves an id that main found alone, if another key has it by then', async (context) => {
-  const beforePost: JobPlan['beforePost'] = ({ made }) => Object.assign(made()[0] ?? {}, { name: 'of another tool' });
-  const job = await runJob(context, { ...foundAlive, inPost: [onList(status(500), { nth: 1 })], beforePost });
+  const job = await runJob(context, { ...foundAlive, inPost: [onList(status(500), { nth: 1 })], beforePost: rename });
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
   expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
 });
 
 test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
-  const renameAtDelete: JobPlan['duringMain'] = async (main, { service, made }) => {
-    await main.reach(service.arrived({ endpoint: 'revoke-key' }));
-    Object.assign(made()[0] ?? {}, { name: 'of another tool' });
+  const renameAtDelete: JobPlan['duringMain'] = async (main, stage) => {
+    await main.reach(stage.service.arrived({ endpoint: 'revoke-key' }));
+    rename(stage);
   };
   const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];
-  const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: foundAlive.inPost ?? [] });
+  const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: [nothing] });
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
 });
 
-const neverDone = onCreate({ ...hang, done: 'never' });
-const oneStray = { beforePost: addStray };
-const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
-const foundAgain = [...foundByMain.inMain, onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 })];
 test('the lifetime of a key ends when it is revoked, although post searches on', async (context) => {
   const job = await runJob(context, killed);
   expectRevoked(job);
@@ -386,16 +379,20 @@ test('the lifetime of a key ends when it is revoked, although post searches on',
   expect(job.post.summary).toMatch(/^### ✅ create-key: Key \d+ was revoked, \d+ms after/);
 });
 
+const noKey = { ...killed, inMain: [onCreate(neverDone)] };
+const oneStray = { beforePost: addStray };
+const foundByMain = { inMain: [onCreate(lost), ambiguous('never', 2)] };
+const foundAgain = [...foundByMain.inMain, onDelete(status(200, { body: '{"revoked":true}' }), { count: 2 })];
 const killedAtDelete = { inMain: [onCreate(lost), onDelete(hang)], duringMain: killAt({ endpoint: 'revoke-key' }) };
 const killedAtSecondCreate = {
-  inMain: [onCreate(lost), onCreate({ ...hang, done: 'never' }, { nth: 2 })],
+  inMain: [onCreate(lost), onCreate(neverDone, { nth: 2 })],
   duringMain: killAt({ endpoint: 'create-key', n: 2 }),
 };
 const byName = /key-name: shop-kept\S+\. .* sweep-keys does not revoke it/;
 const bySweep = /\(?shop-run\S+ other than key \d+ may still .*sweep-keys revokes it once this run is over/;
 test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
-  ['no key of a killed main', { ...killed, inMain: [neverDone] }, [mayBeCreated]],
-  ['no kept key', { ...killed, inMain: [neverDone], inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
+  ['no key of a killed main', noKey, [mayBeCreated]],
+  ['no kept key', { ...noKey, inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
   ['no key of the first create', { inMain: [ambiguous('never')] }, [warning(bySweep)]],
   ['one key of two creates', { inMain: [ambiguous('never'), ambiguous('never', 2)], ...oneStray }, [mayBeCreated]],
   ['the key of the first create', { inMain: [ambiguous('never')], ...oneStray }, []],
@@ -461,7 +458,7 @@ test('if a search hangs, post revokes the minted key 4 s before the step ends', 
 
 test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([
   ['first of two keys if the second is locked', { inMain: [ambiguous('never')] }, retryAfter(423, 1), 1],
-  ['first of two keys if the DELETE of the second hangs', orphaned, { ...hang, done: 'never' }, 1],
+  ['first of two keys if the DELETE of the second hangs', orphaned, neverDone, 1],
   ['second of two keys if the first gets a 409', killed, status(409), 0],
   ['second of two keys if the first gets a 500', killed, status(500), 0],
 ])('post revokes the %s', async ([, plan, fault, left], context) => {

@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { NotShown } from '../../control-plane/index.js';
-import { hang, onDelete, onList, retryAfter, status } from '../kit/fault.js';
+import { delay, hang, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
@@ -38,7 +38,7 @@ test.for(['100', '12345678901234567890'])('revoke-key takes ids like %s in any f
 });
 
 test('revoke-key revokes at most six keys at once, and lists fifty in the summary', async (context) => {
-  const { service, ids, revoke } = await setKeys(context, 60, { faults: [{ fault: { kind: 'delay', ms: 60 } }] });
+  const { service, ids, revoke } = await setKeys(context, 60, { faults: [{ fault: delay(60) }] });
   const result = await revoke({ 'key-id': ids.join() });
   expectEnd(result, 'revoked', { revoked: ids });
   expect(maxConcurrent(service.requests)).toBe(6);

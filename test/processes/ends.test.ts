@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
-import { hang } from '../kit/fault.js';
+import { delay, hang } from '../kit/fault.js';
 import { needs } from '../kit/host.js';
 import { listen } from '../kit/listen.js';
 import { preload, withDefect } from '../kit/preload.js';
@@ -16,7 +16,7 @@ import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 
 /** Waits for one operation that has ended. The response comes later than a defect right after the request. */
 async function waitForEnded(context: TestContext, options: Omit<StepOptions, 'inputs'>, outcome = 'finished') {
-  const { operation, run } = await setProcess(context, { faults: [{ fault: { kind: 'delay', ms: 2_000 } }] });
+  const { operation, run } = await setProcess(context, { faults: [{ fault: delay(2_000) }] });
   return run({ 'operation-id': operation({ lengthMs: 0, outcome }).id }, options);
 }
 
