@@ -421,6 +421,14 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
   expect(job.requests.includes('GET by parent')).toBe(inPost.length > 0);
 });
 
+test.for<[what: string, plan: JobPlan]>([
+  ['no key', noKey],
+  ['no other key', kept],
+])('the summary of post says that it found %s of the name', async ([what, plan], context) => {
+  const { post } = await runJob(context, plan);
+  expect(post.summary).toMatch(new RegExp(`^### ⚠️ create-key: Found ${what} named shop-`));
+});
+
 test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
   const beforePost = (stage: KeyStage) =>
     stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
