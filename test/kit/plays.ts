@@ -1,5 +1,6 @@
 import { attacks } from './hostile-values.js';
 import type { Stage } from './stage.js';
+import { defectsOf } from './text-defects.js';
 import { ended, failed, forever } from './wait.js';
 
 /** Valid UTF-16, because HTTP carries UTF-8, and short, so that all of it fits into an output. */
@@ -30,11 +31,15 @@ export const plays: Readonly<Record<string, Play>> = {
 };
 
 /** What a play shows, without what differs in each run: times, paths, random names, and the address of the service. */
-export async function seenOf(stage: Stage, play: Play): Promise<unknown> {
-  const { conclusion, exitCode, log, outputs, summary, masks } = await play(stage);
+export async function seenOf(stage: Stage, play: Play): Promise<object> {
+  const result = await play(stage);
+  const { conclusion, exitCode, log, outputs, summary, masks } = result;
+  // These also look at debug lines, which the log does not have.
+  const defects = defectsOf(result);
+  const commands = [...new Set(result.commands.map(({ name }) => name))].sort();
   const requests = stage.service.requests.map(({ method, path, status, keyId }) => [method, path, status, keyId]);
   return JSON.parse(
-    JSON.stringify({ conclusion, exitCode, log, outputs, summary, masks, requests })
+    JSON.stringify({ conclusion, exitCode, log, outputs, summary, masks, requests, defects, commands })
       .replaceAll(stage.service.baseUrl, 'BASE_URL')
       .replaceAll(/\\"(created|updated)_at\\":\\"[^"]+"/g, 'TIME')
       .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d(:|%3A)\d\d\1\d\d[^\s"<\\]*/g, 'TIME')

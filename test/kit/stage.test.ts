@@ -2,20 +2,51 @@ import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual/clock.js';
 import { plays, seenOf } from './plays.js';
 import { setStage } from './stage.js';
+import { forever } from './wait.js';
 
 test.concurrent.for(Object.entries(plays))(
-  'in virtual time, %s has the same log, outputs and requests as over sockets',
+  'in virtual time, %s has the same log, outputs and requests as over sockets, and shows text only as text',
   async ([, play], context) => {
     const overSockets = await setStage(context, { overSockets: true });
-    expect(await seenOf(await setStage(context), play)).toEqual(await seenOf(overSockets, play));
+    const seen = await seenOf(await setStage(context), play);
+    expect(seen).toEqual(await seenOf(overSockets, play));
+    expect(seen).toMatchObject({ defects: [] });
   },
 );
 
-test('virtual time runs calls in order, never goes back, and stops when the work ends or can never end', async () => {
+test('a step in virtual time dates its lines, its signals and its end by that time', async (context) => {
+  const stage = await setStage(context);
+  const step = stage.start({ 'operation-id': stage.operation(forever).id });
+  stage.after(12_345, () => step.kill('SIGTERM'));
+  const { lines, signals, ms } = await step.done;
+  expect(lines[0]?.ms).toBe(0);
+  expect([lines.at(-1)?.ms, signals, ms]).toEqual([12_345, [{ signal: 'SIGTERM', ms: 12_345 }], 12_345]);
+});
+
+test('virtual time never goes back, runs calls in order, the older first of two at the same time, and skips cancelled calls', async () => {
+  const clock = new VirtualClock(1_000_000);
+  const called: string[] = [];
+  const note = (name: string) => () => called.push(`${name}@${clock.now()}`);
+  for (const [name, time] of Object.entries({ c: 30, a: 10, d: 30, b: 20.5, past: -5 }))
+    clock.schedule(time, note(name));
+  for (const time of [10, 15, 30]) clock.schedule(time, note('cancelled'))();
+  clock.service.schedule(25, () => called.push(`service@${clock.service.now()}`));
+  const work = async () => {
+    await clock.sleep(10);
+    for (let step = 0; step < 50; step++) await Promise.resolve();
+    note('work')();
+    await clock.sleep(100);
+  };
+  await clock.run(work());
+  expect(called).toEqual(['past@0', 'a@10', 'work@10', 'b@20.5', 'service@1000025', 'c@30', 'd@30']);
+});
+
+test('virtual time stops when the work ends, never reaches an infinite time, and rejects work that can never end', async () => {
   const clock = new VirtualClock();
   const called: number[] = [];
-  for (const time of [30, 10, -5]) clock.schedule(time, () => called.push(clock.now()));
-  await clock.run(clock.sleep(20));
-  expect([called, clock.now()]).toEqual([[0, 10], 20]);
+  for (const time of [50, Number.POSITIVE_INFINITY]) clock.schedule(time, () => called.push(clock.now()));
+  expect(await clock.run(clock.sleep(20).then(() => 'done'))).toBe('done');
+  expect([called, clock.now()]).toEqual([[], 20]);
   await expect(clock.run(new Promise(() => {}))).rejects.toThrow('Nothing is left to happen');
+  expect(called).toEqual([50]);
 });
