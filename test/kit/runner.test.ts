@@ -19,12 +19,10 @@ import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
 import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
-import { createCommandFiles, parsePairs } from '../runner/command-files.js';
-import { buildEnvironment } from '../runner/environment.js';
+import { parsePairs } from '../runner/command-files.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
-import { loadManifest } from '../runner/manifest.js';
-import { type StepResult, startPost, startStep } from '../runner/step.js';
+import { type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import { needs } from './host.js';
 
 const recording = readRecording();
@@ -46,17 +44,35 @@ test.concurrent.for(rows)('as in GitHub’s runner: %s', async ([claim, behaviou
   expect(comparable(behaviour, observation)).toEqual(comparable(behaviour, recording[claim] ?? {}));
 });
 
-test('a step inherits only basic variables such as PATH from the host', () => {
+/** Starts an action with this main. */
+function start(main: string, options: StepOptions = {}) {
+  const job = new Job();
+  onTestFinished(() => job.dispose());
+  const actionYml = writeAction(job.root, actionFiles({ claim: '', main }, job.root));
+  return startStep({ job, actionYml, ...options });
+}
+
+test('a step inherits only basic variables such as PATH from the host', async () => {
   const others = ['ANY', 'HTTPS_PROXY', 'GITHUB_TOKEN', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'RUNNER_DEBUG'];
   for (const name of others) vi.stubEnv(name, 'of the host');
-  const job = new Job();
   onTestFinished(() => void vi.unstubAllEnvs());
-  onTestFinished(() => job.dispose());
-  const own = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
-  const parts = { token, manifest: loadManifest(), job, files: createCommandFiles(job.temp), state: {} };
-  const { env } = buildEnvironment({ ...parts, env: own });
-  expect(env).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
-  for (const name of [...others, 'GITHUB_REPOSITORY_ID']) expect(env).not.toHaveProperty(name);
+  const env = { GITHUB_REPOSITORY: 'me/mine', GITHUB_REPOSITORY_ID: undefined, HTTP_PROXY: 'http://proxy' };
+  const { job, stdout } = await start('console.log(JSON.stringify(process.env))', { env }).done;
+  const seen = JSON.parse(stdout);
+  expect(seen).toMatchObject({ CI: 'true', GITHUB_REPOSITORY: 'me/mine', HTTP_PROXY: 'http://proxy' });
+  for (const name of [...others, 'GITHUB_REPOSITORY_ID']) expect(seen).not.toHaveProperty(name);
+  expect(seen['RUNNER_TEMP']).toContain(job.root);
+});
+
+test('a process that exceeds its time limit is killed, and the result reports it', async () => {
+  const result = await start('stay()', { limitMs: 100 }).done;
+  expect(result).toMatchObject({ overran: true, signal: 'SIGKILL', conclusion: 'failure' });
+});
+
+test('a test can wait for any line of a step, and the wait fails if the step ends without it', async () => {
+  const step = start("console.log('one'); console.log('two')");
+  for (const line of ['two', 'one']) await step.waitForLine(line);
+  await expect(step.waitForLine('three')).rejects.toThrow(/without “three”; it printed:\none\ntwo/);
 });
 
 test('the lines of a stream do not depend on its chunks', () => {

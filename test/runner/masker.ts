@@ -1,4 +1,7 @@
-/** Replaces secrets, and their encoded forms that the runner knows: hex and base64url are not among these. */
+/**
+ * Replaces secrets, and their encoded forms that the runner knows, but for pieces of them in messages of PowerShell. Hex and
+ * base64url are not among these.
+ */
 export class Masker {
   readonly #forms = new Set<string>();
 

@@ -131,7 +131,10 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
     job,
     done,
     kill,
-    closeStdout: () => child.closeStdout?.(),
+    closeStdout: () => {
+      if (child.closeStdout === undefined) throw new Error('closeStdout needs `overSockets`.');
+      return child.closeStdout();
+    },
     /** The runner's cancel sequence; its waits are multiplied by `scale`. */
     cancel: (scale = 1) => {
       if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
