@@ -32,8 +32,10 @@ export function secretsShown(
     places.push([`request ${n}`, JSON.stringify([path, body, { ...headers, authorization: '' }])]);
   const pieces = piecesOf(secrets);
   return places.flatMap(([place, text]) => {
-    const found = decodings(text).flatMap(windows);
-    return found.flatMap((piece) => (pieces.has(piece) ? `${place}: ${piece}` : [])).slice(0, 1);
+    const found = decodings(text)
+      .flatMap(windows)
+      .find((piece) => pieces.has(piece));
+    return found === undefined ? [] : `${place}: ${found}`;
   });
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { startProxy } from '../kit/peers.js';
+import { type ProxyServer, startProxy } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { expectRevoked, pastProxy, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { anyId, errorOf, setProcess, withoutMasks } from '../kit/stage.js';
 import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
-const password = 'proxy-password';
-const login = `proxy-user:${password}`;
+const [user, password] = ['proxy-user', 'proxy-password'];
+const login = `${user}:${password}`;
 
 test.concurrent('main and post reach the service through HTTPS_PROXY, and only the proxy gets its login', async (context) => {
   const stage = await setSecureStage(context, { behaviour: { login } });
@@ -37,15 +37,16 @@ test.concurrent('a step with a loopback base-url uses no proxy, but masks the pr
   expect([...new Set(result.masks)]).toEqual(['secret%2Fword', 'secret/word', service.apiKey]);
 });
 
-test.concurrent.for([
-  ['rejects its login', 'http://user:secret-word@HOST', /proxy requires a login \(status 407\).*https_proxy/],
-  ['has no valid URL', 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
-] as const)('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
+test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: RegExp]>([
+  [
+    'rejects its login',
+    (proxy) => proxyUrl(proxy, `${user}:secret-word@`),
+    /proxy requires a login \(status 407\).*https_proxy/,
+  ],
+  ['has no valid URL', () => 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
+])('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
   const stage = await setSecureStage(context, { behaviour: { login } });
-  const options = {
-    env: { https_proxy: url.replace('HOST', `127.0.0.1:${stage.proxy.port}`) },
-    nodeArgs: preload('control-test-is-here'),
-  };
+  const options = { env: { https_proxy: url(stage.proxy) }, nodeArgs: preload('control-test-is-here') };
   const result = await stage.run({ ...anyId, ...pastProxy(stage) }, options);
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(error);

@@ -45,6 +45,31 @@ test.concurrent('wait-operation logs each change of an operation, and writes its
   `;
 });
 
+test.concurrent('list-operations reads all pages, and writes its outputs before the error of fail-on: match', async (context) => {
+  const { plane, run, expectTranscript } = await setTranscriptStage(context);
+  plane.startOperation({ lengthMs: 0, outcome: 'failed' });
+  plane.startOperation({ lengthMs: 0 });
+  const inputs = { 'project-id': 'shop-db', filter: 'status=failed', 'fail-on': 'match' };
+  expectTranscript(await run('list-operations', inputs))`
+    mask     <parent key>
+    state    key = nothing-to-revoke
+    request  GET /v2/projects/shop-db/operations?limit=100, Bearer <parent key>
+    status   200
+    request  GET /v2/projects/shop-db/operations?limit=100&cursor=<cursor>, Bearer <parent key>
+    status   200
+    output   duration-ms = <ms>
+    output   result-file = <temp>/ctl-list-operations-<uuid>.json
+    output   count = 1
+    output   operation-id = <uuid>
+    output   operation-ids = ["<uuid>"]
+    output   operations = <records>
+    error    Found 1 operation: <uuid> (create_branch). With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.
+    summary  ### ❌ list-operations: 1 operation
+    output   status = match
+    exit     1
+  `;
+});
+
 test.concurrent('create-key saves the key name before its request, and masks and saves the key before its outputs', async (context) => {
   const { run, runPost, expectTranscript } = await setTranscriptStage(context);
   const main = await run('create-key', { 'export-env': 'DB_API_KEY' });
