@@ -6,12 +6,16 @@ import { setStage } from './stage.js';
 
 const tried = new Set<string>();
 
+type Attempt = (file: string, context: TestContext) => Promise<void>;
+
 /** One test of a file of `examples`, which is run as it stands. */
-function example(name: string, promise: string, attempt: (file: string, context: TestContext) => Promise<void>): void {
+function example(name: string, promise: string, attempt: Attempt, retry = 0): void {
   tried.add(name);
-  // On a busy machine, act can lose the last line that a step prints before it ends.
-  test.concurrent(`${name} ${promise}`, { retry: 2 }, (context) => attempt(join('examples', name), context));
+  test.concurrent(`${name} ${promise}`, { retry }, (context) => attempt(join('examples', name), context));
 }
+
+/** A test of printed text has three tries: on a busy machine, act can lose the last line that a step prints before it ends. */
+const printing: typeof example = (name, promise, attempt) => example(name, promise, attempt, 2);
 
 test('test/e2e runs each example that contains a job which cannot run alone', () => {
   const together = readdirSync('examples').filter((name) => needsService(readFileSync(join('examples', name), 'utf8')));
@@ -33,7 +37,8 @@ example('deploy-gate.yml', 'deploys once the operations finished and a connectio
 example('deploy-gate.yml', 'does not deploy if an operation fails', async (file, context) => {
   const { service, run, script, answerBranch, story } = await setStage(context);
   answerBranch([service.plane.startOperation({ lengthMs: 300, outcome: 'failed' })]);
-  const { resultsOf } = await run(file, 'push', { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') });
+  const { succeeded, resultsOf } = await run(file, 'push', { 'connect.sh': failsOnce, 'deploy.sh': script('deploy') });
+  expect(succeeded).toBe(false);
   expect([resultsOf('change'), resultsOf('deploy')]).toEqual([['failure'], []]);
   expect(story()).toEqual(['create-branch, key 1', 'get-operation, key 1']);
 });
@@ -51,7 +56,7 @@ example('gate-on-ids.yml', 'deploys after the called workflow has waited for all
   expect(ranAt('deploy') - began).toBeGreaterThanOrEqual(1500);
 });
 
-example('reusable-gate.yml', 'waits for all operations, and fails if one of them failed', async (_, context) => {
+printing('reusable-gate.yml', 'waits for all operations, and fails if one of them failed', async (_, context) => {
   const { service, run, script, answering, startUntil, story } = await setStage(context);
   const failing = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
   const slow = startUntil({ endpoint: 'get-operation', n: 4 });
@@ -102,13 +107,14 @@ example('fan-out-in-batches.yml', 'waits for each project to be idle, then runs 
   expect(wanted).toHaveLength(5);
   expect(resultsOf('migrate')).toEqual(['success', 'success', 'success']);
   expect(resultsOf('report')).toEqual(['success']);
-  const migrated = story().flatMap((line) => /^migrate (\S+), key [234]$/.exec(line)?.[1] ?? []);
-  expect(migrated.sort()).toEqual(wanted.sort());
+  const migrated = story().filter((line) => line.startsWith('migrate'));
+  const projects = migrated.map((line) => line.replace(/, key [234]$/, ''));
+  expect(projects.sort()).toEqual(wanted.map((id) => `migrate ${id}`).sort());
   expect(ranAt('migrate') - began).toBeGreaterThanOrEqual(4000);
   expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
 
-example('fan-out-in-batches.yml', 'goes on without a failed project, and reports it', async (file, context) => {
+printing('fan-out-in-batches.yml', 'goes on without a failed project, and reports it', async (file, context) => {
   const { service, run, script, startUntil, story } = await setStage(context, { projects: 12 });
   const [busy = '', broken = '', ...others] = inEurope(service.plane.projectsJson);
   startUntil({ endpoint: 'list-operations', path: busy }, { projectId: busy, outcome: 'failed' });
@@ -121,7 +127,7 @@ example('fan-out-in-batches.yml', 'goes on without a failed project, and reports
   expect(migrated.sort()).toEqual(others.sort());
 });
 
-example('fan-out-in-batches.yml', 'reports all projects if its jobs fail before the script', async (file, context) => {
+printing('fan-out-in-batches.yml', 'reports all projects if its jobs fail before the script', async (file, context) => {
   const { service, run, script } = await setStage(context, { projects: 4 });
   service.faults.add({ endpoint: 'create-key', fault: { kind: 'status', status: 403 } });
   const { resultsOf, text } = await run(file, 'schedule', { 'migrate.sh': script('migrate') });
