@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { shared } from '../../vitest.config.js';
@@ -24,6 +25,8 @@ export default defineConfig({
 
 function binaryOf(name: string): string {
   const path = `${process.cwd()}/test/nodes/node_modules/${name}/bin/node`;
-  if (!existsSync(path)) throw new Error(`${path} is missing: npm ci --prefix test/nodes`);
+  const version = existsSync(path) ? execFileSync(path, ['--version'], { encoding: 'utf8' }).trim() : 'missing';
+  const wanted = `v${versionOf(name)}`;
+  if (version !== wanted) throw new Error(`${path} is ${version}, not ${wanted}: npm ci --prefix test/nodes`);
   return path;
 }
