@@ -38,7 +38,7 @@ test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', delet
   ['a 404 after a 408', 'nothing', [408, 404], listed],
   ['a 404 after an HTML page with 503', 'nothing', [page(503), 404], listed],
   ['a 404 after truncated JSON with 200', 'nothing', ['{"id":7', 404], listed],
-  ['a 410', 'nothing', [410], notListed],
+  ['an HTML page with 404, a login page, a 401 or a 410', 'nothing', [page(404), page(200), 401, 410], notListed],
   ['an object in place of the list', 'nothing', [404], '{"keys":[]}'],
   ['a partial list', 'nothing', [404], { status: 206, body: '[]' }],
   ['a login page in place of the list', 'nothing', [404], page(200)],

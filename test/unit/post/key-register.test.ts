@@ -9,7 +9,8 @@ import { silent } from '../../virtual/silent.js';
 const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
 
 function listOf(names: Readonly<Record<string, string | undefined>>) {
-  const keys = Object.entries(names).map(([id, name]) => [id, { id, name, record: {} }] as const);
+  const record = { created_at: '2020-01-01T00:00:00Z' };
+  const keys = Object.entries(names).map(([id, name]) => [id, { id, name, record }] as const);
   return { keys: new Map(keys), missing: undefined };
 }
 
@@ -24,7 +25,7 @@ function setUp(isYoung: boolean, mayHaveStrays = true) {
   return { clock, register, key, checkBy };
 }
 
-test('a key found in a list counts as new, so it is not gone when it is first missing', () => {
+test('a key found in a list counts as new, even if its record is old, so it is not gone when it is first missing', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }), 0);
   const found = register.pending.find(({ id }) => id === '8');
