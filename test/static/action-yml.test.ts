@@ -17,6 +17,7 @@ async function problemsOf(path: string, text: string): Promise<string[]> {
 // actionlint checks all other workflows and examples. It does not know parallel steps.
 test.for([
   ['action.yml', 'a context that an input default may not use', 'github.token', 'secrets.TOKEN'],
+  ['node24/action.yml', 'a mistyped entry', '  main:', '  mian:'],
   ['examples/gate-while-building.yml', 'a mistyped keyword of parallel steps', 'wait: gate', 'wait-for: gate'],
 ] as const)("GitHub's schema accepts %s, and rejects %s in it", async ([path, , right, wrong]) => {
   const text = readFileSync(path, 'utf8');

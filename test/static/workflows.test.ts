@@ -138,8 +138,9 @@ test.for([
   ['somebody added an asset to the release', '', 'touch published/b.tar.gz', 2, /Only in .*: b.tar.gz/],
 ] as const)('the publish job stops before it reads a secret or moves v1 if %s', ([, node, gh, failing, said]) => {
   expect(checkRelease(node, gh)[failing]).toEqual({ status: 1, said: expect.stringMatching(said) });
-  const order = JSON.stringify(publish.steps).match(/release\.js pack|secrets\.|gh release verify|move-major/g);
-  expect(order).toEqual(['release.js pack', 'secrets.', 'gh release verify', 'move-major']);
+  const order = JSON.stringify(publish.steps).match(/release\.js pack|secrets\.|gh \w+ verify|move-major/g);
+  const checks = ['release.js pack', 'gh attestation verify', 'gh attestation verify'];
+  expect(order).toEqual([...checks, 'secrets.', 'gh release verify', 'move-major']);
 });
 
 test('each check that main requires is a job, and the one of CI depends on all other CI jobs', () => {
