@@ -36,7 +36,7 @@ export interface ReportFacts {
 
 export type Report<Result, Settings = unknown> = (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
 
-export interface Mode<Settings, Result> {
+interface Mode<Settings, Result> {
   readonly readSettings: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: Report<Result, Settings>;

@@ -2,28 +2,32 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
 import { ControlApi } from '../../../src/api/control-api.js';
 import { noRetry } from '../../../src/http/retry.js';
-import { listOperations, listProjects } from '../../../src/modes/list/list.js';
+import { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
-import { define, type Mode, type Services } from '../../../src/modes/mode.js';
+import { define, type Services } from '../../../src/modes/mode.js';
+import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
+import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
-type Fits<M> = M extends Mode<infer _Settings, infer _Result> ? true : false;
+type Part = (...given: never[]) => unknown;
 
 /** The compiler checks what is expected of these parts: `tsc` fails if they fit and should not, or the other way round. */
-function partsOf<Read, Run, Report>(_readSettings: Read, _run: Run, _report: Report) {
-  return expectTypeOf<Fits<{ readSettings: Read; run: Run; report: Report }>>();
+function partsOf<Read extends Part, Run extends Part, Report>(_readSettings: Read, _run: Run, _report: Report) {
+  type Taken = Parameters<typeof define<ReturnType<Read>, Awaited<ReturnType<Run>>>>[0];
+  return expectTypeOf<{ readSettings: Read; run: Run; report: Report } extends Taken ? true : false>();
 }
 
 test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
   partsOf(readListProjectsSettings, listProjects, listProjectsReport).toEqualTypeOf<true>();
   partsOf(readListProjectsSettings, listOperations, listOperationsReport).toEqualTypeOf<false>();
   partsOf(readListProjectsSettings, listProjects, waitReport).toEqualTypeOf<false>();
-  partsOf(readListKeysSettings, listProjects, listProjectsReport).toEqualTypeOf<false>();
+  partsOf(readListKeysSettings, listKeys, listProjectsReport).toEqualTypeOf<false>();
+  partsOf(readListKeysSettings, revokeKeys, revokeKeyReport).toEqualTypeOf<false>();
 });
 
 function apiThatSays(body: string) {
