@@ -1,5 +1,6 @@
 import { type Fault, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
 import type { LookupFailure } from '../../src/modes/sweep-keys/workflow-runs.js';
+import { delay } from '../kit/fault.js';
 import type { Chance } from '../simulation/chance.js';
 import { type GitHubRun, githubToken, ownRun } from '../simulation/plan.js';
 
@@ -7,7 +8,7 @@ const notFound: Fault = { kind: 'status', status: 404 };
 const permanent: readonly Fault[] = [{ kind: 'no-permission' }, { kind: 'status', status: 401 }, { kind: 'redirect' }];
 const transient: readonly Fault[] = [
   ...([500, 503].map((status) => ({ kind: 'status', status })) satisfies Fault[]),
-  ...[{ kind: 'html', status: 502 } as const, { kind: 'delay', ms: 3_000 } as const],
+  ...[{ kind: 'html', status: 502 } as const, delay(3_000)],
   ...(['bad-json', 'empty-body', 'cut-before-headers', 'cut-mid-body'] as const).map((kind) => ({ kind })),
 ];
 

@@ -22,9 +22,9 @@ const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const runs = Number(values.runs);
 
-const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
-process.once('exit', () => rmSync(temp, { recursive: true }));
-process.exitCode = (runs === 1 ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
+const temp = runs === 1 && mkdtempSync(join(tmpdir(), 'simulation-'));
+if (temp) process.once('exit', () => rmSync(temp, { recursive: true }));
+process.exitCode = (temp ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
 
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);

@@ -1,5 +1,5 @@
 import type { ApiKey, ControlPlaneOptions, Operation, OperationPlan } from '../../control-plane/index.js';
-import { createControlPlane } from '../../control-plane/index.js';
+import { type CreatedControlPlane, createControlPlane } from '../../control-plane/index.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
@@ -12,13 +12,11 @@ export const epoch = Date.UTC(2024, 0, 1, 12);
 /** Each key that gets the id of another has it. */
 export const nameOfReused = 'of another tool';
 
-type ControlPlane = ReturnType<typeof createControlPlane>;
-
 /** The clock, the service, and the network to it. */
 export class Stage {
-  readonly plane: ControlPlane['plane'];
-  readonly exchanges: ControlPlane['exchanges'];
-  readonly faults: ControlPlane['faults'];
+  readonly plane: CreatedControlPlane['plane'];
+  readonly exchanges: CreatedControlPlane['exchanges'];
+  readonly faults: CreatedControlPlane['faults'];
   /** Milliseconds by which the slowest replica is behind. */
   readonly lags: { readonly operations: number; readonly keys: number };
   outages: readonly Outage[] = [];

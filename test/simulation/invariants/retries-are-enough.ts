@@ -91,15 +91,18 @@ function* silent({ main, plan, deadline }: StepRecord, { stage }: Run) {
 /** A poll gives up a request that has had no response for so long, and sends it once more. */
 const resendAfter = 5_000;
 
-/** Only the second request may take longer. It follows once the pause of a 429 is over, and another request has ended. */
+/** Only that second request may take longer. It follows once the pause of a 429 is over, and another request has ended. */
 function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run) {
   if (plan.mode !== 'wait-operation') return;
+  const margin = 10 + stage.slackMs;
   for (const { n, at, path, fault, endedAt = main.endedAt } of main.sent) {
     const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';
-    const isLong = isSilent && at < deadline && endedAt - at > resendAfter + 10 + stage.slackMs;
+    const isLong = isSilent && at < deadline && endedAt - at > resendAfter + margin;
     if (!isLong) continue;
-    const earlier = main.sent.filter((one) => one.n < n && one.path === path && one.response === undefined);
-    const isSecond = earlier.some(({ endedAt: gaveUpAt = at + 1 }) => gaveUpAt <= at);
+    const previous = main.sent.filter((one) => one.n < n && one.path === path).slice(-1);
+    const isSecond = previous.some(({ at: from, endedAt: to = from, response }) => {
+      return response === undefined && to <= at + stage.slackMs && Math.abs(to - from - resendAfter) <= margin;
+    });
     if (!isSecond) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
   }
 }
