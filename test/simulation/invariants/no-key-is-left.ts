@@ -55,8 +55,12 @@ function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessReco
     return false;
   const parent = parentInPost(step);
   const credentials = run.stage.keys().filter(({ key }) => step.state.includes(key) || `Bearer ${key}` === parent);
-  const isAccepted = credentials.some((key) => isAliveAt(key, post.endedAt) && !isRejected(key, post));
-  return isAccepted && isReachable(run, step, post, creationOf(left) + run.stage.lags.keys);
+  const accepted = credentials.filter((key) => isAliveAt(key, post.startedAt) && !isRejected(key, post));
+  // A minted key that post revokes can search until the last part of post.
+  const isSpent = accepted.every((key) => !isAliveAt(key, post.endedAt));
+  if (accepted.length === 0 || (isSpent && accepted.some(({ id }) => run.stage.revokedByOthers.has(id)))) return false;
+  const reach = exchangeTimeout + (isSpent ? mintedIsRevokedIn : 0);
+  return isReachable(run, step, post, creationOf(left) + run.stage.lags.keys, reach);
 }
 
 /** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */
@@ -67,12 +71,12 @@ function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
   });
 }
 
-function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number): boolean {
+function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number, reach: number): boolean {
   // The minted key searches first, and revokes itself at the end.
   const isSearching = /"ambiguousCreates":[1-9]/.test(step.state) && /"minted"/.test(step.state);
   const lastPart = post.startedAt + postTimeout - mintedIsRevokedIn;
   const isReachableAtEnd = !isSearching || longestReach(run, post, lastPart) >= shortestReach + run.stage.slackMs;
-  return isReachableAtEnd && longestReach(run, post, from) >= exchangeTimeout + run.stage.slackMs;
+  return isReachableAtEnd && longestReach(run, post, from) >= reach + run.stage.slackMs;
 }
 
 /** The longest time without a fault or a `Retry-After` that post had, or would have had. */
