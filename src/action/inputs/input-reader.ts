@@ -160,16 +160,18 @@ export class InputReader {
   }
 }
 
-/** Reads `since` or `older-than`. A bare number means seconds here, too, but a user probably means hours or days. */
+const maxDays = 366;
+
+/** Reads `since` or `older-than`. A small number without a unit means seconds here, too, but is probably hours or days. */
 export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
   const text = reader.text(name);
   if (text === '') return undefined;
-  if (/^\d+$/.test(text))
+  if (/^\d+$/.test(text) && Number(text) <= maxDays)
     reader.warn(
       name,
       `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
     );
-  return reader.parse(name, durationParser({ maxDays: 366 }));
+  return reader.parse(name, durationParser({ maxDays }));
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -67,13 +67,19 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-/** Rejects the words that jq, JavaScript and Python print for a missing value, and GitHub for a list or an object. */
+const listOrObject = ['Array', 'Object'];
+
+/** True for the words that jq, JavaScript and Python print for a missing value, and GitHub for a list or an object. */
+export function isLeftover(text: string): boolean {
+  return [...listOrObject, 'null', 'undefined', 'None'].includes(text);
+}
+
 export const rejectLeftover: Parse<string> = (text) => {
-  if (['Array', 'Object'].includes(text))
+  if (listOrObject.includes(text))
     throw new BadValue(
       'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”',
     );
-  if (!['null', 'undefined', 'None'].includes(text)) return text;
+  if (!isLeftover(text)) return text;
   throw new BadValue(
     'looks like the output of a failed jq command or template; check the step that should provide the value',
   );

@@ -53,6 +53,10 @@ test.each<[line: string, message: string]>([
   ['  =x', '“” is not a field'],
   ['action  ', 'expected field=pattern or field!=pattern'],
   ['action!=   ', 'the pattern is empty; use *'],
+  ...['null', 'undefined', 'None', 'Object'].map((word): [string, string] => [
+    `branch_id=${word}`,
+    'the pattern looks like',
+  ]),
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
   ['action!=START_COMPUTE', 'no action is “START_COMPUTE”; write start_compute'],
   ['action=create-branch', 'no action is “create-branch”; write create_branch'],
