@@ -27,7 +27,7 @@ staged('the step reports all invalid inputs in one error, with what it expects',
     '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
-    '- project-id: “a/b” is not a project id: it must not be “.” or “..”, or contain “/” or control characters.',
+    '- project-id: “a/b” is not a project id: it must not be empty, “.” or “..”, or contain “/” or control characters.',
     '- operation-id: “ALL” is not an id; did you mean “all”, in lower case?',
     '- filter: line 1, “acton=x”: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
@@ -49,7 +49,7 @@ const badKey = 'contains a space, a line break or another character';
 const badVariable = 'is not a valid name for an environment variable';
 const onlyIds = 'has an item that is not an id; expected only ids (extract them with jq:';
 const badKeyId = 'is not a key id; expected an integer';
-const noProject = 'is not a project id: it must not be “.” or “..”, or contain “/”';
+const noProject = 'is not a project id: it must not be empty, “.” or “..”, or contain “/”';
 const controls = 'controls how later steps run; expected another name, such as CONTROL_API_KEY';
 const badLabel = 'is not a valid label; expected 1 to 20 characters from a-z, 0-9 and -';
 const login = 'must not contain a user name or password';
@@ -61,9 +61,10 @@ const controlling = [
   'NODE_TLS_REJECT_UNAUTHORIZED LD_PRELOAD ld_preload LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV SHELL',
   'IFS PS4 BASHOPTS PROMPT_COMMAND HOME CI INPUT_MODE STATE_KEY State_key PYTHONPATH PYTHONSTARTUP PERL5LIB PERL5OPT RUBYOPT',
   'JAVA_TOOL_OPTIONS _JAVA_OPTIONS HTTPS_PROXY http_proxy NO_PROXY ALL_PROXY GIT_SSH_COMMAND GIT_CONFIG_COUNT',
-  'SSL_CERT_FILE npm_config_registry TMPDIR TEMP LANG LC_ALL DOCKER_HOST DOTNET_STARTUP_HOOKS MAKEFLAGS',
+  'SSL_CERT_FILE npm_config_registry TMPDIR TEMP LANG LC_ALL DOCKER_HOST BUILDKIT_HOST DOTNET_STARTUP_HOOKS MAKEFLAGS',
   'TF_CLI_ARGS TF_CLI_ARGS_apply TF_PLUGIN_CACHE_DIR tf_log TERRAGRUNT_TFPATH HELM_PLUGINS ANSIBLE_CONFIG',
   'APPDATA LocalAppData ProgramData PROGRAMFILES ProgramW6432 SYSTEMDRIVE HOMEDRIVE HOMEPATH LIB INCLUDE CL _CL_ LINK _LINK_',
+  'REQUESTS_CA_BUNDLE CONTAINER_HOST LUA_INIT PHP_INI_SCAN_DIR GLOBIGNORE GNUPGHOME',
 ].flatMap((line) => line.split(' '));
 
 const ofWait = 'timeout fail-fast poll-interval since fail-on project-id operation-id filter'.split(' ');
@@ -130,6 +131,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},\n,${id}`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID'],
+  ['list-operations', 'project-id', ['["p-1",""]'], 'item 2: “” is not a project id: it must not be empty'],
   ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
   ['revoke-key', 'key-id', ['null', 'undefined', 'None'], leftover],
   ['revoke-key', 'key-id', ['shop', '-5', '0x10', '٣', '5/../6', '12345678901234x'], badKeyId],

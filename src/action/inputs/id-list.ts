@@ -59,7 +59,7 @@ export function parseNonEmptyList(text: string, anId: string): string[] {
     id: (word) => {
       rejectLeftover(word);
       if (word === '' || word === '.' || word === '..' || /[/\p{Cc}]/u.test(word))
-        throw new BadValue(`is not ${anId}: it must not be “.” or “..”, or contain “/” or control characters`);
+        throw new BadValue(`is not ${anId}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
       return word;
     },
     whyEmpty: `is empty; expected ${anId}. Check the expression: it is empty if a step id or output name is misspelled`,
