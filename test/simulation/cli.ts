@@ -22,9 +22,16 @@ const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const runs = Number(values.runs);
 
-const temp = runs === 1 && mkdtempSync(join(tmpdir(), 'simulation-'));
-if (temp) process.once('exit', () => rmSync(temp, { recursive: true }));
-process.exitCode = (temp ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
+process.exitCode = (await (runs === 1 ? simulateOne() : simulateMany())) ? 0 : 1;
+
+async function simulateOne(): Promise<boolean> {
+  const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
+  try {
+    return showRun(await simulate(seed, temp));
+  } finally {
+    rmSync(temp, { recursive: true });
+  }
+}
 
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);

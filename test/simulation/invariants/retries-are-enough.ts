@@ -99,10 +99,10 @@ function* keptOpen({ main, plan, deadline }: StepRecord, { stage }: Run) {
     const isSilent = fault === 'hang-before-headers' || fault === 'delay' || fault === 'outage';
     const isLong = isSilent && at < deadline && endedAt - at > resendAfter + margin;
     if (!isLong) continue;
-    const previous = main.sent.filter((one) => one.n < n && one.path === path).slice(-1);
-    const isSecond = previous.some(({ at: from, endedAt: to = from, response }) => {
-      return response === undefined && to <= at + stage.slackMs && Math.abs(to - from - resendAfter) <= margin;
-    });
+    const previous = main.sent.findLast((one) => one.n < n && one.path === path);
+    const { at: from = 0, endedAt: to = from, response } = previous ?? {};
+    const wasGivenUp = response === undefined && Math.abs(to - from - resendAfter) <= margin;
+    const isSecond = wasGivenUp && to <= at + stage.slackMs;
     if (!isSecond) yield `request ${n} was kept open for ${Math.round(endedAt - at)} ms without a response`;
   }
 }
