@@ -160,18 +160,18 @@ export class InputReader {
   }
 }
 
-const maxDays = 366;
+const maxAgeDays = 366;
 
-/** Reads `since` or `older-than`. A small number without a unit means seconds here, too, but is probably hours or days. */
+/** Reads `since` or `older-than`. A number without a unit means seconds, but a small one was probably meant otherwise. */
 export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
   const text = reader.text(name);
   if (text === '') return undefined;
-  if (/^\d+$/.test(text) && Number(text) <= maxDays)
+  if (/^\d+$/.test(text) && Number(text) <= maxAgeDays)
     reader.warn(
       name,
       `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
     );
-  return reader.parse(name, durationParser({ maxDays }));
+  return reader.parse(name, durationParser({ maxDays: maxAgeDays }));
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -67,20 +67,17 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-const listOrObject = ['Array', 'Object'];
-
-/** True for the words that jq, JavaScript and Python print for a missing value, and GitHub for a list or an object. */
-export function isLeftover(text: string): boolean {
-  return [...listOrObject, 'null', 'undefined', 'None'].includes(text);
+/** Describes a word that jq, JavaScript and Python print for a missing value, or GitHub for a list or an object. */
+export function leftoverProblem(text: string): string | undefined {
+  if (['Array', 'Object'].includes(text))
+    return 'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”';
+  if (['null', 'undefined', 'None'].includes(text))
+    return 'looks like the output of a failed jq command or template; check the step that should provide the value';
+  return undefined;
 }
 
 export const rejectLeftover: Parse<string> = (text) => {
-  if (listOrObject.includes(text))
-    throw new BadValue(
-      'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”',
-    );
-  if (!isLeftover(text)) return text;
-  throw new BadValue(
-    'looks like the output of a failed jq command or template; check the step that should provide the value',
-  );
+  const problem = leftoverProblem(text);
+  if (problem !== undefined) throw new BadValue(problem);
+  return text;
 };

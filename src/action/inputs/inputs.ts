@@ -63,7 +63,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     );
   if (url.username !== '' || url.password !== '')
     throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
-  // The parser would take the first part of the path as the host, and send the key there.
+  // The parser takes the first part of the path as the host, and the key would go there.
   if (/^https?:(?!\/\/[^/\\])/i.test(text))
     throw new BadValue(
       'has no host behind “https://”; expected a URL like https://host/api/v2. An expression in its place may be empty, because the name of a variable is misspelled',

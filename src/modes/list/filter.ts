@@ -1,4 +1,4 @@
-import { BadValue, isLeftover, quote } from '../../action/inputs/input-values.js';
+import { BadValue, leftoverProblem, quote } from '../../action/inputs/input-values.js';
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
@@ -55,10 +55,9 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (!fields.includes(field))
       throw bad(`${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
-    if (isLeftover(pattern))
-      throw bad(
-        'the pattern looks like the output of a failed expression, jq command or template. If it is a value, write “?” in place of its first character',
-      );
+    const leftover = leftoverProblem(pattern);
+    if (leftover !== undefined)
+      throw bad(`the pattern ${leftover}. If it is a value, write “?” in place of its first character`);
     if (/^[=^~<>!]|^(["']).*\1$/.test(pattern))
       throw bad(
         'the pattern is in quotes or starts with “=”, “^”, “~”, “<”, “>” or “!”. A filter has no such operators, so only a value with these signs would match. Remove them, or write “?” in their place',

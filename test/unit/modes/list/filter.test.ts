@@ -44,6 +44,7 @@ const comment =
   'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
 const commented = ['id=x # only x', '# id=x', '  #', 'branch_id!= # any', 'branch_id=br\t#1'];
 const signed = ['action=="x"', 'id="x"', "id!='x'", 'id=^br-.*$', 'failures_count=>0', 'failures_count = <5', 'id=!0'];
+const failed = 'the pattern looks like the output of a failed jq command or template';
 test.each<[line: string, message: string]>([
   ...commented.map((line): [string, string] => [line, comment]),
   ...signed.map((line): [string, string] => [line, 'the pattern is in quotes or starts with “=”']),
@@ -53,10 +54,8 @@ test.each<[line: string, message: string]>([
   ['  =x', '“” is not a field'],
   ['action  ', 'expected field=pattern or field!=pattern'],
   ['action!=   ', 'the pattern is empty; use *'],
-  ...['null', 'undefined', 'None', 'Object'].map((word): [string, string] => [
-    `branch_id=${word}`,
-    'the pattern looks like',
-  ]),
+  ...['null', 'undefined', 'None'].map((word): [string, string] => [`branch_id=${word}`, failed]),
+  ...['Object', 'Array'].map((word): [string, string] => [`id!=${word}`, 'the pattern is what an expression makes of']),
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
   ['action!=START_COMPUTE', 'no action is “START_COMPUTE”; write start_compute'],
   ['action=create-branch', 'no action is “create-branch”; write create_branch'],
