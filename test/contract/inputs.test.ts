@@ -368,6 +368,7 @@ staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
   ['list-keys', { timeout: '21601', 'request-timeout': '900000' }, milliseconds],
   ['list-keys', { timeout: '900000s', 'request-timeout': '10d' }, []],
+  ['list-operations', { since: '24' }, [`since: ${seconds('24')}`]],
   ['list-operations', { since: '366' }, [`since: ${seconds('366')}`]],
   ['list-operations', { since: '367' }, []],
   ['list-keys', { 'older-than': '90' }, [`older-than: ${seconds('90')}`]],

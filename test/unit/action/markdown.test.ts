@@ -4,11 +4,12 @@ import { textHtml } from '../../../src/action/markdown.js';
 import { summaryDefects } from '../../kit/text-defects.js';
 
 test.each([
-  ['Check base-url, then re-run (it took 1.5s).', 'Check base-url, then re-run (it took 1.5s).'],
+  ['Check base-url, re-run (it took 1.5s of 10m).', 'Check base-url, re-run (it took 1.5s of 10m).'],
   ['- timeout: “ten” is bad', '- timeout: <code>ten</code> is bad'],
   ['Key 165423 (shop-run1) was', 'Key <code>165423</code> (<code>shop-run1</code>) was'],
   ['has no `operation.id`; expected', 'has no <code>operation.id</code>; expected'],
-  ['/v2/p: status 503, see https://x.test/?a.', '<code>/v2/p</code>: status 503, see <code>https://x.test/?a</code>.'],
+  ['GET /v2/projects: see https://x.test/?a.', 'GET <code>/v2/projects</code>: see <code>https://x.test/?a</code>.'],
+  ['with status 503, again', 'with status 503, again'],
   ['by @octocat in #12 or GH-12', 'by <code>@octocat</code> in <code>#12</code> or <code>GH-12</code>'],
   ['in 1a2b3c4 :tada:', 'in <code>1a2b3c4 :tada</code>:'],
   ['<b> & “<i>', '<code>&lt;b&gt; &amp; “&lt;i&gt;</code>'],

@@ -14,6 +14,7 @@ it.each<[title: string, progress: Progress, longest: number | undefined, shortes
   ['the third pause lasts between half a second and one second', { ...search, rounds: 3 }, 1_000, 500],
   ['a pause grows to at most 2 s', { ...search, rounds: 40 }, 2_000, 1_000],
   ['after a failure, a pause is at most a quarter of the time left', { ...failed, rounds: 9, remaining: 4_000 }, 1_000],
+  ['a pause ends when the last search is due', { ...search, rounds: 9, remaining: 900 }, 400],
   ['the last search ends a longer pause', { ...search, rounds: 9, remaining: 2_200, lastRoundBeforeEnd: 1_800 }, 400],
   ['a pause lasts at least 250 ms even if the last search is due sooner', { ...search, remaining: 510 }, 250],
   ['a search that succeeds at its last planned time is not repeated', { ...search, remaining: 500 }, undefined],

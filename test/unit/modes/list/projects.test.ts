@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { shardNumber, splitIntoBatches } from '../../../../src/modes/list/shards.js';
 
 test('ids are split in order into at most max-batches batches of nearly equal size', () => {
+  expect(splitIntoBatches([...'abcdefghij'], 4).map((batch) => batch.join(''))).toEqual(['ab', 'cde', 'fg', 'hij']);
   const property = fc.property(fc.nat(5_000), fc.integer({ min: 1, max: 256 }), (count, max) => {
     const ids = Array.from({ length: count }, (_, index) => String(index));
     const batches = splitIntoBatches(ids, max);
