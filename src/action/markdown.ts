@@ -12,7 +12,7 @@ export function textHtml(text: string): string {
     .map((line) =>
       line
         .replace(/[“`]([^”`]*)[”`]|\S[^\s“`]*/g, (word, quoted?: string) =>
-          quoted === undefined ? wordHtml(word) : codeHtml(quoted),
+          quoted === undefined ? wordHtml(word) : codeHtml(quoted) || '“”',
         )
         .replaceAll('</code> <code>', ' '),
     )
