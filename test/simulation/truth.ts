@@ -44,7 +44,7 @@ export function endOf(operation: Operation): { readonly at: number; readonly pha
   return { at: startOf(operation) + last.afterMs, phase: phaseOf(last.status) };
 }
 
-/** The reads of a project's list, page by page. One whose last page is missing or bad is none. */
+/** The reads of a project's list, page by page. One whose last page is missing or bad is none. `goesOn`: more pages follow. */
 export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string) {
   const reads: SentRequest[][] = [];
   for (const one of sent) {
@@ -55,7 +55,8 @@ export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string
   return reads.flatMap((pages) => {
     const [first, last] = [pages[0], pages.at(-1)];
     const isWhole = first !== undefined && last?.records !== undefined;
-    return isWhole ? [{ at: first.at, endedAt: last.endedAt ?? end, pages }] : [];
+    const goesOn = isWhole && /"cursor":"/.test(last.response?.body ?? '');
+    return isWhole ? [{ at: first.at, endedAt: last.endedAt ?? end, pages, goesOn }] : [];
   });
 }
 

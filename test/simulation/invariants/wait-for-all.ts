@@ -98,8 +98,10 @@ function* missed(step: StepRecord, operation: Operation, view: View, lagMs: numb
   const phase = phaseAt(operation, main.exit === 0 ? main.endedAt : Math.max(...answers));
   if (phase === 'good') return;
   const reads = readsOf(main, projectId);
-  // Each replica shows in the last read what was created so long before it, or before the wait began.
-  const isListed = startOf(operation) < Math.max(main.startedAt, (reads.at(-1)?.at ?? 0) - lagMs);
+  // Each replica shows in the last read what was created so long before it, or before the wait began. A failure in another
+  // project can end the step before it has read all pages.
+  const latest = reads.findLast(({ goesOn }) => main.exit === 0 || !goesOn);
+  const isListed = startOf(operation) < Math.max(main.startedAt, (latest?.at ?? 0) - lagMs);
   const isExcused = excuses.pollsOnce(step) || excuses.isBehindFirstRead(operation, view.first, step);
   const isOwed = isListed && isConfirmed(reads) && !isExcused && !excuses.wasRemoved(operation);
   if (phase === 'pending' && (view.unfinished.has(id) || isOwed))
