@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { HttpResponse } from '../../src/http/exchange.js';
-import { hang } from '../kit/fault.js';
+import { delay, hang, onOperations } from '../kit/fault.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { ended, failed, minute } from '../kit/wait.js';
@@ -394,6 +394,13 @@ test.for([
     else expect(errorOf(result)).toContain(`Found ${says}: `);
     expect(warningsOf(result)).toEqual([]);
   }
+});
+
+test('the time of since does not move while list-operations reads slow pages', async (context) => {
+  const stage = await setStage(context, { operations: 0, faults: [onOperations(delay(25_000), { from: 2 })] });
+  const ids = past(stage, 260);
+  const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '4h' });
+  expect(idsOf(result, operations)).toEqual(ids.slice(0, 240));
 });
 
 test('`list-operations` with since lists undated operations, and what stands behind an older one on the same page', async (context) => {

@@ -659,16 +659,23 @@ test.for([0, 12])('twelve silent projects delay a failure of number %i by under 
   expect(result).toMatchObject({ outputs: { status: 'failed', count: '1' }, ms: between(0, 19 * second) });
 });
 
-test('projects that never answer come last in the final poll, also those whose requests had to wait until then', async (context) => {
-  const before = ({ service }: Stage) => {
-    for (const [n, path] of service.projectIds.entries())
-      service.faults.add({ path, fault: n < 24 ? hang : delay(300) });
-  };
-  const plans = [{ project: 39, lengthMs: 99 * second, outcome: 'failed' }];
-  const inputs = { ...all, timeout: '100s', 'poll-interval': '40s' };
-  const { result } = await waitFor(context, plans, inputs, { projects: 40, before });
-  expect(result.outputs['status']).toBe('failed');
-});
+test.for([
+  ['only in the final poll', 9],
+  ['before, but later than silent ones', 100],
+] as const)(
+  'projects that never answer come last in a final poll, so that it reads a project requested %s',
+  async (row, context) => {
+    const [, timeout] = row;
+    const before = ({ service }: Stage) => {
+      for (const [n, path] of service.projectIds.entries())
+        service.faults.add({ path, fault: n < 24 ? hang : delay(300) });
+    };
+    const plans = [{ project: 39, lengthMs: (timeout - 1) * second, outcome: 'failed' }];
+    const inputs = { ...all, timeout: `${timeout}s`, 'poll-interval': '40s' };
+    const { result } = await waitFor(context, plans, inputs, { projects: 40, before });
+    expect(result.outputs['status']).toBe('failed');
+  },
+);
 
 test('a timeout while an idle project is read again names that project, and does not say that its second read is missing', async (context) => {
   const options = failSecond(hang, { from: 3 });

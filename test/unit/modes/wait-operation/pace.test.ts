@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { RequestError } from '../../../../src/http/errors.js';
+import { Pace } from '../../../../src/modes/wait-operation/pace.js';
+import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
+import { VirtualClock } from '../../../virtual/clock.js';
+
+test('each 429 doubles the pause, also for the requests of one poll', async () => {
+  const clock = new VirtualClock();
+  const pace = new Pace(new Deadline(clock, Number.POSITIVE_INFINITY, new Cancellation()), () => 0, 1_000);
+  const pauses: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    pauses.push(pace.slowDown(new RequestError('later', { status: 429, transient: true })) - clock.now());
+    await clock.run(pace.hold());
+  }
+  expect(pauses).toEqual([2_000, 4_000, 8_000]);
+});
