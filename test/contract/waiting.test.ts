@@ -365,6 +365,15 @@ test('of more than 20 operations that a page does not show, the step reads up to
   expect(new Set(single.slice(0, 40)).size).toBe(40);
 });
 
+test('when 12 single requests that hang are sent again, the step requests at most 20 other operations singly', async (context) => {
+  const options = { buried: 60, buriedUnder: 1_000, faults: [onOperation(hang, { count: 12 })] };
+  const { result, service } = await waitFor(context, many(60, { lengthMs: 2 * second }), {}, options);
+  expect(result.conclusion).toBe('success');
+  const single = service.requests.filter(({ path }) => !path.includes('?limit')).map(({ at }) => at);
+  const resent = (single[0] ?? Number.NaN) + 5 * second;
+  expect(single.filter((at) => at >= resent && at < resent + second).length).toBeLessThanOrEqual(12 + 20);
+});
+
 test('an operation that failed stays failed although a late page of the list shows it as running', async (context) => {
   const plans = [failingIn(0.5), forever, forever];
   const options = { faults: [onOperations(delay(4 * second), { nth: 1 })] };

@@ -23,13 +23,14 @@ test('work ends at the deadline or at a cancel, and its cancel listeners are cal
   }
 });
 
-test('work does not start after the deadline or a cancel', async () => {
+test('work does not start after the deadline or a cancel, and of both the cancel counts', async () => {
   const { cancellation, deadline, clock } = deadlineAt(0);
   let begun = 0;
   const work = async () => begun++;
   await expect(deadline.race(work)).rejects.toBeInstanceOf(DeadlineExceeded);
   cancellation.cancel();
-  await expect(new Deadline(clock, 5_000, cancellation).race(work)).rejects.toBeInstanceOf(CancelledError);
+  for (const time of [0, 5_000])
+    await expect(new Deadline(clock, time, cancellation).race(work)).rejects.toBeInstanceOf(CancelledError);
   expect(begun).toBe(0);
 });
 
