@@ -8,7 +8,7 @@ import type { Finding, Findings, Share } from './worker.js';
 
 const shareSize = 1_000;
 /** A share that takes longer hangs. */
-const limitMs = 120_000;
+const limitMs = 600_000;
 /** Each run writes some files, so they are kept in memory if possible. */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
