@@ -123,7 +123,15 @@ test.for(['empty', undefined])('a step whose timeout is under 5 s times out (fai
   expect(result.outputs['status']).toBe('timeout');
   const says = 'the step reads it again 5s after the first read, and that read must show that nothing is pending';
   expect(errorOf(result)).toContain(says);
-  expect(warningsOf(result)).toEqual([expect.stringMatching(/^timeout: .*at least 5s/)]);
+});
+
+test.for([
+  ['5s', 1],
+  ['5001ms', 0],
+] as const)('with timeout: %s, a wait for all gives %i warnings that it takes at least 5 s', async (row, context) => {
+  const [timeout, count] = row;
+  const { result } = await waitFor(context, [], { ...all, timeout });
+  expect(warningsOf(result)).toEqual(Array(count).fill(expect.stringMatching(/^timeout: .*at least 5s/)));
 });
 
 test('a final poll less than 5 s after a late first read does not show that the project is idle', async (context) => {
