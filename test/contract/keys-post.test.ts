@@ -236,6 +236,12 @@ test('if all lists fail, post revokes the key by its id, but only in its last 4 
   expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);
 });
 
+test('if all lists get a 429, post adds no DELETE by the parent key, even in its last 4 s', async (context) => {
+  const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(429), always)] });
+  expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);
+  expect(job.requests).not.toContain('DELETE minted by parent');
+});
+
 test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
   const job = await runJob(context, { beforePost: reuse, inPost: [onList(status(500), always)] });
   expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
