@@ -107,7 +107,16 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
 const asText = (key: unknown) => JSON.stringify({ id: 5, key });
-const unusableKeys = ['', '1234567', null, 12_345_678_901, [secret], `${secret} x`, `${secret}\n::error::${secret}`];
+const unusableKeys = [
+  '',
+  '1234567',
+  null,
+  12_345_678_901,
+  [secret],
+  `${secret} x`,
+  `${secret}\n::error::${secret}`,
+  `***${secret}`,
+];
 const unusableBodies = [
   ...['{"id":5}', ...[null, 5.5, '../5'].map((id) => JSON.stringify({ id, key: secret }))],
   ...[...unusableKeys.map(asText), `{"api_key":${asText(secret)}}`, `[${asText(secret)}]`, `id=5&key=${secret}`],

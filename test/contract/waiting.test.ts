@@ -463,6 +463,17 @@ test('the step requests each operation singly if the pages of the list never end
   expect(result.log).not.toMatch(/will retry/);
 });
 
+test.for([1, 3])('the service may write the ids of %i operations in upper case', async (count, context) => {
+  const ids = [1, 2, 3].slice(0, count).map((n) => unknownId.replace(/.$/, String(n)));
+  const record = (id = '') => ({ id: id.toUpperCase(), status: 'finished' });
+  const respond = (path: string) =>
+    JSON.stringify(
+      path.includes('?') ? { operations: ids.map(record) } : { operation: record(path.split('/').at(-1)) },
+    );
+  const { result } = await waitFor(context, [], { 'operation-id': ids.join() }, { respond });
+  expect(result.outputs).toMatchObject({ status: 'finished', 'operation-ids': JSON.stringify(ids) });
+});
+
 for (const [first, others] of [
   [10, 10],
   [10, 20],

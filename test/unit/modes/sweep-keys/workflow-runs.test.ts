@@ -106,6 +106,7 @@ const date = (offset: number) => ({ date: new Date(epochMs + offset * 1_000).toU
 test.for<[what: string, retryAfterMs: number, headers: Headers, message: string]>([
   ['a reset time', 90_000, { ...none, ...reset(90), ...date(0) }, 'Slow down'],
   ['a reset time on a clock that is 2 h ahead', 90_000, { ...none, ...reset(7_290), ...date(7_200) }, 'Slow down'],
+  ['a reset time on a clock that is 2 h behind', 90_000, { ...none, ...reset(-7_110), ...date(-7_200) }, 'Slow down'],
   ['a past reset time', 0, { ...none, ...reset(-5) }, 'Slow down'],
   ['Retry-After', 7_000, { 'retry-after': '7' }, 'You have exceeded a secondary rate limit.'],
   ['no valid time', 60_000, { 'x-ratelimit-reset': 'soon' }, 'RATE LIMIT exceeded'],
