@@ -181,6 +181,26 @@ test('a response that arrives after the 10 s, to a request sent before, does not
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
+test('the last list of a search, if asked for within 10 s, does not show that a new key is gone', async (context) => {
+  let isSlow = false;
+  const job = await runJob(context, {
+    ...killed,
+    inPost: [onDelete(status(404), always)],
+    trip: () => (isSlow ? 2.49 * second : 0),
+    beforePost: (stage) => {
+      stage.after(4.5 * second, () => stage.service.faults.add(onList(status(200, { body: '[]' }), always)));
+      stage.after(13 * second, () => {
+        isSlow = true;
+      });
+      stage.after(17 * second, () => {
+        isSlow = false;
+        stage.service.faults.clear();
+      });
+    },
+  });
+  expectRevoked(job);
+});
+
 test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
   const job = await runJob(context, {
     inPost: [onDelete(status(401), always)],

@@ -48,6 +48,17 @@ test.for([
   expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
 });
 
+test('a list that was asked for within 10 s does not show that a new key is gone, however late it comes', async () => {
+  const { clock, register, key } = setUp(true);
+  register.noteGone(key, 0);
+  await clock.run(clock.sleep(15_000));
+  const gone = [9_999, 10_000].map((askedAt) => {
+    register.update(listOf({}), askedAt);
+    return register.gone.length;
+  });
+  expect(gone).toEqual([0, 1]);
+});
+
 test('only the latest list tells whether the search is complete', () => {
   const { register } = setUp(false);
   register.update(listOf({}), 0);
