@@ -17,6 +17,13 @@ test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are t
   expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
 });
 
+test('a Retry-After shorter than the backoff does not shorten the pause', () => {
+  const pauses = [0, 1_999, 2_001].map((retryAfterMs) =>
+    retry(new RequestError('later', { status: 503, transient: true, retryAfterMs }), 3, 0),
+  );
+  expect(pauses).toEqual([2_000, 2_000, 2_001]);
+});
+
 test('if the deadline passes before a 429 without Retry-After is parsed, the error is DeadlineExceeded', async () => {
   let now = 0;
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
