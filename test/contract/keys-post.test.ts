@@ -182,11 +182,12 @@ test('a response that arrives after the 10 s, to a request sent before, does not
 });
 
 test('the last list of a search, if asked for within 10 s, does not show that a new key is gone', async (context) => {
+  const oneTrip = 2.49 * second;
   let isSlow = false;
   const job = await runJob(context, {
     ...killed,
     inPost: [onDelete(status(404), always)],
-    trip: () => (isSlow ? 2.49 * second : 0),
+    trip: () => (isSlow ? oneTrip : 0),
     beforePost: (stage) => {
       stage.after(4.5 * second, () => stage.service.faults.add(onList(status(200, { body: '[]' }), always)));
       stage.after(13 * second, () => {
@@ -199,6 +200,9 @@ test('the last list of a search, if asked for within 10 s, does not show that a 
     },
   });
   expectRevoked(job);
+  // No further list follows, and this one was asked for less than 10 s after the first that lacked the key.
+  expect(job.requests.slice(-2)).toEqual(['GET by parent', 'DELETE stray by parent']);
+  expect(job.sentAt.at(-2)).toBeLessThan(4.5 * second + 10 * second + oneTrip);
 });
 
 test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
