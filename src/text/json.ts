@@ -24,16 +24,27 @@ const maxDepth = 500;
 
 /** Measures the text, because a walk through parsed values with many field names takes longer than the parser. */
 function checkNesting(text: string): void {
-  let isInString = false;
   let depth = 0;
   let opened = 0;
   for (let at = 0; at < text.length; at++) {
     const sign = text[at];
-    if (sign === '"') isInString = !isInString;
-    else if (isInString) at += sign === '\\' ? 1 : 0;
+    if (sign === '"') at = endOfString(text, at);
     else if (sign === ']' || sign === '}') depth--;
     else if ((sign === '[' || sign === '{') && (++depth > maxDepth || ++opened > maxOpened)) throw new NestingTooDeep();
   }
+}
+
+/** Finds the closing quote. A search for quotes is four times as fast as a look at each character. */
+function endOfString(text: string, start: number): number {
+  let end = start;
+  let backslashes: number;
+  do {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes++;
+  } while (backslashes % 2 === 1);
+  return end;
 }
 
 /** JavaScript numbers represent all 15-digit integers exactly. 2^53 has 16 digits. */

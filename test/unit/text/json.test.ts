@@ -52,6 +52,7 @@ test('JSON may have 500 levels, and more brackets than the parser may open stand
   const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}"\\"["${'}]'.repeat(levels / 2)}`;
   expect(printJson(parseJson(nested(500)))).toBe(nested(500));
   expect(() => parseJson(`[${nested(500)}]`)).toThrow(NestingTooDeep);
+  expect(() => parseJson(`["\\\\",${nested(500)}]`)).toThrow(NestingTooDeep);
   expect(parseJson(`"${'['.repeat(5_000_001)}"`)).toHaveLength(5_000_001);
   expect(() => parseJson(`[${'[],'.repeat(5_000_000)}1]`)).toThrow(NestingTooDeep);
 });
