@@ -25,7 +25,7 @@ const failingIn = (seconds: number): OperationPlan => ({ lengthMs: seconds * sec
 const rounding = 0.01;
 
 const failing: readonly Fault[] = [
-  ...[status(500), status(503), lost, truncated, html, delay(minute)],
+  ...[status(500), status(501), status(503), lost, truncated, html, delay(minute)],
   ...(['bad-json', 'hang-mid-body', 'endless-body'] as const).map((kind) => ({ kind })),
   { kind: 'redirect', location: '/' },
   { kind: 'drip', intervalMs: second },
