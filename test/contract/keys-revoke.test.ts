@@ -129,6 +129,12 @@ test.for<[what: string, notShown: Partial<NotShown>, inputs: Inputs, error: RegE
   expect(result.summary).toMatch(/^### ❌/);
 });
 
+test('revoke-key sends no second DELETE if the list of keys is incomplete', async (context) => {
+  const { revoke, paths } = await setKeys(context, 1, { notShown: { keysPageSize: 1 }, faults: [notFound] });
+  expectEnd(await revoke({ 'key-id': '2' }), 'error', { kept: ['2'] });
+  expect(paths()).toEqual(['api_keys/2', 'api_keys']);
+});
+
 test('revoke-key retries after a 404 that the list contradicts, and retries a list that fails', async (context) => {
   const stage = await setKeys(context, 1, { faults: [{ ...notFound, count: 2 }] });
   expectEnd(await stage.revoke({ 'key-id': '2' }), 'revoked', { revoked: ['2'] });

@@ -694,6 +694,17 @@ test('a timeout while an idle project is read again names that project, and does
 
 const lastPollAt30s = { ...all, timeout: '30s', 'poll-interval': '1h' };
 
+test('after an incomplete list, the step sends no other request for that project', async (context) => {
+  const before = ({ service }: Stage) => {
+    const fault = status(200, { body: '{"operations":[],"unavailable_project_ids":["p-1"]}' });
+    service.faults.add({ path: `/${service.projectIds[0]}/`, from: 3, fault });
+  };
+  const plans = [forever, { project: 1, lengthMs: 20 * second }];
+  const { result, paths, service } = await waitFor(context, plans, { ...all, ...patient }, { projects: 2, before });
+  expect(result.outputs['status']).toBe('error');
+  expect(paths().filter((path) => path.includes(`/${service.projectIds[0]}/`))).toHaveLength(3);
+});
+
 test('a list that is incomplete only in the final poll ends the step with an error', async (context) => {
   const operations = [{ id: 'op-1', status: 'running' }];
   const respond = (_: string, n: number) =>

@@ -104,7 +104,7 @@ export class Idleness {
   /** Starts a read, or goes on with one. Returns the place to start from. */
   startRead(): ListPlace {
     const canProve = this.#now >= this.#provenFrom;
-    this.#isTried ||= canProve;
+    this.#isTried = canProve;
     // A later read that began too early would prove nothing. A new read covers all of it.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;

@@ -54,8 +54,8 @@ export class ListReader {
           // The first read ends only when it is complete, because with `since` it may take more.
           if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
         }
-        // A read that went on from the poll before has not shown the top of the list.
-      } while (goesOn && unseen.size > maxSingle);
+        // A read that went on from the poll before has not shown the top of the list, where the others may stand.
+      } while (goesOn);
     } finally {
       this.#activeAt = undefined;
     }

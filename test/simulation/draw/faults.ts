@@ -30,6 +30,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
   const retryAfter = drawRetryAfter(chance);
   const announcedBy = chance.pick(['link', 'next_cursor', 'unavailable_project_ids'] as const);
+  const partialList: readonly Fault[] = [{ kind: 'partial-list', announcedBy }];
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.
   const groups: readonly (readonly Fault[])[] = [
@@ -63,7 +64,8 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       status(chance.pick([500, 503]), repeatsKey),
     ],
     [status(chance.pick([404, 404, 401, 403, 400, 409, 422])), status(chance.pick([400, 401, 403]), repeatsKey)],
-    ...(isPaged(endpoint) ? [[{ kind: 'partial-list', announcedBy } as const]] : []),
+    // Twice, because it must also meet a later page of a step that is cancelled.
+    ...(isPaged(endpoint) ? [partialList, partialList] : []),
   ];
   return chance.pick(chance.pick(groups));
 }
