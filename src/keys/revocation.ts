@@ -41,31 +41,41 @@ export class Revocation {
 
   /** Throws unless the key is confirmed to be gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
-    let notFound: RequestError | undefined;
+    const doubt = await this.#send(api, deadline);
+    const isRepeated = doubt?.status === 404 && this.#first === 'lost response';
+    if (doubt === undefined || isRepeated) return 'revoked';
+    const listed = await isListed(this.key);
+    if (listed === false) return this.outcome;
+    const why = listed === true ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
+    // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
+    const details = { ...doubt, transient: listed === true, mayHaveTakenEffect: true };
+    throw new RequestError(`${doubt.message}; the list of keys ${why}`, details);
+  }
+
+  /** Lets the key revoke itself. Any answer but a 401 shows that the service accepts it, so only `revoked: true` is proof. */
+  async attemptByItself(api: ControlApi, deadline: Deadline): Promise<void> {
+    const doubt = await this.#send(api, deadline);
+    if (doubt !== undefined) throw doubt;
+  }
+
+  /** Returns undefined if the response confirms the revocation. A success without that, and a 404, are doubtful. */
+  async #send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {
       // Meanwhile, the list of another check may have confirmed it.
       if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
       this.#mayBeOurs = true;
-      if (this.isConfirmed) return 'revoked';
+      if (this.isConfirmed) return undefined;
+      const message = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
+      return new RequestError(message, { status: 200, transient: true });
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       this.#mayBeOurs ||= error.mayHaveTakenEffect;
       if (isResponseLost(error)) this.#first ??= 'lost response';
       if (!error.isServiceStatus(404)) throw error;
       this.#first ??= 'not found';
-      if (this.#first === 'lost response') return 'revoked';
-      notFound = error;
+      // A replica may not know the key yet.
+      return new RequestError(error.message, { ...error, transient: true }, { cause: error });
     }
-    const listed = await isListed(this.key);
-    if (listed === false) return this.outcome;
-    const problem = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
-    const why = listed === true ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
-    throw new RequestError(`${notFound?.message ?? problem}; the list of keys ${why}`, {
-      status: notFound?.status ?? 200,
-      // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
-      transient: listed === true,
-      mayHaveTakenEffect: true,
-    });
   }
 
   /** The outcome is valid only once the key is gone. */

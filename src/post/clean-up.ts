@@ -142,7 +142,7 @@ function revokeMinted(
   function revokeByItself(): Promise<RequestError | undefined> {
     // A request gets half of the remaining time. If the request hangs, there is time for a second one.
     const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-    return captureFailure(revocation.attempt(shortened, phase, register.listCheck(key, minted, policy)));
+    return captureFailure(revocation.attemptByItself(shortened, phase));
   }
 
   async function afterRejection(rejection: RequestError): Promise<Round> {

@@ -78,7 +78,7 @@ test('post revokes the minted key even if it cannot write the summary', async (c
 });
 
 test.for<[what: string, ...inPost: FaultRule[]]>([
-  ...[400, 403, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
+  ...[400, 403, 404, 422].map((code): [string, FaultRule] => [`the minted key gets a ${code}`, onDelete(status(code))]),
   ['the minted key gets a 403 and the list gets one, too', onDelete(status(403)), onList(status(403))],
   ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
 ])('post uses the parent key if %s', async ([, ...inPost], context) => {
@@ -107,14 +107,13 @@ const absence: readonly Evidence[] = [
   ['a 401 for the minted key (no parent key)', { ...revokeFirst, post: noParent }, [self]],
   ['the list and a 401 after a lost response', { inPost: [onDelete(lost)] }, [self, self, list]],
   ['a 401 after a lost response (no parent key)', { inPost: [onDelete(lost)], post: noParent }, [self, self]],
-  ['the list and a 204', { inPost: [withDone(204, '')] }, [self, 'GET by minted', list]],
+  ['the list and a 204', { inPost: [withDone(204, '')] }, [self, self, list]],
   ['the list and a 403 for the minted key', { inPost: [withDone(403)] }, [self, list]],
   ['the list and a 401 after a 503 for the parent key', { inPost: lastLost }, [...handover, self, list]],
 ];
 const success: readonly Evidence[] = [
   ['a success after a false 401', { inPost: [onDelete(status(401))] }, handover],
-  ['a success after a false 404', { inPost: [onDelete(status(404))] }, [self, 'GET by minted', ...handover.slice(1)]],
-  ['a success after revoked: false', { inPost: [notRevoked] }, [self, 'GET by minted', self]],
+  ['a success after revoked: false', { inPost: [notRevoked] }, [self, self]],
 ];
 const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
   ...plan,
@@ -224,6 +223,8 @@ test.for<[what: string, plan: JobPlan]>([
     `an HTML page with ${code}, with or without a parent key`,
     { inPost: [onDelete({ kind: 'html', status: code }, always)], ...(code === 403 ? {} : { post: noParent }) },
   ]),
+  ['a 404 and a list without the key, if the minted key itself asks', { post: noParent, inPost: [notFound, nothing] }],
+  ['a 404 for the minted key after a 503', { post: noParent, inPost: [onDelete(status(503)), notFound] }],
   ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
   ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
   ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
