@@ -9,6 +9,9 @@ import { type CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForFirstSearch, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
+const noKey =
+  'the API key of the main step is not available in the post step, or another step changed the saved state, a proxy variable or NODE_EXTRA_CA_CERTS';
+
 interface Clients {
   /** Undefined if the state has no minted key. */
   readonly minted: { readonly id: string; readonly api: ControlApi } | undefined;
@@ -26,7 +29,7 @@ export async function cleanUp(
 ) {
   const wasAmbiguous = ambiguousCreates > 0;
   const rounds = new Rounds(deadline, random);
-  const register = new KeyRegister(name, deadline.clock, log, wasAmbiguous);
+  const register = new KeyRegister(name, deadline.clock, log);
   // The service may have given the id of a lost key to the minted one.
   for (const id of unconfirmedKeyIds) if (id !== minted?.id) register.add(id, true);
   // The minted key sends the requests of the search, so the search must not revoke it.
@@ -43,20 +46,20 @@ export async function cleanUp(
   if (minted !== undefined && key !== undefined) {
     const isSearchedAfter = wasAmbiguous && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.cooldown.remaining, isSearchedAfter));
-    mintedFailure = await revokeMinted(key, register, { minted: minted.api, parent }, phase, rounds);
+    mintedFailure = await revokeMinted(key, register, { minted: minted.api, parent, wasAmbiguous }, phase, rounds);
     register.skipped = undefined;
   }
+  // A response to a create can hold the id of another key. Then a list shows a key of this name with an id of its own.
+  const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== key);
   // If the minted key is kept, the first search could use all of the time. So a second search helps only if the first one
   // read an incomplete list.
-  if (wasAmbiguous && parent !== undefined && (key !== undefined || !register.isComplete)) {
+  if (mayHaveStrays && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }
 
   const unconfirmed = register.pending.map(({ id }) => id);
   const isStrayLeft = wasAmbiguous && !register.isComplete;
   const isMintedLeft = key !== undefined && unconfirmed.includes(key.id);
-  const noKey =
-    'the API key of the main step is not available in the post step, or another step changed the saved state, a proxy variable or NODE_EXTRA_CA_CERTS';
   const reason = (isMintedLeft ? mintedFailure : undefined) ?? searchFailure ?? new UserError(noKey);
   const isLate = deadline.isExpired && !(reason instanceof DeadlineExceeded);
   const failure = isLate ? new DeadlineExceeded(reason) : reason;
@@ -121,10 +124,11 @@ const minRequestTimeout = 1_000;
 function revokeMinted(
   key: CreatedKey,
   register: KeyRegister,
-  { minted, parent }: { readonly minted: ControlApi; readonly parent: ControlApi | undefined },
+  clients: { readonly minted: ControlApi; readonly parent: ControlApi | undefined; readonly wasAmbiguous: boolean },
   phase: Deadline,
   rounds: Rounds,
 ): Promise<PhaseFailure> {
+  const { minted, parent, wasAmbiguous } = clients;
   const { revocation } = key;
   const policy = rounds.listPolicy(phase);
 
@@ -153,7 +157,8 @@ function revokeMinted(
     }
     // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
     if (rejection.isServiceStatus(401)) return { failure: undefined };
-    return { failure: rejection, isFinal: rejection.isPermanent && !register.mayHaveStrays };
+    const failure = new RequestError(`${rejection.message}; ${noKey}`, rejection, { cause: rejection });
+    return { failure, isFinal: failure.isPermanent && !wasAmbiguous };
   }
 
   async function revokeByParent(api: ControlApi, rejection: RequestError): Promise<RequestError | undefined> {

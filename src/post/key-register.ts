@@ -28,7 +28,7 @@ const youngKeyMissing = 'the service does not find the key, but it is so new tha
 /** A hostile service could list thousands of keys of this name. */
 const maxLogged = 20;
 
-/** The keys with the name that the main step chose. After an ambiguous create, several keys can have this name. */
+/** The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. */
 export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
   /** True if the latest list of a search was complete. */
@@ -36,12 +36,10 @@ export class KeyRegister {
   /** Searches skip this key: it is the minted key, which still sends their requests. */
   skipped: string | undefined;
 
-  /** `mayHaveStrays`: false if all requests that created a key got a usable response. */
   constructor(
     private readonly name: string,
     private readonly clock: Clock,
     private readonly log: Log,
-    readonly mayHaveStrays: boolean,
   ) {}
 
   get pending(): readonly CreatedKey[] {
@@ -91,7 +89,7 @@ export class KeyRegister {
   listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
     return async () => {
       const list = await api.keys(policy);
-      if (this.mayHaveStrays) this.#addStrays(list);
+      this.#addStrays(list);
       for (const other of this.pending) noteListed(list, other);
       return includesKey(list, key.revocation.key);
     };
@@ -106,7 +104,7 @@ export class KeyRegister {
     if (known?.revocation.isConfirmed) return;
     if (known === undefined && this.#keys.size < maxLogged)
       this.log.info(
-        `Found key ${id}. The request that created this key got no usable response, so nobody has its secret.`,
+        `Found key ${id}, which has the name that this step chose, but no response to a create named its id.`,
       );
     // The list proves that the key still exists, even if an earlier response suggested otherwise.
     // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.

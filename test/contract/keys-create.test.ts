@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { hang, html, lost, onCreate, onList, retryAfter, status, truncated } from '../kit/fault.js';
+import { hang, html, lost, onCreate, onDelete, onList, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { setKeyStage } from '../kit/key-stage.js';
 import { readSaved } from '../kit/saved-state.js';
@@ -178,12 +178,19 @@ test.for<[what: string, fault: Fault]>([
 const announcesMore = status(200, { headers: { link: '</v2/api_keys?page=2>; rel="next"' }, body: '[]' });
 const never: Fault = { ...lost, done: 'never' };
 const short = { timeout: '3s' };
+const rejected = status(403, { done: 'now' });
 const redirect: Fault = { kind: 'redirect', location: '/v2/elsewhere', done: 'now' };
 const [revoked, searched] = ['create list revoke', 'create list list list list list'];
 test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, inputs?: Inputs]>([
   ['the response is a redirect', [onCreate(redirect)], /redirect to https:\/\/control\.test was not/, revoked],
   ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
   ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
+  [
+    'the key of a lost response is not revoked',
+    [onCreate(lost), onDelete(rejected)],
+    /Could not revoke key \d+: .*403/,
+    revoked,
+  ],
   ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
   ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
   // The first may still take effect.

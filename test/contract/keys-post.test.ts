@@ -294,6 +294,12 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
     expect(job.post.ms).toBe(20 * second);
   });
 
+  test(`the ${kind} of post says why the parent key was not used`, async (context) => {
+    const job = await runJob(context, { inputs, inPost: [onDelete(status(403), always)], post: noParent });
+    expectFailed(job, /^Could not confirm that key \d+ .* 403.*; the API key of the main step is not available/, kind);
+    expect(job.requests).toEqual([self]);
+  });
+
   test(`the ${kind} of post gives the key name if the id is unknown`, async (context) => {
     const job = await runJob(context, { ...killed, inputs, post: { inputs: { 'api-key': 'a-key-of-another-step' } } });
     expectFailed(job, new RegExp(`key-name: ${mintedOf(job).name}.*sweep-keys revokes it once this run is over`), kind);
@@ -541,6 +547,17 @@ test('post does not revoke a key if its id now has another name', async (context
   expect(job.post.annotations).toEqual([]);
   expect(job.requests.filter((request) => /^DELETE/.test(request))).toHaveLength(2);
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
+});
+
+test('post revokes a key that has its name and another id, although no response to a create was lost', async (context) => {
+  // As if the response of the create had held the id of another key, which is gone by now.
+  const beforePost = (stage: KeyStage) => {
+    addStray(stage);
+    revokeMinted(stage);
+  };
+  const job = await runJob(context, { beforePost });
+  expectRevoked(job);
+  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toContain('DELETE stray by parent');
 });
 
 test('post revokes the keys on an incomplete list, and warns about it', async (context) => {

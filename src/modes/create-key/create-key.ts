@@ -71,7 +71,9 @@ export async function createKey(
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { status, isPage } = error;
-      const message = `${createError.message}. Could not check whether a key was created: ${error.message}`;
+      const left = known().unconfirmedKeyIds.join(', ');
+      const what = left === '' ? 'Could not check whether a key was created' : `Could not revoke key ${left}`;
+      const message = `${createError.message}. ${what}: ${error.message}`;
       // A retry could create a second key. Post searches for the first key.
       throw new RequestError(message, { status, isPage, transient: false }, { cause: error });
     }
