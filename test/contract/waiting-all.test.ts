@@ -692,6 +692,21 @@ test('a timeout while an idle project is read again names that project, and does
   expect(errorOf(result)).toContain(message);
 });
 
+test('the read that confirms that a project is idle waits for the Retry-After of its list', async (context) => {
+  // The operation ends meanwhile, as single requests show.
+  const faults = [onOperations(retryAfter(503, 20), { nth: 3 })];
+  const { result, times } = await waitFor(
+    context,
+    [{ lengthMs: 3 * second }],
+    { ...all, 'poll-interval': '1s' },
+    { faults },
+  );
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
+  const [last = 0, ...before] = times().reverse();
+  expect(last).toEqual(between(21 * second, 22 * second));
+  expect(Math.max(...before.slice(1))).toBeLessThan(5 * second);
+});
+
 const lastPollAt30s = { ...all, timeout: '30s', 'poll-interval': '1h' };
 
 test('after an incomplete list, the step sends no other request for that project', async (context) => {
