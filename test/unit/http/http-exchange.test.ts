@@ -179,6 +179,7 @@ test.for([
   ['hangs up', '', /proxy 127\.0\.0\.1/, unsent],
   ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/, unsent],
   ['returns 503', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
+  ['returns 201', proxyResponse('201 Created', 'Retry-After: 0'), /proxy rejected the tunnel with status 201/, unsent],
   ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
   ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
   ['has no valid URL', undefined, /^https_proxy is not a valid URL/, { ...unsent, transient: false }],
