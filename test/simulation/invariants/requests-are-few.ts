@@ -86,8 +86,12 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     }
     case 'list-operations':
       return Math.ceil(260 / pageSize) + 6 + failed;
-    case 'list-projects':
-      return Math.ceil(40 / Math.min(pageSize, plane.notShown.projectsPageSize || pageSize)) + 6 + failed;
+    case 'list-projects': {
+      const pages = Math.ceil(40 / Math.min(pageSize, plane.notShown.projectsPageSize || pageSize));
+      // A list that lacks projects is read again from its beginning.
+      const partial = sent.filter(({ fault }) => fault === 'partial-list').length;
+      return pages * Math.min(attempts, 1 + partial) + 6 + failed;
+    }
     case 'list-keys':
       return attempts + throttled;
     case 'create-key':
