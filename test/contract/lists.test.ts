@@ -238,12 +238,16 @@ test('`list-operations` warns of what the service could not read, even if since 
   expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
 });
 
-test('`list-operations` warns about an unknown status in a filter', async (context) => {
-  const { result } = await read(context, operations, operations.body([]), { filter: 'status=paused\nstatus!=OK' });
+test('`list-operations` warns about an unknown status in a filter, and about an action that looks misspelled', async (context) => {
+  const filter = 'status=paused\nstatus!=OK\naction=aply_config\naction!=delete_timeline';
+  const { result } = await read(context, operations, operations.body([]), { filter });
   expect(result.conclusion).toBe('success');
   expect(warningsOf(result)).toEqual([
     expect.stringMatching(/^filter: line 1, “.*”: “paused” is not a known status, .* match nothing\. .*skipped/),
     expect.stringMatching(/^filter: line 2, “.*”: “OK” is not a known status, .* exclude nothing\. /),
+    expect.stringMatching(
+      /^filter: line 3, .* not a known action \(did you mean apply_config\?\), .* match nothing\. /,
+    ),
   ]);
 });
 

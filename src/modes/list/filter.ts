@@ -37,7 +37,10 @@ const maxPatternLength = 256;
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const words = new Map<string, string>();
-  const secondCondition = new RegExp(`[\\s,;&|](${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`, 'i');
+  const secondCondition = new RegExp(
+    `(?:[\\s,;&|]|\\\\n)(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`,
+    'i',
+  );
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const place = `line ${index + 1}, ${quote(line)}`;
@@ -69,18 +72,22 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
       );
     if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
     const word = pattern.toLowerCase().replaceAll('-', '_');
-    if (word !== pattern && documentedWords[field]?.includes(word))
-      throw bad(`no ${field} is ${quote(pattern)}; write ${word}`);
+    const known = documentedWords[field];
+    if (word !== pattern && known?.includes(word)) throw bad(`no ${field} is ${quote(pattern)}; write ${word}`);
     const isWord = !/[*?]/.test(pattern);
     const other = words.get(field) ?? pattern;
     if (isWord && admits) words.set(field, pattern);
-    if ((isWord && admits && other !== pattern) || (documentedWords[field] && /[,|]/.test(pattern)))
+    if ((isWord && admits && other !== pattern) || ((known || field.endsWith('id')) && /[,|]/.test(pattern)))
       throw bad(`no ${field} can match this, because a filter has no “or”. Use “*”, or one step for each value`);
-    // Services often add actions, but rarely statuses. So an unknown action gets no warning.
-    if (field === 'status' && isWord && !knownStatuses.includes(pattern))
-      warnings.push(
-        `${place}: ${quote(pattern, 60)} is not a known status, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known statuses: ${knownStatuses.join(', ')}`,
-      );
+    if (isWord && known?.includes(pattern) === false) {
+      // Services often add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
+      const meant = didYouMean(pattern, known, 2);
+      const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
+      if (field !== 'action' || meant !== '')
+        warnings.push(
+          `${place}: ${what}, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known values: ${known.join(', ')}`,
+        );
+    }
     return [{ field, matches: compileGlob(pattern), admits }];
   });
   return new Filter(lines, warnings);

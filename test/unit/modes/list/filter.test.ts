@@ -60,6 +60,7 @@ test.each<[line: string, message: string]>([
   ['action!=START_COMPUTE', 'no action is “START_COMPUTE”; write start_compute'],
   ['action=create-branch', 'no action is “create-branch”; write create_branch'],
   ['action=create_branch,start_compute', 'no action can match this, because a filter has no “or”'],
+  ['branch_id=br-1|br-2', 'no branch_id can match this, because a filter has no “or”'],
   ['action=create_branch|start_*', 'no action can match this'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['status=Cancelled', 'no status is “Cancelled”; write cancelled'],
@@ -69,6 +70,7 @@ test.each<[line: string, message: string]>([
   ['action=*\tid=x', `id ${folded}`],
   ['branch_id=br-*,id!=x', `id ${folded}`],
   ['branch_id=br-*&&status=failed', `status ${folded}`],
+  ['branch_id=br-*\\nstatus=failed', `status ${folded}`],
   [`branch_id=${'x'.repeat(300)} status=failed`, `status ${folded}`],
 ])('a list rejects the filter line %j: %s', (line, message) => {
   expect(() => ofList(`id=*\n${line}`)).toThrow(BadValue);
