@@ -417,9 +417,9 @@ test.for(Object.entries(attacks))('the step prints %s in inputs as text', async 
   expect(errorOf(rejected)).toMatch(/line \d+, “.{0,80}”( \(with invisible characters\))?: /);
 
   const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
-  // Text after = could begin a second condition, and # after a space a comment.
+  // Text after = could begin a second condition, a comma or a bar an “or”, and # after a space a comment.
   const pattern = odd
-    .replace(/[\n\r=]/g, ' ')
+    .replace(/[\n\r=,|]/g, ' ')
     .replace(/\s#/g, '-#')
     .slice(0, 200);
   for (const inputs of [
