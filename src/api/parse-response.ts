@@ -26,18 +26,18 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
-  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status), Kind = RequestError) =>
-    new Kind(
-      `${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${requestIdSuffix(request, response)}`,
-      {
-        status,
-        transient,
-        retryAfterMs: parseRetryAfter(response.headers, nowMs),
-        // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
-        mayHaveTakenEffect: isPage || response.wasResent === true || !isRejected,
-        isPage,
-      },
-    );
+  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status), Kind = RequestError) => {
+    const id = sanitizeId(quotable(requestId(response) ?? '', request, response));
+    const suffix = id && ` [request id ${id}]`;
+    return new Kind(`${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${suffix}`, {
+      status,
+      transient,
+      retryAfterMs: parseRetryAfter(response.headers, nowMs),
+      // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
+      mayHaveTakenEffect: isPage || response.wasResent === true || !isRejected,
+      isPage,
+    });
+  };
 
   if (status >= 300 && status < 400 && status !== 304)
     throw toError(`status ${status}: the redirect ${redirectTarget(request, response)} was not followed`);
@@ -108,11 +108,6 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
 export function requestId({ headers, body }: HttpResponse): string | undefined {
   const inHeaders = ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
   return inHeaders ?? /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
-}
-
-function requestIdSuffix(request: HttpRequest, response: HttpResponse): string {
-  const id = quotable(requestId(response) ?? '', request, response);
-  return id && ` [request id ${sanitizeId(id)}]`;
 }
 
 /** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */

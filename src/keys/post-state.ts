@@ -67,9 +67,6 @@ export function splitSeal(saved: string): { readonly seal: string; readonly text
   return { seal: saved.slice(0, at), text: saved.slice(at) };
 }
 
-/** Maximum of a JavaScript date, in milliseconds since 1970: https://tc39.es/ecma262/#sec-time-values-and-time-range */
-const maxEpochMs = 8.64e15;
-
 /** Checks each field, because another step can forge a state. `isBaseUrl`: true for a URL that main would accept. */
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const json = parseJsonOrUndefined(splitSeal(saved).text);
@@ -83,7 +80,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     foundKeyIds: areKeyIds(foundKeyIds),
     unconfirmedKeyIds: areKeyIds(unconfirmedKeyIds),
     minted: minted === undefined || isMintedKey(minted),
-    since: typeof since === 'number' && Math.abs(since) <= maxEpochMs,
+    since: typeof since === 'number',
     revoke: typeof revoke === 'boolean',
     onFailure: onFailureValues.some((word) => word === onFailure),
     summary: typeof summary === 'boolean',

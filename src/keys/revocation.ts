@@ -1,5 +1,6 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { KeyList } from '../api/keys.js';
+import { UnreadableList } from '../api/paging.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
 import { Cooldown, mapConcurrently, type RequestPolicy, withRetries } from '../http/retry.js';
@@ -41,7 +42,7 @@ export class Revocation {
 
   /** Throws unless the key is confirmed to be gone. */
   async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
-    const doubt = await this.#send(api, deadline);
+    const doubt = await this.send(api, deadline);
     const isRepeated = doubt?.status === 404 && this.#first === 'lost response';
     if (doubt === undefined || isRepeated) return 'revoked';
     const listed = await isListed(this.key);
@@ -52,14 +53,11 @@ export class Revocation {
     throw new RequestError(`${doubt.message}; the list of keys ${why}`, details);
   }
 
-  /** Lets the key revoke itself. Any answer but a 401 shows that the service accepts it, so only `revoked: true` is proof. */
-  async attemptByItself(api: ControlApi, deadline: Deadline): Promise<void> {
-    const doubt = await this.#send(api, deadline);
-    if (doubt !== undefined) throw doubt;
-  }
-
-  /** Returns undefined if the response confirms the revocation. A success without that, and a 404, are doubtful. */
-  async #send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
+  /**
+   * Returns undefined if the response confirms the revocation. A success without that, and a 404, are doubtful. If the key
+   * revokes itself, any answer but a 401 shows that the service accepts it, so only `revoked: true` is proof.
+   */
+  async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {
       // Meanwhile, the list of another check may have confirmed it.
       if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
@@ -95,10 +93,8 @@ export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevok
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
-/** A key that is not in an incomplete list may still exist. */
 export function incompleteKeyList(missing: string): RequestError {
-  const message = `GET /api_keys: ${missing}, so a key that is not in the list may still exist`;
-  return new RequestError(message, { status: 200, transient: false });
+  return new UnreadableList(`GET /api_keys: ${missing}, so a key that is not in the list may still exist`);
 }
 
 export async function listKeysNamed(name: string, api: ControlApi, policy: RequestPolicy) {

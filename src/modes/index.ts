@@ -17,12 +17,7 @@ import { waitOperation } from './wait-operation/wait-operation.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({
-    readSettings: readWaitSettings,
-    run: waitOperation,
-    report: waitReport,
-    polls: true,
-  }),
+  'wait-operation': define({ readSettings: readWaitSettings, run: waitOperation, report: waitReport, polls: true }),
   'list-operations': define({
     readSettings: readListOperationsSettings,
     run: listOperations,

@@ -1,11 +1,11 @@
 import { adviceAfter, failureReport } from '../action/failure-report.js';
+import { codeHtml } from '../action/markdown.js';
 import type { Output, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
-import { RequestError } from '../http/errors.js';
 import type { RevocationResult } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
-import { joinFirst, messageBounds, plural, withLastError } from '../text/sentences.js';
+import { errorMessage, joinFirst, messageBounds, plural, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 
@@ -22,17 +22,14 @@ export function revocationFailure(results: readonly RevocationResult[], timeout:
   const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;
   const report = failureReport(decisive.failure, timeout);
   if (report.error === undefined) return report;
-  const reasons = failed.map(({ id, failure }) => `${id} (${failureReason(failure, timeout)})`);
+  const late = `timed out after ${formatDuration(timeout)}`;
+  const reasons = failed.map(({ id, failure }) => {
+    return `${id} (${failure instanceof DeadlineExceeded ? withLastError(late, failure.cause) : errorMessage(failure)})`;
+  });
   return {
     ...report,
     error: `Could not revoke ${failed.length} of ${plural(results.length, 'key')}: ${joinFirst(reasons, messageBounds)}. ${adviceAfter(first.failure)} A key has full access to the account until it is revoked.`,
   };
-}
-
-function failureReason(failure: unknown, timeout: number): string {
-  if (failure instanceof RequestError) return failure.message;
-  if (!(failure instanceof DeadlineExceeded)) throw failure;
-  return withLastError(`timed out after ${formatDuration(timeout)}`, failure.cause);
 }
 
 /** The contract promises that neither list contains keys that were already gone. */
@@ -44,12 +41,10 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
   ];
 }
 
-/** A row of a summary table. Summaries can be public, so the row contains no network address. */
-export function keyRow(key: Key) {
-  return {
-    id: key.id,
-    name: sanitizeLine(key.name ?? '', 80),
-    created: displayTime(key, 'created_at'),
-    lastUsed: displayTime(key, 'last_used_at'),
-  };
+export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
+
+/** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
+export function keyCells(key: Key): string[] {
+  const times = ['created_at', 'last_used_at'].map((field) => displayTime(key, field));
+  return [key.id, sanitizeLine(key.name ?? '', 80), ...times].map(codeHtml);
 }

@@ -31,16 +31,20 @@ export function operationTexts(operation: Operation, nowMs: number) {
   const action = sanitizeLine(fieldText(operation, 'action') ?? 'operation', 60);
   const branch = displayText(operation, 'branch_id', 80);
   const id = sanitizeId(operation.id);
-  const span = operationSpan(operation, nowMs);
+  const phase = phaseForStatus(operation.status);
+  const from = fieldTime(operation, 'created_at');
+  const to = phase === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
+  const span = from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) };
   return {
     id,
     action,
     branch,
     name: `${action}${branch === '' ? '' : ` on ${branch}`} [${id}]`,
-    phase: phaseForStatus(operation.status),
+    phase,
     status: sanitizeLine(operation.status, 40),
     failures: displayText(operation, 'failures_count', 20),
-    reason: phaseForStatus(operation.status) === 'failed' ? reasonOf(operation) : '',
+    reason: phase === 'failed' ? reasonOf(operation) : '',
+    /** Creation and end, in milliseconds since 1970. */
     span,
     duration: span === undefined ? '' : formatDuration(span.to - span.from),
   };
@@ -52,11 +56,4 @@ function reasonOf(operation: Operation): string {
   const retryAt = displayTime(operation, 'retry_at');
   const parts = [field && `“${displayText(operation, field, 200)}”`, retryAt && `retry at ${retryAt}`];
   return parts.filter(Boolean).join(', ');
-}
-
-/** Creation and end of an operation, in milliseconds since 1970. A pending operation gets `nowMs` as its end. */
-function operationSpan(operation: Operation, nowMs: number) {
-  const from = fieldTime(operation, 'created_at');
-  const to = phaseForStatus(operation.status) === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
-  return from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) };
 }

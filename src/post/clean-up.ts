@@ -1,13 +1,13 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
-import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
+import { mapConcurrently } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';
 import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
-import { lastRoundBeforeEnd, timeForFirstSearch, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
+import { lastRoundBeforeEnd, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
 const noKey =
   'the API key of the main step is not available in the post step, or another step changed the saved state, a proxy variable or NODE_EXTRA_CA_CERTS';
@@ -40,7 +40,7 @@ export async function cleanUp(
   let mintedFailure: PhaseFailure;
 
   if (wasAmbiguous && minted !== undefined) {
-    const phase = deadline.within(timeForFirstSearch(deadline.remaining, key !== undefined));
+    const phase = deadline.within(deadline.remaining - (key === undefined ? 0 : timeForMinted));
     searchFailure = await searchStrays(register, rounds, minted.api, phase, lastRoundBeforeEnd.ofMinted);
   }
   if (minted !== undefined && key !== undefined) {
@@ -109,7 +109,7 @@ function searchStrays(
     const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
     if (failure === undefined) return undefined;
     // A 423 delays only one key, so the search continues for the other keys.
-    const delaysOne = failure.status === 423 && exceededRetryAfter(failure, rounds.deadline) === undefined;
+    const delaysOne = failure.status === 423 && (failure.retryAfterMs ?? 0) <= rounds.deadline.remaining;
     (delaysOne ? key.lock : rounds.cooldown).note(failure);
     return failure;
   }
@@ -135,18 +135,14 @@ function revokeMinted(
   /** Each round begins with the minted key again: a replica that did not know the key may know it now. */
   async function round(): Promise<Round> {
     const began = phase.clock.now();
-    const own = await revokeByItself();
+    // A request gets half of the remaining time. If the request hangs, there is time for a second one.
+    const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
+    const own = await revocation.send(shortened, phase).catch(expectRequestError);
     const isRejected = own !== undefined && (own.isPermanent || own.isServiceStatus(404));
     const result = isRejected ? await afterRejection(own) : { failure: own };
     const failure = result.failure ?? register.noteGone(key, began);
     if (failure !== undefined) rounds.cooldown.note(failure);
     return { ...result, failure };
-  }
-
-  function revokeByItself(): Promise<RequestError | undefined> {
-    // A request gets half of the remaining time. If the request hangs, there is time for a second one.
-    const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-    return captureFailure(revocation.attemptByItself(shortened, phase));
   }
 
   async function afterRejection(rejection: RequestError): Promise<Round> {

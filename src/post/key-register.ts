@@ -96,19 +96,17 @@ export class KeyRegister {
   }
 
   #addStrays(list: KeyList): void {
-    for (const { id, name } of list.keys.values()) if (id !== this.skipped && name === this.name) this.#addListed(id);
-  }
-
-  #addListed(id: string): void {
-    const known = this.#keys.get(id);
-    if (known?.revocation.isConfirmed) return;
-    if (known === undefined && this.#keys.size < maxLogged)
-      this.log.info(
-        `Found key ${id}, which has the name that this step chose, but no response to a create named its id.`,
-      );
-    // The list proves that the key still exists, even if an earlier response suggested otherwise.
-    // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-    if (known === undefined || known.goneAt !== undefined) this.add(id, true);
+    for (const { id, name } of list.keys.values()) {
+      const known = this.#keys.get(id);
+      if (id === this.skipped || name !== this.name || known?.revocation.isConfirmed) continue;
+      if (known === undefined && this.#keys.size < maxLogged)
+        this.log.info(
+          `Found key ${id}: it has the name that this step chose, but no response to a create named its id.`,
+        );
+      // The list proves that the key still exists, even if an earlier response suggested otherwise.
+      // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
+      if (known === undefined || known.goneAt !== undefined) this.add(id, true);
+    }
   }
 }
 

@@ -42,7 +42,10 @@ export class Rounds {
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;
-        if (result.isFinal || (failure !== undefined && isUnsendable(failure))) return failure;
+        // For example, a proxy variable is invalid: a retry cannot send the request either.
+        const isUnsendable =
+          failure?.transient === false && !failure.mayHaveTakenEffect && failure.status === undefined;
+        if (result.isFinal || isUnsendable) return failure;
       }
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
@@ -63,9 +66,4 @@ export function expectRequestError(error: unknown): RequestError {
 /** A 429 or a `Retry-After` ends the round, because more requests would add to the load. */
 export function endsRound({ status, retryAfterMs = 0 }: RequestError): boolean {
   return status === 429 || retryAfterMs > 0;
-}
-
-/** True if a retry cannot send the request either, for example because a proxy variable is invalid. */
-function isUnsendable({ transient, mayHaveTakenEffect, status }: RequestError): boolean {
-  return !transient && !mayHaveTakenEffect && status === undefined;
 }

@@ -22,11 +22,6 @@ export const timeForMinted = 4_000;
 /** The time between the last planned round and the end of a search. If that round fails, it is repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 
-/** The time for the search with the minted key. `remaining`: the time until the end of the post step. */
-export function timeForFirstSearch(remaining: number, isRevokedAfter: boolean): number {
-  return isRevokedAfter ? remaining - timeForMinted : remaining;
-}
-
 /** Returns the time to revoke the minted key. Up to half of the time after `retryAfterMs` is left for a later search. */
 export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
   if (!isSearchedAfter) return remaining;

@@ -165,7 +165,7 @@ test.for<Row>([
   wrong('unconfirmedKeyIds', undefined, '7', ['x'], [7]),
   wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
   wrong('minted', key('7', 'secret7'), key('7', 'minted-key\r\nx: y'), key('7', 'minted-key\uD800')),
-  wrong('since', undefined, '0', 1e300, -1e300),
+  wrong('since', undefined, '0'),
   wrong('revoke', undefined),
   wrong('onFailure', undefined, 'ignore'),
   wrong('summary', undefined),

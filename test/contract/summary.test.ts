@@ -104,7 +104,7 @@ test('the summary of a wait has a row for an operation whose status was never re
   expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
 });
 
-test('the summary of a wait stays under 64 KiB with 300 operations, and shows all failed ones', async (context) => {
+test('the summary of a wait shows 50 of 300 operations, the failed ones first', async (context) => {
   const plans = Array.from({ length: 300 }, (_, n) => ({
     lengthMs: 0,
     outcome: n >= 250 && n < 260 ? 'failed' : 'finished',
@@ -114,11 +114,10 @@ test('the summary of a wait stays under 64 KiB with 300 operations, and shows al
   const { result, ids } = await waitFor(context, plans, patient);
   const failed = ids.slice(250, 260);
   expect(result.outputs).toMatchObject({ status: 'failed', count: '300' });
-  expect(Buffer.byteLength(result.summary)).toBeLessThan(64 * 1024);
   const rows = tableOf(result).slice(1);
-  expect(rows.length).toBeGreaterThanOrEqual(20);
+  expect(rows).toHaveLength(50);
   expect(rows.slice(0, 10).map((row) => row.at(-1))).toEqual(failed);
-  expect(result.summary).toContain(`And ${300 - rows.length} more.`);
+  expect(result.summary).toContain('And 250 more.');
   const bars = Array.from({ length: 30 }, (_, n) => expect.stringMatching(`^${n + 1} .*, ${now}, ${now + 1}$`));
   expect(timelineOf(result)).toEqual(bars);
   const named = failed.filter((id) => errorOf(result).includes(id));

@@ -8,19 +8,16 @@ import { operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
-import { keyRow } from '../keys-report.js';
+import { keyCells, keyHeadings } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { ListResult, Noun } from './list.js';
 import type { ListProjectsSettings } from './settings.js';
 import { splitIntoBatches } from './shards.js';
 
-export const listKeysReport: Report<ListResult<Key>> = (result) => {
-  const details = truncatedTable(['Key', 'Name', 'Created', 'Last used'], result.records, (key) => {
-    const { id, name, created, lastUsed } = keyRow(key);
-    return [id, name, created, lastUsed].map(codeHtml);
-  });
-  return { ...commonReport('key', result), details };
-};
+export const listKeysReport: Report<ListResult<Key>> = (result) => ({
+  ...commonReport('key', result),
+  details: truncatedTable(keyHeadings, result.records, keyCells),
+});
 
 export const listOperationsReport: Report<ListResult<Operation>> = (result, _, { nowMs }) => {
   const { records } = result;

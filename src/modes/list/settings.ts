@@ -12,10 +12,7 @@ export type ListOperationsSettings = ReturnType<typeof readListOperationsSetting
 export type ListProjectsSettings = ReturnType<typeof readListProjectsSettings>;
 
 export function readListKeysSettings(reader: InputReader) {
-  return reader.complete({
-    ...readCommonInputs(reader, keyFields),
-    olderThan: readAge(reader, 'older-than'),
-  });
+  return reader.complete({ ...readCommonInputs(reader, keyFields), olderThan: readAge(reader, 'older-than') });
 }
 
 export function readListProjectsSettings(reader: InputReader) {

@@ -12,12 +12,16 @@ export const revokeKeyReport: Report<readonly RevocationResult[], RevokeKeySetti
   const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
   const counts = [`${revoked.length} revoked`, `${gone.length} ${notFound}`, `${failed.length} not revoked`];
   const shares = counts.filter((count) => !count.startsWith('0 ')).join(', ');
+  const notice =
+    'name' in settings
+      ? `No key has exactly the name ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
+      : 'key-id is an empty list: nothing was revoked.';
   return {
     status,
     succeeded: failure === undefined,
     headline: shares === '' ? 'No key to revoke' : `${status === 'cancelled' ? 'Cancelled: ' : ''}${shares}`,
     error: failure?.error,
-    notice: results.length === 0 ? noKeyNotice(settings) : undefined,
+    notice: results.length === 0 ? notice : undefined,
     outputs: revocationOutputs(revoked, failed),
     result: [
       printJson({
@@ -36,9 +40,3 @@ export const revokeKeyReport: Report<readonly RevocationResult[], RevokeKeySetti
 /** A 404 for an id, and a list without it, do not tell which of the two. */
 const notFound = 'revoked before, or never existed';
 const outcomeLabels = { revoked: '✅ revoked', 'already-gone': `✅ ${notFound}`, failed: '❌ not revoked' };
-
-function noKeyNotice(settings: RevokeKeySettings): string {
-  return 'name' in settings
-    ? `No key has exactly the name ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
-    : 'key-id is an empty list: nothing was revoked.';
-}

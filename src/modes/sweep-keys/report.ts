@@ -1,6 +1,6 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { printJson } from '../../text/json.js';
-import { groupByOutcome, keyRow, revocationFailure, revocationOutputs } from '../keys-report.js';
+import { groupByOutcome, keyCells, keyHeadings, revocationFailure, revocationOutputs } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { SweepDecision, SweepResult } from './sweep-keys.js';
@@ -76,11 +76,8 @@ function decisionTable(
     if (dryRun) return labels.toRevoke;
     return failed.includes(key.id) ? labels.failed : gone.includes(key.id) ? labels.gone : labels.revoked;
   };
-  const cells = (one: SweepDecision) => {
-    const { id, name, created, lastUsed } = keyRow(one.key);
-    return [labelOf(one), ...[id, name, one.run.id, created, lastUsed].map(codeHtml), one.reason];
-  };
+  const cells = (one: SweepDecision) => [labelOf(one), ...keyCells(one.key), codeHtml(one.run.id), one.reason];
   const order = Object.values(labels);
   const rows = decisions.toSorted((one, other) => order.indexOf(labelOf(one)) - order.indexOf(labelOf(other)));
-  return truncatedTable(['Result', 'Key', 'Name', 'Run', 'Created', 'Last used', 'Reason'], rows, cells);
+  return truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, cells);
 }

@@ -35,7 +35,7 @@ export function readWaitSettings(reader: InputReader) {
     projectIds,
     target: readTarget(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', parsePollInterval),
+    pollInterval: reader.parse('poll-interval', (text) => (text === 'auto' ? ('auto' as const) : parsePause(text))),
     failFast: reader.parse('fail-fast', parseBoolean),
     /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
     pollsOnce,
@@ -54,10 +54,6 @@ function parseProjectIds(text: string): string[] {
 }
 
 const parsePause = durationParser({ minMs: 100, otherwise: 'auto, or ' });
-
-function parsePollInterval(text: string): number | 'auto' {
-  return text === 'auto' ? text : parsePause(text);
-}
 
 function readTarget(reader: InputReader, project: string | undefined): Target | null {
   reader.rejectBoth('operation-id', 'response-file');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Progress, pauseBeforeRound, timeForFirstSearch, timeForRevocation } from '../../../src/post/schedule.js';
+import { type Progress, pauseBeforeRound, timeForRevocation } from '../../../src/post/schedule.js';
 
 const search = { rounds: 1, hasFailed: false, remaining: 16_000, retryAfterMs: 0, lastRoundBeforeEnd: 500 };
 const failed = { ...search, hasFailed: true };
@@ -29,8 +29,6 @@ it.each<[title: string, progress: Progress, longest: number | undefined, shortes
 });
 
 it.each([
-  ['a search that precedes a revocation ends 4 s before the end of post', timeForFirstSearch(20_000, true), 16_000],
-  ['a search without a later revocation lasts until the end of post', timeForFirstSearch(20_000, false), 20_000],
   ['a revocation without a later search gets all the remaining time', timeForRevocation(20_000, 0, false), 20_000],
   ['a revocation leaves half of the remaining time to a later search', timeForRevocation(19_000, 0, true), 9_500],
   ['a revocation gets at least 4 s', timeForRevocation(5_000, 0, true), 4_000],
