@@ -56,3 +56,8 @@ test('JSON may have 500 levels, and more brackets than the parser may open stand
   expect(parseJson(`"${'['.repeat(5_000_001)}"`)).toHaveLength(5_000_001);
   expect(() => parseJson(`[${'[],'.repeat(5_000_000)}1]`)).toThrow(NestingTooDeep);
 });
+
+test('JSON with a large integer may have a string with millions of escapes', () => {
+  const text = `["${'\\n'.repeat(4_000_000)}",9007199254740993]`;
+  expect(printJson(parseJson(text)) === text).toBe(true);
+});
