@@ -20,7 +20,7 @@ export const toolkit = {
     try {
       core.setOutput(name, value);
     } catch (error) {
-      // A full disk may take a part of the output, and the runner would find no later output behind it.
+      // On a full disk, only a part of an output may be written. Then the runner cannot read any later output.
       if (file) truncateSync(file, size);
       throw error;
     }

@@ -41,7 +41,7 @@ export class ControlApi {
   /** The same, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
   epochMsForAges(clock: Clock): number {
     const skew = Math.abs(this.#clockSkew);
-    const message = `The clock of the runner is ${formatDuration(skew)} ${this.#clockSkew > 0 ? 'behind' : 'ahead of'} that of the service. Ages (since, older-than) are measured on the clock of the service: if that one is wrong, compare the result with the console.`;
+    const message = `The clock of the runner is ${formatDuration(skew)} ${this.#clockSkew > 0 ? 'behind' : 'ahead of'} that of the service. Ages (since, older-than) are measured on the clock of the service. If that clock is wrong, check the result in the console.`;
     if (skew > maxClockSkew) this.#warnOnce('clock', message);
     return this.serviceEpochMs(clock);
   }

@@ -45,7 +45,7 @@ export function isSealed(saved: string, key: string, context: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Another step can set these for post: with a proxy and an authority of its own, it would read the parent key on its way. */
+/** Another step can set these variables for post. With its own proxy and certificate authority, it could read the parent key. */
 const routeVariables = [...proxyVariables, 'NODE_EXTRA_CA_CERTS'];
 
 /** What the seal covers beside the state. No step can change the run id and the attempt for other steps. */

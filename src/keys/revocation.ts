@@ -59,7 +59,7 @@ export class Revocation {
    */
   async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {
-      // Meanwhile, the list of another check may have confirmed it.
+      // During this request, a list that was read for another key may have confirmed it.
       if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
       this.#mayBeOurs = true;
       if (this.isConfirmed) return undefined;

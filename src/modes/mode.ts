@@ -56,7 +56,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         const result = await mode.run(settings, collaborators, services);
         const { api, deadline } = collaborators;
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(deadline.clock) });
-        // A wait looks for a cancel itself, so that it is reported with what was seen.
+        // A wait checks for a cancel itself, so that its report shows the operations that it has seen.
         if (report.succeeded && !mode.polls) await deadline.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };

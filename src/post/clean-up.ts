@@ -49,10 +49,10 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(key, register, { minted: minted.api, parent, wasAmbiguous }, phase, rounds);
     register.skipped = undefined;
   }
-  // A response to a create can hold the id of another key. Then a list shows a key of this name with an id of its own.
+  // A response to a create can name a wrong id. Then a list shows the real key: this name with another id.
   const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== key);
-  // If the minted key is kept, the first search could use all of the time. So a second search helps only if the first one
-  // read an incomplete list.
+  // If the minted key is kept, the first search had all the time of post. Then a second search helps only after an incomplete
+  // list.
   if (mayHaveStrays && parent !== undefined && (key !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }

@@ -64,8 +64,8 @@ export class KeyRegister {
   }
 
   /**
-   * Call this each time the service says that the key is gone. Returns a failure as long as that is no proof. `askedAt`: when
-   * the first request for this answer began, because a late response shows what was true before.
+   * Call this each time the service says that the key is gone. Returns a failure until that is proof. `askedAt`: the start of
+   * the first request behind this answer, because a late response shows the state at that time.
    */
   noteGone(key: CreatedKey, askedAt: number): RequestError | undefined {
     key.missingSince ??= this.clock.now();

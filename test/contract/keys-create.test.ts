@@ -208,7 +208,7 @@ test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, i
   expect(main.state['key']).toContain(main.outputs['key-name']);
 });
 
-test('create-key revokes a key on an incomplete list, but does not retry', async (context) => {
+test('create-key revokes a key that an incomplete list shows, but does not repeat the create', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(lost)], notShown: { keysPageSize: 2 } });
   // The account holds a third key, so the list announces more.
   void stage.service.arrived({ endpoint: 'create-key' }).then(() => stage.service.plane.addKey('by hand'));

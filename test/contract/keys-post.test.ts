@@ -399,7 +399,7 @@ test('post leaves an id that main found alone, if another key has it by then', a
   expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
 });
 
-test('post leaves an id alone that a list of main showed under another name, although no list of post does', async (context) => {
+test('post does not revoke an id that main saw under another name, even if post does not see that name', async (context) => {
   const renameAtDelete: JobPlan['duringMain'] = async (main, stage) => {
     await main.reach(stage.service.arrived({ endpoint: 'revoke-key' }));
     rename(stage);
@@ -409,7 +409,7 @@ test('post leaves an id alone that a list of main showed under another name, alt
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
 });
 
-test('the lifetime of a key ends when it is revoked, although post searches on', async (context) => {
+test('the lifetime of a key ends at its revocation, even if post continues to search', async (context) => {
   const job = await runJob(context, killed);
   expectRevoked(job);
   expect(job.post.ms).toBeGreaterThan(15 * second);
@@ -466,7 +466,7 @@ test.for<[what: string, plan: JobPlan]>([
   expect(post.summary).toMatch(new RegExp(`^### ⚠️ create-key: Found ${what} named shop-`));
 });
 
-test('post warns if the last lists fail, although an earlier one could be read', async (context) => {
+test('post warns if its last lists fail, even if it has read an earlier one', async (context) => {
   const beforePost = (stage: KeyStage) =>
     stage.after(10 * second, () => void stage.service.faults.add(onList(status(500))));
   const job = await runJob(context, { ...killed, beforePost });
@@ -474,7 +474,7 @@ test('post warns if the last lists fail, although an earlier one could be read',
   expect(job.left.alive).toEqual([]);
 });
 
-test('the warning tells why another key is left, not why the minted key was late to be gone', async (context) => {
+test('the warning says why another key may still exist, not why the minted key took long to be gone', async (context) => {
   const beforePost = (stage: KeyStage) => {
     revokeMinted(stage);
     stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });
@@ -549,7 +549,7 @@ test('post does not revoke a key if its id now has another name', async (context
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
-test('post revokes a key that has its name and another id, although no response to a create was lost', async (context) => {
+test('post also revokes a second key with the name of the step, even if no response to a create was lost', async (context) => {
   // As if the response of the create had held the id of another key, which is gone by now.
   const beforePost = (stage: KeyStage) => {
     addStray(stage);

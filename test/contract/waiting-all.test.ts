@@ -639,7 +639,7 @@ test('before the second read of a project, a failure of another does not make it
   expect(result.outputs).toMatchObject({ ...notIdle, status: 'failed' });
 });
 
-test('a project that could not be read to the end is not idle when a long Retry-After of another ends the wait', async (context) => {
+test('if the Retry-After of one project ends the wait, a project whose list was read only in part is not idle', async (context) => {
   const before = (stage: Stage) => {
     failSecond(status(403), { from: 2 }).before(stage);
     stage.after(10 * second, () => stage.service.faults.add({ fault: retryAfter(429, 3_600) }));

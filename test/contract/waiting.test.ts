@@ -239,7 +239,7 @@ test('the step sends a hanging request again only after the Retry-After of anoth
   expect(timesOf(ids[0]).slice(0, 3)).toEqual([0, 4 * second, between(24 * second, Number.POSITIVE_INFINITY)]);
 });
 
-test('a 429 after a final failure delays the requests that are open', async (context) => {
+test('after a project has failed, a 429 still delays its open requests', async (context) => {
   const faults = (denied: string, throttled: string) => [
     onOperations(hang, { nth: 1 }),
     { path: denied, fault: status(403) },

@@ -162,7 +162,7 @@ export class InputReader {
 
 const maxAgeDays = 366;
 
-/** Reads `since` or `older-than`. A number without a unit means seconds, but a small one was probably meant otherwise. */
+/** Reads `since` or `older-than`. A bare number means seconds. A small one probably means hours or days. */
 export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
   const text = reader.text(name);
   if (text === '') return undefined;

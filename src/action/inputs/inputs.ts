@@ -66,7 +66,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
   // The parser takes the first part of the path as the host, and the key would go there.
   if (/^https?:(?!\/\/[^/\\])/i.test(text))
     throw new BadValue(
-      'has no host behind “https://”; expected a URL like https://host/api/v2. An expression in its place may be empty, because the name of a variable is misspelled',
+      'has no host behind “https://”; expected a URL like https://host/api/v2. If an expression provides the host, it may be empty: check the name of its variable',
     );
   if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
   return url;

@@ -63,7 +63,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
       throw bad(`the pattern ${leftover}. If it is a value, write “?” in place of its first character`);
     if (/^[=^~<>!]|^(["']).*\1$/.test(pattern))
       throw bad(
-        'the pattern is in quotes or starts with “=”, “^”, “~”, “<”, “>” or “!”. A filter has no such operators, so only a value with these signs would match. Remove them, or write “?” in their place',
+        'the pattern is in quotes or starts with “=”, “^”, “~”, “<”, “>” or “!”. These signs would be a part of the value. Remove them. If the value does contain one, write “?” in its place',
       );
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)

@@ -46,7 +46,7 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
 const advice = {
   ok: undefined,
   empty:
-    'With “fail-on: empty”, this fails the step. Check the inputs that select from the list, and that api-key belongs to the right account.',
+    'With “fail-on: empty”, this fails the step. Check the inputs that limit the list, such as filter. Also check that api-key belongs to the right account.',
   match:
     'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
 };

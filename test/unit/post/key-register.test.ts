@@ -72,7 +72,7 @@ test('a check of one key also notes a stray key', async () => {
   expect(idsOf(register.pending)).toEqual(['7', '8']);
 });
 
-test('a check of one key that shows the id of another key under a new name proves that the other key is gone', async () => {
+test('a list that shows an id under another name proves that its key is gone, even if the list was read for another key', async () => {
   const { register, checkBy } = setUp(true);
   register.add('8', true);
   await checkBy(listOf({ 7: 'shop-key', 8: 'other' }));

@@ -4,7 +4,7 @@ import { Pace } from '../../../../src/modes/wait-operation/pace.js';
 import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
 import { VirtualClock } from '../../../virtual/clock.js';
 
-test('each 429 doubles the pause, also for the requests of one poll', async () => {
+test('each 429 after a pause doubles the next pause, even within one poll', async () => {
   const clock = new VirtualClock();
   const pace = new Pace(new Deadline(clock, Number.POSITIVE_INFINITY, new Cancellation()), () => 0, 1_000);
   const pauses: number[] = [];
