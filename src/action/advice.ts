@@ -1,3 +1,4 @@
+import { UnreadableList } from '../api/paging.js';
 import { ErrorInPlaceOfData } from '../api/parse-response.js';
 import type { RequestError } from '../http/errors.js';
 
@@ -11,6 +12,7 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   const isTemporary = (status === 408 || status === 425) && !error.isPage;
   if (status >= 500 || isTemporary || error instanceof ErrorInPlaceOfData)
     return 'The service has a problem: check its status page, then re-run the job.';
+  if (error instanceof UnreadableList) return 'Check the list in the console, then re-run the job.';
   // A proxy may have sent the page, so its status says nothing about the service.
   if (error.isPage || status < 400)
     return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response. If neither is the cause, the service may have changed its response format.';

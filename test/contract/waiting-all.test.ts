@@ -318,7 +318,8 @@ test.for<[what: string, body: string, nth: number, headers?: Readonly<Record<str
     const faults = [{ nth, fault: status(200, { body, headers }) }];
     const { result } = await waitFor(context, [], { ...all, timeout }, { faults });
     expect(result.outputs['status']).toBe('error');
-    const says = /^The list of operations of project \S+ is incomplete: .* An unfinished operation may be missing/;
+    const says =
+      /^The list of operations of project \S+ is incomplete: .* An unfinished operation may be missing from the list\. Check the list in the console, then re-run/;
     expect(errorOf(result)).toMatch(says);
   }
 });
