@@ -217,6 +217,16 @@ test('create-key revokes a key that an incomplete list shows, but does not repea
   expect(stage.service.plane.isAlive('2')).toBe(false);
 });
 
+test('the error of create-key names only the keys that it could not revoke', async (context) => {
+  const stage = await setStage(context, { faults: [onCreate(lost), onDelete(rejected)] });
+  void stage.service
+    .arrived({ endpoint: 'create-key' })
+    .then(({ body }) => stage.service.plane.addKey(JSON.parse(body).key_name));
+  expect(errorOf(await stage.runMode('create-key'))).toMatch(/Could not revoke key \d+: .*403/);
+  expect(sent(stage)).toBe('create list revoke revoke');
+  expect(stage.service.plane.aliveKeys()).toHaveLength(1);
+});
+
 test('create-key does not revoke a key if its id now has another name', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
   const { service, runMode } = stage;

@@ -22,7 +22,7 @@ const lists: Readonly<Record<string, (ids: readonly string[]) => string>> = {
   'an array of numbers': (ids) => `[${ids.join(', ')}]`,
   'an array of texts': (ids) => JSON.stringify(ids, undefined, 2),
   'one of them twice': ([first, second, third]) => [first, second, first, third].join(','),
-  'leading zeros': ([first, second, third]) => `00${first} ${second} ${third}`,
+  'leading zeros': ([first, second, third]) => `00${first} ${second} ${first} ${third}`,
 };
 test.for(['100', '12345678901234567890'])('revoke-key takes ids like %s in any format', async (firstKeyId, context) => {
   for (const [how, write] of Object.entries(lists)) {
