@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
-import { all, ended, failed, many, minute, patient, second, waitFor } from '../kit/wait.js';
+import { all, ended, failed, forever, many, minute, patient, second, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */
@@ -90,6 +90,11 @@ test('the summary of a wait shows which operations are still pending at the dead
   const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);
   expect(timelineOf(result).slice(0, 2)).toEqual([bar, bar]);
   expect(errorOf(result)).not.toMatch(/Last error/);
+});
+
+test('the summary of a wait shows what failed before what is pending', async (context) => {
+  const { result } = await waitFor(context, [forever, { ...failed, lengthMs: second }]);
+  expect(tableOf(result).map(([status]) => status)).toEqual(['Status', '❌ failed', '⏳ running']);
 });
 
 test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {

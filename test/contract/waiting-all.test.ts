@@ -160,6 +160,13 @@ test.for(['all', '[]'])(
   },
 );
 
+test('after a 429, the second read still goes back to a minute before the wait began', async (context) => {
+  const plans = [{ ...ended, ageMs: 2 * minute }, ...many(150, { ...ended, ageMs: 20 * second })];
+  const { result, paths } = await waitFor(context, plans, all, { faults: [{ nth: 1, fault: retryAfter(429, 90) }] });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '0' });
+  expect(paths()).toHaveLength(6);
+});
+
 test('after a 429, the step does not poll faster to confirm that the list is empty', async (context) => {
   const { result, times } = await waitFor(context, [], all, { faults: [{ nth: 1, fault: retryAfter(429, 20) }] });
   expectNothing(result);

@@ -249,6 +249,17 @@ test('after a project has failed, a 429 still delays its open requests', async (
   expect(timesOf('?limit')[1]).toBeGreaterThanOrEqual(20 * second);
 });
 
+test('after a project has failed, a 503 for its open request does not make the step go on', async (context) => {
+  const faults = (denied: string, silent: string) => [
+    { path: denied, nth: 2, fault: status(403) },
+    { path: silent, nth: 2, fault: hang },
+    { path: silent, nth: 3, fault: status(503) },
+  ];
+  const { ids, result, timesOf } = await waitFor(context, many(2, forever), patient, { faults });
+  expect(errorOf(result)).toMatch(/status 403/);
+  expect(ids.map((id) => timesOf(id).length)).toEqual([2, 3]);
+});
+
 const notInProject = /^Project \S+ has no operation .*another project\?.*of 2 operations had/;
 for (const [what, plans, inputs, says] of [
   ['an operation', [{ lengthMs: second }, missing], {}, notInProject],
