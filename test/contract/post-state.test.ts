@@ -89,11 +89,12 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   expect(post.annotations.map(({ kind }) => kind)).toEqual(isElsewhere ? ['warning', 'error'] : ['error']);
 });
 
-test('if the clock was set back after main, post counts the key as new', async (context) => {
+test('if the clock was set back after main, post counts the key as new, with a lifetime of 0', async (context) => {
   const { service, object, post } = await setForgery(context);
   service.plane.revokeKey('2');
   const result = await post(serializePostState({ ...object, since: object.since + 3_600_000 }, service.apiKey, run));
   expect(result.annotations).toEqual([]);
+  expect(result.summary).toContain(', 0ms after it was created');
   expect(result.ms).toBeGreaterThanOrEqual(10_000);
 });
 
