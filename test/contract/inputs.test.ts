@@ -129,8 +129,8 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [`${id} not-an-id ${id}`], 'item 2: “not-an-id” is not'],
   ['wait-operation', 'operation-id', [`["${id}","null"]`], `item 2: “null” ${leftover}`],
   ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`], 'has a comma without an id'],
-  ['wait-operation', 'operation-id', [`${id},\n,${id}`], 'has a comma without an id'],
-  ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID'],
+  ['wait-operation', 'operation-id', [`${id},\n,${id}`, `${id},\n${id},`], 'has a comma without an id'],
+  ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID, such as'],
   ['list-operations', 'project-id', ['["p-1",""]'], 'item 2: “” is not a project id: it must not be empty'],
   ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
   ['revoke-key', 'key-id', ['null', 'undefined', 'None'], leftover],
@@ -257,7 +257,7 @@ test('operation-id accepts ids between commas, blanks or line ends, or in a JSON
   const twice = [...ids, ...ids.map((one) => one.toUpperCase())];
   for (const text of [
     ...[',', ' ', '\n', '\r\n', '\t', ' ,\n\t'].map((separator) => twice.join(separator)),
-    ...[`${ids.join(',\r\n')},\r\n`, JSON.stringify(ids), JSON.stringify(twice, undefined, 2)],
+    ...[`${ids.join(',\r\n')}\r\n`, JSON.stringify(ids), JSON.stringify(twice, undefined, 2)],
   ]) {
     const { outputs } = await stage.run({ 'operation-id': text });
     expect(outputs, text).toMatchObject({ status: 'finished', count: '3', 'operation-ids': JSON.stringify(ids) });

@@ -18,7 +18,7 @@ function expectEnd(result: StepResult, status: string, ids: Parameters<typeof ex
 }
 
 const lists: Readonly<Record<string, (ids: readonly string[]) => string>> = {
-  'commas, blanks and lines': ([first, second, third]) => `${first} ,${second},\r\n\t${third},`,
+  'commas, blanks and lines': ([first, second, third]) => `${first} ,${second},\r\n\t${third}`,
   'an array of numbers': (ids) => `[${ids.join(', ')}]`,
   'an array of texts': (ids) => JSON.stringify(ids, undefined, 2),
   'one of them twice': ([first, second, third]) => [first, second, first, third].join(','),

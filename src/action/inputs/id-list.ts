@@ -20,17 +20,12 @@ export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }:
   if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, '')))
     throw new BadValue(`has an item that is not an id; expected only ids (extract them with jq: ${jq})`, true);
   if (words.length === 0 && !isArray) throw new BadValue(whyEmpty);
-  if (!isArray && hasGap(text))
+  // An expression beside the comma may have yielded nothing, and its operation would open a gate unseen.
+  if (!isArray && /^,|,\s*,|,$/.test(text))
     throw new BadValue(
       'has a comma without an id beside it; expected an id on both sides. An expression beside the comma may be empty, because a step id or output name is misspelled',
     );
   return [...new Set(words.map((word, index) => parseItem(toText(word), index, id)))];
-}
-
-/** True if an expression beside a comma may have been empty. Lines may end with a comma, so that all look the same. */
-function hasGap(text: string): boolean {
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines.some((line) => /^,|,\s*,/.test(line) || (lines.length === 1 && line.endsWith(',')));
 }
 
 function parseItem(word: string, index: number, parse: Parse<string>): string {

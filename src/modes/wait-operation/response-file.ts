@@ -69,6 +69,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function parseOperationId(text: string): string {
   if (!uuid.test(rejectLeftover(text)))
-    throw new BadValue('is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d');
+    throw new BadValue(
+      'is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d, or the word “all” alone',
+    );
   return text.toLowerCase();
 }
