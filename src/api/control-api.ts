@@ -119,7 +119,8 @@ export class ControlApi {
     const response = await sendRequest(request, deadline, this.#connection, giveUpAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
-    if (serviceNow !== undefined) this.#clockSkew = serviceNow - nowMs;
+    // Without a `Date`, the earlier of both clocks counts, because a later one could turn a new operation into history.
+    this.#clockSkew = serviceNow === undefined ? Math.min(0, this.#clockSkew) : serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
     await deadline.check();
     return result;

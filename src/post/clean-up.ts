@@ -148,8 +148,9 @@ function revokeMinted(
   async function afterRejection(rejection: RequestError): Promise<Round> {
     if (parent !== undefined) {
       const failure = await revokeByParent(parent, rejection);
-      // If both keys get 401, the service may be at fault, so a retry can help.
-      return { failure, isFinal: failure?.isPermanent === true && !failure.isServiceStatus(401) };
+      // If both keys get 401 or 404, the service may be at fault, or a replica does not know the key yet.
+      const mayPass = failure?.isServiceStatus(401) || failure?.isServiceStatus(404);
+      return { failure, isFinal: failure?.isPermanent === true && !mayPass };
     }
     // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
     if (rejection.isServiceStatus(401)) return { failure: undefined };

@@ -87,6 +87,13 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
   expect(job.requests).toEqual(handover);
 });
 
+test('post retries after a 404 and an incomplete list, because a replica may not know the key yet', async (context) => {
+  const inPost = [onDelete(status(404), { from: 1, count: 6 }), incomplete];
+  const job = await runJob(context, { inPost });
+  expectRevoked(job);
+  expect(job.post.ms).toBeGreaterThan(second);
+});
+
 test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
   for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
     const job = await runJob(context, { ...plan, post: { inputs: {}, env: { CTL_API_KEY: parentKey } } });

@@ -282,6 +282,13 @@ test('each poll shows 1,000 unfinished operations by at most 15 requests, althou
   expect(Math.max(...requestsOfPolls(wait))).toBeLessThanOrEqual(15);
 });
 
+test('an operation that failed during the wait counts if its page has no Date, and the Date of an earlier page was wrong', async (context) => {
+  const respond = (_: string, n: number) =>
+    n === 1 ? pageAt(0, 300, []) : { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} };
+  const { result } = await waitFor(context, [], all, { respond });
+  expect(result.outputs).toMatchObject({ status: 'failed', count: '1' });
+});
+
 test('the step finds an operation on a later page even if the first response has a wrong date', async (context) => {
   const at = (seconds: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, seconds));
   const page = (status: string, count: number, cursor?: string) => {
