@@ -11,8 +11,8 @@ export function textHtml(text: string): string {
     .split(/\r\n|\r|\n/)
     .map((line) =>
       line
-        .replace(/[“`]([^”`]*)[”`]|\S[^\s“`]*/g, (word, quoted?: string) =>
-          quoted === undefined ? wordHtml(word) : codeHtml(quoted) || '“”',
+        .replace(/“([^”]*)”|`([^`]*)`|\S[^\s“`]*/g, (word, value?: string, name = value) =>
+          name === undefined ? wordHtml(word) : codeHtml(name) || '“”',
         )
         .replaceAll('</code> <code>', ' '),
     )

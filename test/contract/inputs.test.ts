@@ -94,7 +94,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, id.replaceAll('-', '')], 'expected a UUID'],
   ['wait-operation', 'operation-id', [id.replace('a', 'g'), `(${id})`, `${id}/..`], 'expected a UUID'],
   ['list-operations', 'project-id', ['null', 'undefined', 'None'], leftover],
-  ['list-operations', 'project-id', ['.', '..', 'a/b', '/', 'a\u0001b', 'a\u0085b'], noProject],
+  ['list-operations', 'project-id', ['.', '..', 'a/b', '/', 'a\u0001b', 'a\u0085b', '""'], noProject],
   ['list-operations', 'project-id', [''], 'is empty; expected a project id. Check the expression'],
   ['list-operations', 'project-id', ['[]'], 'is an empty list; expected a project id'],
   ['list-operations', 'project-id', ['a,b'], several],
@@ -108,6 +108,7 @@ test.for<Row>([
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['https:///a', 'https:/a', 'https:a', 'https://\\a', 'https:\\\\a'], 'has no host'],
+  ['list-keys', 'base-url', ['api-key-hunter2hunter2'], '“***” is not a URL'],
   ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],
   ['list-keys', 'base-url', ['https://user:hunter2@host.example/v2', 'https://hunter2@host.example/v2'], login],
   ['list-keys', 'base-url', ['https://:hunter2@host/v2', 'https://user:hun@hunter2@host/v2'], login],
@@ -131,13 +132,14 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},\n,${id}`, `${id},\n${id},`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID, such as'],
-  ['list-operations', 'project-id', ['["p-1",""]'], 'item 2: “” is not a project id: it must not be empty'],
+  ['list-operations', 'project-id', ['["p-1",""]', '["p-1"," "]'], 'item 2: “” is not a project id: it must not be'],
   ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
   ['revoke-key', 'key-id', ['null', 'undefined', 'None'], leftover],
   ['revoke-key', 'key-id', ['shop', '-5', '0x10', '٣', '5/../6', '12345678901234x'], badKeyId],
   // A value of 16 characters may be the key itself.
   ['revoke-key', 'key-id', ['123456789hunter2'], badKeyId],
   ['revoke-key', 'key-id', [''], 'is empty; expected one or more key ids (or set the input key-name instead). Check'],
+  ['sweep-keys', 'github-token', ['hunter2\nx', 'hunter2 x', 'hünter-hunter2'], 'contains a space, a line break or'],
   ['revoke-key', 'key-id', ['5,undefined'], `item 2: “undefined” ${leftover}`],
   // What jq before 1.7 makes of an id beyond 2^53 is the id of another key.
   ['revoke-key', 'key-id', ['[9.007199254740993e15]', '[1e23]', '[9007199254740993.0]'], onlyIds],
@@ -176,6 +178,11 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
+  ...['a\nb', '"a"', "'a'", '""', '["a"]'].map((name): [Mode, Inputs, RegExp] => [
+    'revoke-key',
+    { 'key-id': '', 'key-name': name },
+    /key-name: .* is not a name;/,
+  ]),
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], { stage }) => {
   const error = errorOf(await rejectInputs(stage, mode, inputs));
   for (const message of messages) expect(error).toMatch(message);
@@ -425,7 +432,7 @@ test.for(Object.entries(attacks))('the step prints %s in inputs as text', async 
   for (const inputs of [
     { mode: 'wait-operation', 'project-id': project, ...all, filter: `branch_id=x${pattern}` },
     { mode: 'list-operations', 'project-id': project, filter: `branch_id!=x${pattern}` },
-    { mode: 'revoke-key', 'key-name': odd },
+    { mode: 'revoke-key', 'key-name': `x${odd.replace(/\p{Cc}/gu, ' ')}` },
   ]) {
     const result = await stage.runMode(inputs.mode, inputs, { debug: true });
     expect(defectsOf(result), inputs.mode).toEqual([]);

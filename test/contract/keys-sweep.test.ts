@@ -156,6 +156,7 @@ staged.for([
   expect([fileOf(dry), fileOf(wet)]).toMatchObject([{ dry_run: true }, { dry_run: false }]);
   expect(dry.summary).toContain('🧹 would be revoked');
   expect(dry.log).not.toMatch(/was revoked/);
+  for (const id of ids.revoked) expect(dry.log).toContain(`Key ${id} would be revoked.\n`);
   // What was done to a key differs, and the first sweep changes the last use of the parent key.
   const decisions = (result: StepResult) => fileOf(result).decisions.map(({ record, ...decision }) => decision);
   expect(decisions(dry)).toEqual(decisions(wet));

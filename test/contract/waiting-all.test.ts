@@ -289,6 +289,11 @@ test('an operation that failed during the wait counts if its page has no Date, a
   expect(result.outputs).toMatchObject({ status: 'failed', count: '1' });
 });
 
+test('a wait warns of an action in its filter that looks misspelled', async (context) => {
+  const { result } = await waitFor(context, [forever], { ...all, filter: 'action=create_brnch' });
+  expect(warningsOf(result)).toEqual([expect.stringMatching(/“create_brnch” .* \(did you mean create_branch\?\)/)]);
+});
+
 test('the step finds an operation on a later page even if the first response has a wrong date', async (context) => {
   const at = (seconds: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, seconds));
   const page = (status: string, count: number, cursor?: string) => {

@@ -81,8 +81,9 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides query and fragment, and all that comes before an `@`. `quote` hides the other forms of a password. */
+/** Hides query and fragment, all before an `@`, and what may be an API key. `quote` hides the other forms of a password. */
 export function urlWithoutSecrets(text: string): string {
+  if (/^[^./:]{16,}$/.test(text)) return '***';
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');
 }
 

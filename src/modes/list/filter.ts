@@ -1,3 +1,4 @@
+import type { InputReader } from '../../action/inputs/input-reader.js';
 import { BadValue, leftoverProblem, quote } from '../../action/inputs/input-values.js';
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
@@ -34,6 +35,12 @@ export class Filter {
 const maxPatternLength = 256;
 
 /** `unsupported`: the fields that this mode rejects, each with the reason. */
+export function readFilter(reader: InputReader, fields: readonly string[], unsupported?: Record<string, string>) {
+  const filter = reader.parse('filter', (text) => parseFilter(text, fields, unsupported));
+  for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
+  return filter;
+}
+
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const words = new Map<string, string>();

@@ -3,7 +3,7 @@ import { type InputReader, readAge, type Valid } from '../../action/inputs/input
 import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
-import { parseFilter } from './filter.js';
+import { readFilter } from './filter.js';
 import type { Shard } from './shards.js';
 
 export type ListSettings = Valid<ReturnType<typeof readCommonInputs>>;
@@ -34,11 +34,9 @@ export function readListOperationsSettings(reader: InputReader) {
 }
 
 function readCommonInputs(reader: InputReader, fields: readonly string[], defaultLimit = '0') {
-  const filter = reader.parse('filter', (text) => parseFilter(text, fields));
   const limitText = reader.text('limit');
-  for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
   return {
-    filter,
+    filter: readFilter(reader, fields),
     limit: reader.parse('limit', parseLimit, limitText || defaultLimit),
     // The default limit cuts a list without a warning.
     isLimitSet: limitText !== '',

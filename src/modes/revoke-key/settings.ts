@@ -7,8 +7,15 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
   reader.rejectBoth('key-id', 'key-name');
   return reader.text('key-name') === ''
     ? reader.complete({ ids: reader.parse('key-id', parseKeyIds) })
-    : reader.complete({ name: reader.parse('key-name', rejectLeftover) });
+    : reader.complete({ name: reader.parse('key-name', parseName) });
 }
+
+/** Such a name matches no key, so the step would succeed without a look at the key that is meant. */
+const parseName: Parse<string> = (text) => {
+  if (/\p{Cc}|^(["']).*\1$|^\[.*\]$/u.test(rejectLeftover(text)))
+    throw new BadValue('is not a name; expected the exact name of one key, on one line and without quotes or brackets');
+  return text;
+};
 
 export const parseKeyIds: Parse<string[]> = (text) =>
   parseIdList(text, {

@@ -15,9 +15,18 @@ export function readSweepKeysSettings(reader: InputReader) {
     olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.text('github-token'),
+    githubToken: reader.parse('github-token', parseToken),
   });
 }
+
+const parseToken: Parse<string> = (text) => {
+  if (/[^\x21-\x7e]/.test(text))
+    throw new BadValue(
+      'contains a space, a line break or another character that is not allowed; expected a token',
+      true,
+    );
+  return text;
+};
 
 const parseGitHubApiUrl: Parse<string> = (text) => {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new BadValue(`is not a URL; ${notARunner}`);

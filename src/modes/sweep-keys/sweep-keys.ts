@@ -37,6 +37,7 @@ export async function sweepKeys(
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
 
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
+  if (settings.dryRun) for (const { id } of over) log.info(`Key ${id} would be revoked.`);
   return {
     decisions,
     revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
-import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 
 /** A relative path starts at `folder`. No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
@@ -13,15 +13,16 @@ export function readOperationIds(path: string, folder: string, projectId: string
   const body = parseJsonOrUndefined(text);
   if (body === undefined)
     throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
-  const { operations, operation, project, project_id } = isObject(body) ? body : {};
+  const { operations, operation, project, project_id, code, message } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
   if (isAbsent(operations) && isAbsent(operation))
     throw new BadValue(
       'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
     );
-  if ((operations ?? []).length === 0 && isAbsent(operation) && hasError(body))
-    throw new BadValue('contains an `error` and no operations, so the request has failed. Check the request');
+  const isError = hasError(body) || (hasContent(code) && hasContent(message));
+  if ((operations ?? []).length === 0 && isAbsent(operation) && isError)
+    throw new BadValue('contains an error and no operations, so the request has failed. Check the request');
   rejectOtherProject(project_id, '`project_id`', projectId);
   rejectOtherProject(isObject(project) ? project['id'] : undefined, '`project.id`', projectId);
   const ids = (operations ?? []).map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));

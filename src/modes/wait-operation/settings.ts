@@ -3,7 +3,7 @@ import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
-import { type Filter, parseFilter } from '../list/filter.js';
+import { type Filter, readFilter } from '../list/filter.js';
 import { parseOperationId, readOperationIds } from './response-file.js';
 
 /** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
@@ -59,7 +59,7 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   reader.rejectBoth('operation-id', 'response-file');
   const ids = readIds(reader, project);
   // These are parsed even if they have no effect, because one error must name all invalid inputs.
-  const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
+  const filter = readFilter(reader, waitFilterFields, changingFields);
   const since = readAge(reader, 'since');
   if (ids === 'all') return filter === null || since === null ? null : { all: filter, since };
   reader.ignore(['filter', 'since'], 'with operation-id: all');

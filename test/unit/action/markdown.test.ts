@@ -6,6 +6,7 @@ import { summaryDefects } from '../../kit/text-defects.js';
 test.each([
   ['Check base-url, re-run (it took 1.5s of 10m).', 'Check base-url, re-run (it took 1.5s of 10m).'],
   ['item 2: “” is bad', 'item 2: “” is bad'],
+  ['mode: “`x`” is bad', 'mode: <code>`x`</code> is bad'],
   ['- timeout: “ten” is bad', '- timeout: <code>ten</code> is bad'],
   ['Key 165423 (shop-run1) was', 'Key <code>165423</code> (<code>shop-run1</code>) was'],
   ['has no `operation.id`; expected', 'has no <code>operation.id</code>; expected'],
