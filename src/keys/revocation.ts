@@ -115,17 +115,17 @@ export function revokeEach(
   policy: RequestPolicy,
   log: Log,
 ): Promise<RevocationResult[]> {
-  const { isListed, isReused } = sharedListCheck(api, policy);
+  const { isListed, reused } = sharedListCheck(keys, api, policy);
   return mapConcurrently(keys, async ({ id, name }): Promise<RevocationResult> => {
     const revocation = new Revocation({ id, name });
     const attempt = async () =>
-      isReused(revocation.key) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
+      reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     try {
       const outcome = await withRetries(attempt, policy);
       // A key with a name was in the list.
       const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
-      return { id, outcome, isConfirmed: revocation.isConfirmed || isReused(revocation.key) };
+      return { id, outcome, isConfirmed: revocation.isConfirmed || reused.has(id) };
     } catch (failure) {
       return { id, outcome: 'failed', isConfirmed: false, failure };
     }
@@ -133,9 +133,10 @@ export function revokeEach(
 }
 
 /** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
-function sharedListCheck(api: ControlApi, policy: RequestPolicy) {
+function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: RequestPolicy) {
   let list: Promise<KeyList> | undefined;
-  let latest: KeyList | undefined;
+  /** Ids that another key has by now, according to any of the lists. */
+  const reused = new Set<string>();
   // Every check reads the list of keys, so a 423 for that list delays all checks.
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
@@ -145,10 +146,9 @@ function sharedListCheck(api: ControlApi, policy: RequestPolicy) {
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
     list = cooldown.wait(policy.deadline).then(() => api.keys(once));
-    latest = await list;
+    const latest = await list;
+    for (const one of keys) if (latest.keys.has(one.id) && includesKey(latest, one) === false) reused.add(one.id);
     return includesKey(latest, key);
   };
-  /** True if another key has this id by now, according to a list that was read for any of the keys. */
-  const isReused = (key: KeyToRevoke) => latest?.keys.has(key.id) === true && includesKey(latest, key) === false;
-  return { isListed, isReused };
+  return { isListed, reused };
 }

@@ -3,10 +3,12 @@ import { ControlApi } from '../../../src/api/control-api.js';
 import { TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
-import { includesKey, Revocation } from '../../../src/keys/revocation.js';
+import { includesKey, Revocation, revokeEach } from '../../../src/keys/revocation.js';
 import { Cancellation, Deadline } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
+
+const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
 
 type Response = number | string | Partial<HttpResponse> | Error;
 
@@ -55,7 +57,6 @@ test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', delet
     return { status: 200, headers: {}, body: '', ...(typeof given === 'string' ? { body: given } : given) };
   };
   let attempts = 0;
-  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
   const api = new ControlApi(exchange, access, silent);
   const deadline = new Deadline(new VirtualClock(), 60_000, new Cancellation());
   const revocation = new Revocation({ id: '7', name: 'ours' });
@@ -66,4 +67,24 @@ test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', delet
   if (proof === 'nothing') await expect(attempt()).rejects.toThrow();
   else expect(await attempt()).toBe(proof);
   expect(attempts).toBe(deletes.length);
+});
+
+test('an id that a list showed under another name is not requested again, although a later list shows the old name', async () => {
+  const listWith = (name: string) => `[{"id":7,"name":"ours"},{"id":8,"name":"${name}"}]`;
+  const lists = [listWith('theirs'), listWith('ours')];
+  const deletes: Record<string, (number | string)[]> = { 7: [404, 404, '{"revoked":true}'], 8: [503, 404] };
+  const sent: string[] = [];
+  const exchange: Exchange = async ({ method, url }) => {
+    const id = url.pathname.at(-1) ?? '';
+    if (method === 'DELETE') sent.push(id);
+    const response = (method === 'DELETE' ? deletes[id]?.shift() : lists.shift()) ?? 500;
+    const [status, body] = typeof response === 'number' ? [response, ''] : [200, response];
+    return { status, headers: {}, body };
+  };
+  const clock = new VirtualClock();
+  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const policy = { deadline, retry: ({ status }: { status: number | undefined }) => (status === 503 ? 1_000 : 100) };
+  const keys = ['7', '8'].map((id) => ({ id, name: 'ours' }));
+  await clock.run(revokeEach(keys, new ControlApi(exchange, access, silent), policy, silent));
+  expect(sent).toEqual(['7', '8', '7', '7']);
 });
