@@ -187,6 +187,23 @@ test.concurrent.for([
   expect(result.summary).toMatch(summary);
 });
 
+test.concurrent.for(['wait-operation', 'list-projects'] as const)(
+  '%s is cancelled if a signal comes while it parses an unusable response',
+  async (mode, context) => {
+    const { runMode } = await setProcess(context);
+    const server = createHttpServer((_, response) => response.end(JSON.stringify(['x'.repeat(2 ** 20)])));
+    const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
+    const inputs = mode === 'wait-operation' ? { 'project-id': 'p', ...anyId } : {};
+    const result = await runMode(
+      mode,
+      { 'base-url': baseUrl, ...inputs },
+      withDefect('a signal comes while a long body is parsed'),
+    );
+    expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'cancelled' } });
+    expect(result.annotations.filter(({ kind, source }) => kind === 'error' && source === 'action')).toEqual([]);
+  },
+);
+
 test.concurrent('a final poll that shows success is believed even if the result takes long to print', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const running = operation(forever);

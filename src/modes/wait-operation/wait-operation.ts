@@ -27,7 +27,7 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   try {
     const end = await waiter.end();
     // What the final poll learns counts after the deadline, but not after a cancel.
-    if (end === 'finished') await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
+    await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
     return waiter.result(end);
   } catch (error) {
     if (error instanceof CancelledError) return waiter.result('cancelled');
