@@ -45,10 +45,11 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   const running = inputs.runMode(collaborators, services, timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch(async (error: unknown) => {
+    const failure = failureReport(error, timeout, inputs.hasProjectId);
     // During long work, such as parsing, no signal is handled.
     await clock.turn();
-    const reason = world.cancellation.isCancelled ? new CancelledError() : error;
-    return { report: failureReport(reason, timeout, inputs.hasProjectId), stateAfterOutputs: undefined };
+    const report = world.cancellation.isCancelled ? failureReport(new CancelledError(), timeout) : failure;
+    return { report, stateAfterOutputs: undefined };
   });
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: summary };
