@@ -50,9 +50,14 @@ export function backoff(attempts: number, { firstMs, maxMs }: typeof requestPaus
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
-/** Throws if the pause ends after the deadline. */
-export function checkRetryAfter(error: RequestError, { remaining }: Deadline): void {
-  if ((error.retryAfterMs ?? 0) > remaining) throw new RetryAfterExceedsDeadline(error, remaining);
+/** Returns an error if the pause ends after the deadline. `pause`: milliseconds until the `Retry-After` ends. */
+export function exceededRetryAfter(error: RequestError, { remaining }: Deadline, pause = error.retryAfterMs ?? 0) {
+  return pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
+}
+
+export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>): void {
+  const exceeded = exceededRetryAfter(...args);
+  if (exceeded !== undefined) throw exceeded;
 }
 
 /** `attempt` is called with true if it repeats a request that was given up. */
@@ -117,15 +122,13 @@ export class Cooldown {
 
   /** Returns an error if the cooldown ends after the deadline. */
   exceeded(deadline: Deadline): RetryAfterExceedsDeadline | undefined {
-    const isTooLong = this.cause !== undefined && this.remaining > deadline.remaining;
-    return isTooLong ? new RetryAfterExceedsDeadline(this.cause, deadline.remaining) : undefined;
+    return this.cause && exceededRetryAfter(this.cause, deadline, this.remaining);
   }
 
   async wait(deadline: Deadline): Promise<void> {
     // During the sleep, another response may extend the cooldown.
-    while (this.remaining > 0) {
-      const error = this.exceeded(deadline);
-      if (error !== undefined) throw error;
+    while (this.cause !== undefined) {
+      checkRetryAfter(this.cause, deadline, this.remaining);
       await deadline.sleep(this.remaining);
     }
   }
