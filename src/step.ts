@@ -9,7 +9,7 @@ import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
 import type { loadWorkflowRuns } from './modes/sweep-keys/run-lookups.js';
 import type { World } from './process.js';
-import { CancelledError, Deadline } from './time/deadline.js';
+import { Deadline } from './time/deadline.js';
 
 /** Resolves to true only if the result was confirmed and published. */
 export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): Promise<boolean> {
@@ -44,13 +44,10 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   };
   const running = inputs.runMode(collaborators, services, timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
-  const { report, stateAfterOutputs } = await running.catch(async (error: unknown) => {
-    const failure = failureReport(error, timeout, inputs.hasProjectId);
-    // During long work, such as parsing, no signal is handled.
-    await clock.turn();
-    const report = world.cancellation.isCancelled ? failureReport(new CancelledError(), timeout) : failure;
-    return { report, stateAfterOutputs: undefined };
-  });
+  const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
+    report: failureReport(error, timeout, inputs.hasProjectId),
+    stateAfterOutputs: undefined,
+  }));
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: summary };
   const warnings = publishOutputs(report, clock.now(), context);

@@ -121,8 +121,11 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     // Without a `Date`, the earlier of both clocks counts, because a later one could turn a new operation into history.
     this.#clockSkew = serviceNow === undefined ? Math.min(0, this.#clockSkew) : serviceNow - nowMs;
-    const result = parseResponse(request, response, nowMs, decode);
-    await deadline.check();
-    return result;
+    try {
+      return parseResponse(request, response, nowMs, decode);
+    } finally {
+      // Parsing can be long, and until its end no signal is handled. That counts for an unusable response, too.
+      await deadline.check();
+    }
   }
 }

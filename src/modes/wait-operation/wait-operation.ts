@@ -25,10 +25,10 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   const { clock, cancellation } = collaborators.deadline;
   cancellation.onCancel(() => waiter.stop());
   try {
-    const result = waiter.result(await waiter.end());
+    const end = await waiter.end();
     // What the final poll learns counts after the deadline, but not after a cancel.
-    await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
-    return result;
+    if (end === 'finished') await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
+    return waiter.result(end);
   } catch (error) {
     if (error instanceof CancelledError) return waiter.result('cancelled');
     throw error;
