@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ControlApi } from '../../../src/api/control-api.js';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
-import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
 import { silent } from '../../virtual/silent.js';
 
@@ -36,4 +36,15 @@ test('a response does not count if the work on it ended after the deadline', asy
   };
   expect(await list(2_001)).toMatchObject({ keys: new Map() });
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
+});
+
+test('a cancel that comes while a response is parsed counts, also if the response is unusable', async () => {
+  for (const body of ['[]', 'no JSON']) {
+    const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+    // The handler of the signal runs when the event loop is free again.
+    clock.turn = async () => cancellation.cancel();
+    const api = new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
+    const deadline = new Deadline(clock, 60_000, cancellation);
+    await expect(api.keys({ deadline, retry: noRetry }), body).rejects.toThrow(CancelledError);
+  }
 });
