@@ -67,6 +67,15 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
+/** A secret goes into a header, which can hold no other characters. */
+export function rejectUnsendable(text: string, noun: string): void {
+  if (/[^\x21-\x7e]/.test(text))
+    throw new BadValue(
+      `contains a space, a line break or another character that no ${noun} contains; expected only the ${noun}. Check the value of the secret`,
+      true,
+    );
+}
+
 /** Describes a word that jq, JavaScript and Python print for a missing value, or GitHub for a list or an object. */
 export function leftoverProblem(text: string): string | undefined {
   if (['Array', 'Object'].includes(text))

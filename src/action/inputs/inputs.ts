@@ -2,7 +2,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean } from './input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean, rejectUnsendable } from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -97,10 +97,6 @@ const parseApiKey: Parse<string> = (text) => {
       `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
-  if (!/^[\x21-\x7e]+$/.test(text))
-    throw new BadValue(
-      'contains a space, a line break or another character that is not allowed in a key; expected only the API key. Check the value of the secret',
-      true,
-    );
+  rejectUnsendable(text, 'API key');
   return text;
 };

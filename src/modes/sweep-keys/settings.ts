@@ -1,5 +1,5 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
+import { BadValue, type Parse, parseBoolean, rejectUnsendable } from '../../action/inputs/input-values.js';
 import { readRun } from '../run-settings.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
@@ -20,11 +20,7 @@ export function readSweepKeysSettings(reader: InputReader) {
 }
 
 const parseToken: Parse<string> = (text) => {
-  if (/[^\x21-\x7e]/.test(text))
-    throw new BadValue(
-      'contains a space, a line break or another character that is not allowed; expected a token',
-      true,
-    );
+  rejectUnsendable(text, 'token');
   return text;
 };
 
