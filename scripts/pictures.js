@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startControlPlane } from '../build/control-plane/index.js';
 import { renderMarkdown } from '../build/test/demo/present.js';
-import { runStep } from '../build/test/runner/step.js';
+import { startStep } from '../build/test/runner/step.js';
 
 const mermaid = {
   version: '11.17.2',
@@ -54,8 +54,8 @@ async function summary() {
     'project-id': projectId,
     'operation-id': ids.join(),
   };
-  const step = await runStep({ inputs });
-  step.dispose();
+  const step = await startStep({ inputs }).done;
+  step.job.dispose();
   await service.close();
   return step.summary;
 }
