@@ -71,7 +71,7 @@ export const parseBoolean: Parse<boolean> = (text) => {
 export function rejectUnsendable(text: string, noun: string): void {
   if (/[^\x21-\x7e]/.test(text))
     throw new BadValue(
-      `contains a space, a line break or another character that no ${noun} contains; expected only the ${noun}. Check the value of the secret`,
+      `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}. Check the value of the secret`,
       true,
     );
 }
