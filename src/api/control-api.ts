@@ -108,9 +108,16 @@ export class ControlApi {
 
   /** An attempt includes decoding, so an unusable response is retried like a failed request. */
   #get<T>(path: string, policy: RequestPolicy, decode: Decode<T>, max = maxBytes): Promise<T> {
-    return withRetries((isResend) => {
+    return withRetries(async (isResend) => {
       const call: Call = { method: 'GET', path, maxBytes: max, onNewConnection: isResend };
-      return this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
+      try {
+        return await this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
+      } catch (error) {
+        // Until a long response is parsed, no signal is handled. So a cancel may have come before this error. Only of a GET,
+        // because the error of a create or a DELETE tells whether the request can have taken effect.
+        await policy.deadline.check();
+        throw error;
+      }
     }, policy);
   }
 
@@ -121,11 +128,8 @@ export class ControlApi {
     const serviceNow = parseDateHeader(response.headers);
     // Without a `Date`, the earlier of both clocks counts, because a later one could turn a new operation into history.
     this.#clockSkew = serviceNow === undefined ? Math.min(0, this.#clockSkew) : serviceNow - nowMs;
-    try {
-      return parseResponse(request, response, nowMs, decode);
-    } finally {
-      // Parsing can be long, and until its end no signal is handled. That counts for an unusable response, too.
-      await deadline.check();
-    }
+    const result = parseResponse(request, response, nowMs, decode);
+    await deadline.check();
+    return result;
   }
 }

@@ -38,13 +38,22 @@ test('a response does not count if the work on it ended after the deadline', asy
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
 });
 
-test('a cancel that comes while a response is parsed counts, also if the response is unusable', async () => {
+function cancelledWhileParsing(status: number, body: string) {
+  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+  // The handler of the signal runs when the event loop is free again.
+  clock.turn = async () => cancellation.cancel();
+  const api = new ControlApi(async () => ({ status, headers: {}, body }), access, silent);
+  return { api, deadline: new Deadline(clock, 60_000, cancellation) };
+}
+
+test('a cancel that comes while a list is parsed counts, also if the list is unusable', async () => {
   for (const body of ['[]', 'no JSON']) {
-    const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
-    // The handler of the signal runs when the event loop is free again.
-    clock.turn = async () => cancellation.cancel();
-    const api = new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
-    const deadline = new Deadline(clock, 60_000, cancellation);
+    const { api, deadline } = cancelledWhileParsing(200, body);
     await expect(api.keys({ deadline, retry: noRetry }), body).rejects.toThrow(CancelledError);
   }
+});
+
+test('a create that the service rejected has made no key, although a cancel comes while its response is parsed', async () => {
+  const { api, deadline } = cancelledWhileParsing(429, '{}');
+  await expect(api.createKey('shop', deadline)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
 });
