@@ -15,6 +15,9 @@ export const excuses = {
   isBehindFirstRead: (operation: Operation, firstRead: ReadonlyMap<string, unknown>, { main }: StepRecord) =>
     firstRead.size >= 1_000 && startOf(operation) < main.startedAt - 60_000,
 
+  /** Section 4: A poll requests at most 20 operations singly. If there are more, and its 10 pages do not show them, they take turns. */
+  turns: (operations: number, pages: number) => (pages > 10 ? Math.max(1, Math.ceil(operations / 20)) : 1),
+
   /** Section 4: A 404 is final 30 s after an operation was seen, because it may be gone with its project. */
   wasRemoved: (operation: Operation) => Number.isFinite(removalOf(operation)),
 
