@@ -389,15 +389,22 @@ test.for<[which: string, ahead: number[]]>([
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
 });
 
-test('a later read goes back a minute before the wait, whatever the clock of the runner says', async (context) => {
-  const near: Listed = [2, 'finished', -1];
-  const respond = (path: string, n: number) => {
-    if (n === 1) return pageAt(0, 0, [near, old]);
-    return path.includes('cursor') ? pageAt(5, 0, [[1, 'running', -2], old]) : pageAt(5, 0, [near], 'c');
-  };
-  const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond, clockAheadMs: 60 * minute });
-  expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
-});
+test.for<[what: string, created: number]>([
+  ['created a second before the wait', -1],
+  // In JSON, such a date is null.
+  ['without a creation time', Number.NaN],
+])(
+  'a later read does not end at an operation %s, whatever the clock of the runner says',
+  async ([, created], context) => {
+    const near: Listed = [2, 'finished', created];
+    const respond = (path: string, n: number) => {
+      if (n === 1) return pageAt(0, 0, [near, old]);
+      return path.includes('cursor') ? pageAt(5, 0, [[1, 'running', -2], old]) : pageAt(5, 0, [near], 'c');
+    };
+    const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond, clockAheadMs: 60 * minute });
+    expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
+  },
+);
 
 test('an operation that failed during the wait counts, even if only the first page has the right time', async (context) => {
   const respond = (_: string, n: number) =>
