@@ -17,12 +17,11 @@ import {
 import { readRecording } from '../official/behaviours/recording.js';
 import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
-import { cancelSequence } from '../runner/cancel.js';
 import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
 import { parsePairs } from '../runner/command-files.js';
 import { Job } from '../runner/job.js';
 import { LineSplitter } from '../runner/line-splitter.js';
-import { type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
+import { cancelSequence, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import { needs } from './host.js';
 
 const recording = readRecording();

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cancel } from './cancel.js';
 import { type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
 import { createCommandFiles, takeFiles } from './command-files.js';
 import { buildEnvironment } from './environment.js';
@@ -157,4 +156,20 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       }
     },
   };
+}
+
+/** The signals by which the runner cancels. `waits` are seconds. */
+export const cancelSequence: readonly { readonly signal: NodeJS.Signals; readonly waits?: number }[] = [
+  { signal: 'SIGINT', waits: 7.5 },
+  { signal: 'SIGTERM', waits: 2.5 },
+  { signal: 'SIGKILL' },
+];
+
+/** `scale` shortens the waits for tests. */
+async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>, scale: number): Promise<void> {
+  const isOver = child.ended.catch(() => undefined).then(() => true);
+  for (const { signal, waits = 0 } of cancelSequence) {
+    child.kill(signal);
+    if (await Promise.race([isOver, pause(waits * 1000 * scale, false, { ref: false })])) return;
+  }
 }
