@@ -1,10 +1,12 @@
 /**
  * `npm run mutants`: whether the tests find the defects in `by-hand.txt`. `--only NAME` judges one of them. See CONTRIBUTING.md.
  */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byHand } from './by-hand.js';
 import { Judge } from './judge.js';
-import { buildTrees } from './tree.js';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, workers: { type: 'string', default: '2' } } });
 process.once('SIGINT', () => process.exit(130));
@@ -30,4 +32,18 @@ async function judgeQueue(judge: Judge): Promise<void> {
     if (!isFound) missed.push(mutant.name);
     console.log([`${mutant.name} (${mutant.defect})`, ...lines].join('\n  '));
   }
+}
+
+/** So many compiled copies of the repository. */
+function buildTrees(count: number): string[] {
+  const trees = Array.from({ length: count }, (_, n) => resolve('build', `mutant-tree-${n}`));
+  for (const tree of trees) rmSync(tree, { recursive: true, force: true });
+  const [first = '', ...others] = trees;
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+  for (const file of listed.split('\n').filter((path) => existsSync(path))) cpSync(file, join(first, file));
+  symlinkSync(resolve('node_modules'), join(first, 'node_modules'));
+  const compile = ['node_modules/typescript/bin/tsc', '--noEmit', 'false', '--noCheck'];
+  execFileSync(process.execPath, compile, { cwd: first, stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const tree of others) cpSync(first, tree, { recursive: true, verbatimSymlinks: true });
+  return trees;
 }
