@@ -1,6 +1,6 @@
 import type { Run, StepRecord } from '../record.js';
+import { postTimeout } from '../truth.js';
 import { calmRunsSucceed } from './calm-runs-succeed.js';
-import { endsInTime } from './ends-in-time.js';
 import { listsAreWhole } from './lists-are-whole.js';
 import { noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
@@ -11,6 +11,8 @@ import { retriesAreEnough } from './retries-are-enough.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
 import { warningsAreTrue } from './warnings-are-true.js';
+
+const grace = 2_000;
 
 /** What holds for every step of every run, whatever goes wrong. Each yields its violations. */
 const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterable<string>>> = {
@@ -29,6 +31,22 @@ const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterab
   'calm runs succeed': calmRunsSucceed,
   'processes are sound': ({ processes }) => processes.flatMap(({ problems }) => problems),
 };
+
+/** Main ends by its deadline + 2 s, and within 2 s of a signal. Post ends within 20 s + 2 s. */
+function* endsInTime(step: StepRecord, { stage }: Run) {
+  const { main, post, plan, deadline, processes } = step;
+  const { startedAt, endedAt, signalledAt = Number.POSITIVE_INFINITY } = main;
+  for (const { part, exit } of processes) if (exit === 'hung') yield `${part} did not end`;
+  const limits: [what: string, ended: number, limit: number][] = [
+    ['main, after its deadline', endedAt, deadline + grace],
+    ['main, after the signal', endedAt, signalledAt + grace],
+  ];
+  if (plan.timeoutMs === 0)
+    limits.push(['a single poll', endedAt, startedAt + plan.requestTimeoutMs * Math.max(1, main.sent.length)]);
+  if (post !== undefined) limits.push(['post', post.endedAt, post.startedAt + postTimeout + grace]);
+  for (const [what, ended, limit] of limits)
+    if (ended > limit + stage.slackMs) yield `${what}: ended ${Math.round(ended - limit)} ms late`;
+}
 
 /** A later step may print any output. None but the key, which is masked, contains a command of the runner. */
 function* outputsAreSafe({ main: { messages, resultFile } }: StepRecord) {
