@@ -2,10 +2,8 @@
  * `npm run simulate -- --runs N`: so many runs from a random seed; `--seed S` starts from that one. A single run prints its
  * trace.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Job } from '../runner/job.js';
 import { cells } from './coverage.js';
 import { runMany } from './run-many.js';
 import { simulate } from './simulate.js';
@@ -25,11 +23,11 @@ const runs = Number(values.runs);
 process.exitCode = (await (runs === 1 ? simulateOne() : simulateMany())) ? 0 : 1;
 
 async function simulateOne(): Promise<boolean> {
-  const temp = mkdtempSync(join(tmpdir(), 'simulation-'));
+  const job = new Job();
   try {
-    return showRun(await simulate(seed, temp));
+    return showRun(await simulate(seed, job.temp));
   } finally {
-    rmSync(temp, { recursive: true });
+    job.dispose();
   }
 }
 

@@ -1,18 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { publishOutputs } from '../../../src/action/publish.js';
 import { Secrets } from '../../../src/action/secrets.js';
 import { toolkit } from '../../../src/action/toolkit.js';
+import { Job } from '../../runner/job.js';
 
 test.for([
   ['an error without a code', new RangeError('Invalid string length'), 'Invalid string length'],
   ['an error with a code', Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'ENOSPC'],
   ['no error', 'a text', 'a text'],
 ] as const)('a result that throws %s leaves no file, and a message says why', ([, thrown, why], { onTestFinished }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const job = new Job();
+  onTestFinished(() => job.dispose());
   function* result() {
     yield '[1,2';
     throw thrown;
@@ -20,15 +19,15 @@ test.for([
   const outputs: Record<string, string> = {};
   const output = (name: string, value: string) => void Object.assign(outputs, { [name]: value });
   const secrets = new Secrets(() => undefined);
-  const environment = { RUNNER_TEMP: folder };
+  const environment = { RUNNER_TEMP: job.temp };
   const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
   const report = { status: 'ok', headline: '', result: result() };
-  const message = `Could not write the result file to ${folder} (RUNNER_TEMP): ${why}`;
+  const message = `Could not write the result file to ${job.temp} (RUNNER_TEMP): ${why}`;
 
   expect(() => publishOutputs({ ...report, succeeded: true }, 0, context)).toThrow(message);
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(job.temp)).toEqual([]);
   const failed = { ...report, result: result(), status: 'match', succeeded: false };
   expect(publishOutputs(failed, 0, context)).toEqual([`${message}.`]);
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(job.temp)).toEqual([]);
   expect(outputs).toEqual({ 'duration-ms': '0', 'result-file': '' });
 });
