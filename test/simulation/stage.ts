@@ -41,12 +41,10 @@ export class Stage {
     readonly tripMs: number,
     readonly slackMs = 0,
   ) {
-    const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
-    this.plane = plane;
-    this.exchanges = exchanges;
-    this.faults = faults;
+    const created = createControlPlane({ ...service, clock: clock.service });
+    ({ plane: this.plane, exchanges: this.exchanges, faults: this.faults } = created);
     const slowest = (which: 'operationsBehindMs' | 'keysBehindMs') =>
-      Math.max(0, ...plane.replicas.map((replica) => replica[which]));
+      Math.max(0, ...this.plane.replicas.map((replica) => replica[which]));
     this.lags = { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') };
     this.#firstKeyId = BigInt(service.firstKeyId ?? 1);
   }
