@@ -1,9 +1,8 @@
 /** `npm run test:faults`: replays simulated runs. `--seconds N`: so long; `--seed S`: from there on; `--only S`: only that. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
+import { Job } from '../runner/job.js';
 import { groupOf } from '../simulation/coverage.js';
 import { violationsOf } from '../simulation/invariants/index.js';
 import { modes, type StepPlan } from '../simulation/plan.js';
@@ -21,9 +20,9 @@ const cells: readonly string[] = [...modes, 'post']
 
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { seconds: text, seed: text, only: text } });
-const temp = mkdtempSync(join(tmpdir(), 'faults-'));
-process.once('exit', () => rmSync(temp, { recursive: true }));
-const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only), temp));
+const job = new Job();
+process.once('exit', () => job.dispose());
+const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only), job.temp));
 process.exitCode = isClean ? 0 : 1;
 
 async function replayMany(): Promise<boolean> {
@@ -34,7 +33,7 @@ async function replayMany(): Promise<boolean> {
   const progress = () => console.log(`${(elapsed() / 1_000).toFixed(0)} s: ${passed + failed} runs, ${failed} failed`);
   let [passed, failed] = [0, 0];
   const covered = new Set<string>();
-  const choices = await choosePlans(seed, temp, values.seconds === undefined);
+  const choices = await choosePlans(seed, job.temp, values.seconds === undefined);
   console.log(`${choices.length} plans from seed ${seed} on, chosen in ${(elapsed() / 1_000).toFixed(0)} s.`);
   const timer = setInterval(progress, 10_000);
   const judge = (run: Run) => {
@@ -44,7 +43,7 @@ async function replayMany(): Promise<boolean> {
   const running = pLimit(24).map(choices, async (choice) => {
     if (elapsed() + choice.ms > limitMs) return;
     const broken = (error: unknown) => [`the replay failed: ${error instanceof Error ? error.stack : error}`];
-    const violations = await replay(choice.seed, temp).then(judge, broken);
+    const violations = await replay(choice.seed, job.temp).then(judge, broken);
     if (violations.length === 0) passed++;
     else failed++;
     for (const violation of violations) console.log(`✗ ${violation}\n    npm run test:faults -- --only ${choice.seed}`);

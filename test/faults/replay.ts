@@ -1,14 +1,16 @@
 import pLimit from 'p-limit';
+import { type Fault, type RunningGitHub, startGitHub } from '../../control-plane/github/index.js';
+import type { LookupFailure } from '../../src/modes/sweep-keys/workflow-runs.js';
+import { delay } from '../kit/fault.js';
 import { preload } from '../kit/preload.js';
 import { type StepHandle, type StepOptions, type StepResult, startPost, startStep } from '../runner/step.js';
 import { Chance } from '../simulation/chance.js';
 import { drawPlan } from '../simulation/draw/plan.js';
-import { githubToken, type Interruption, type StepPlan } from '../simulation/plan.js';
+import { type GitHubRun, githubToken, type Interruption, ownRun, type StepPlan } from '../simulation/plan.js';
 import { awaitMoment, timeoutOf } from '../simulation/process.js';
 import { ProcessRecord, type Run } from '../simulation/record.js';
 import { type Host, play } from '../simulation/simulate.js';
 import { epoch, Stage } from '../simulation/stage.js';
-import { startGitHubOf } from './github.js';
 import { type Listener, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
 
@@ -20,6 +22,14 @@ const innerMoments = [
   ...['before state 1', 'before state 2', 'after state 2', 'before state 3', 'after state 3', 'before request 1'],
   ...['after request 1', 'after answer 1', 'before output 1', 'after output 3', 'after output 5', 'before env 1'],
   ...['after env 1', 'before summary 1', 'after summary 1', 'before output 2'],
+];
+
+const notFound: Fault = { kind: 'status', status: 404 };
+const permanent: readonly Fault[] = [{ kind: 'no-permission' }, { kind: 'status', status: 401 }, { kind: 'redirect' }];
+const transient: readonly Fault[] = [
+  ...([500, 503].map((status) => ({ kind: 'status', status })) satisfies Fault[]),
+  ...[{ kind: 'html', status: 502 } as const, delay(3_000)],
+  ...(['bad-json', 'empty-body', 'cut-before-headers', 'cut-mid-body'] as const).map((kind) => ({ kind })),
 ];
 
 /** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
@@ -135,4 +145,24 @@ class SocketStep {
       nodeArgs: ['witness', 'clock-ahead', 'signal-at'].flatMap(preload),
     };
   }
+}
+
+/** GitHub as the plan wants it, with a fault of a drawn kind for each run that it does not show. */
+async function startGitHubOf(runs: ReadonlyMap<string, GitHubRun>, chance: Chance): Promise<RunningGitHub> {
+  const github = await startGitHub({ token: githubToken, repository: 'acme/shop', repositoryId: '5' });
+  const { hiddenAfter } = runs.get(ownRun) ?? {};
+  if (hiddenAfter !== undefined) github.faults.add({ fault: notFound, from: hiddenAfter + 1 });
+  for (const [id, { state, first, times }] of runs) {
+    if (state !== 'gone')
+      github.addRun({ id, attempt: state.attempt ?? 1, status: state.isCompleted ? 'completed' : 'in_progress' });
+    if (first !== undefined) github.faults.add({ path: `/runs/${id}`, fault: faultFor(first, chance), count: times });
+  }
+  return github;
+}
+
+function faultFor(first: 'gone' | 'hangs' | LookupFailure, chance: Chance): Fault {
+  if (first === 'gone') return notFound;
+  if (first === 'hangs') return { kind: 'hang-before-headers' };
+  if (first.status === 429) return chance.pick<Fault>([{ kind: 'rate-limit' }, { kind: 'secondary-rate-limit' }]);
+  return chance.pick(first.transient ? transient : permanent);
 }
