@@ -17,20 +17,11 @@ import { waitOperation } from './wait-operation/wait-operation.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({ readSettings: readWaitSettings, run: waitOperation, report: waitReport, polls: true }),
-  'list-operations': define({
-    readSettings: readListOperationsSettings,
-    run: listOperations,
-    report: listOperationsReport,
-  }),
-  'list-projects': define({ readSettings: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
-  'create-key': define({
-    readSettings: readCreateKeySettings,
-    run: createKey,
-    report: createKeyReport,
-    stateAfterOutputs,
-  }),
-  'list-keys': define({ readSettings: readListKeysSettings, run: listKeys, report: listKeysReport }),
-  'revoke-key': define({ readSettings: readRevokeKeySettings, run: revokeKeys, report: revokeKeyReport }),
-  'sweep-keys': define({ readSettings: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
+  'wait-operation': define({ read: readWaitSettings, run: waitOperation, report: waitReport, polls: true }),
+  'list-operations': define({ read: readListOperationsSettings, run: listOperations, report: listOperationsReport }),
+  'list-projects': define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
+  'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),
+  'list-keys': define({ read: readListKeysSettings, run: listKeys, report: listKeysReport }),
+  'revoke-key': define({ read: readRevokeKeySettings, run: revokeKeys, report: revokeKeyReport }),
+  'sweep-keys': define({ read: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
 };

@@ -37,7 +37,7 @@ export interface ReportFacts {
 export type Report<Result, Settings = unknown> = (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
 
 interface Mode<Settings, Result> {
-  readonly readSettings: (reader: InputReader) => Settings;
+  readonly read: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
@@ -51,7 +51,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
     polls: mode.polls ?? false,
     read: (reader: InputReader) => {
-      const settings = mode.readSettings(reader);
+      const settings = mode.read(reader);
       return async (collaborators: Collaborators, services: Services, timeout: number) => {
         const result = await mode.run(settings, collaborators, services);
         const { api, deadline } = collaborators;

@@ -17,9 +17,9 @@ import { silent } from '../../virtual/silent.js';
 type Part = (...given: never[]) => unknown;
 
 /** The compiler checks what is expected of these parts: `tsc` fails if they fit and should not, or the other way round. */
-function partsOf<Read extends Part, Run extends Part, Report>(_readSettings: Read, _run: Run, _report: Report) {
+function partsOf<Read extends Part, Run extends Part, Report>(_read: Read, _run: Run, _report: Report) {
   type Taken = Parameters<typeof define<ReturnType<Read>, Awaited<ReturnType<Run>>>>[0];
-  return expectTypeOf<{ readSettings: Read; run: Run; report: Report } extends Taken ? true : false>();
+  return expectTypeOf<{ read: Read; run: Run; report: Report } extends Taken ? true : false>();
 }
 
 test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
@@ -41,7 +41,7 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
   const cancellation = new Cancellation();
   const api = apiThatSays('[]');
   const mode = define({
-    readSettings: () => ({}),
+    read: () => ({}),
     run: (_, { deadline }) => api.keys({ deadline, retry: noRetry }),
     report: () => {
       now += 2_000;
