@@ -26,21 +26,18 @@ function wordHtml(word: string): string {
   return `${before}${plainWord.test(core) ? core : codeHtml(core)}${after}`;
 }
 
-/** Headings and cells must be HTML, because they are not escaped. */
-function tableHtml(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const row = (cells: readonly string[], tag: string) =>
-    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
-  return `<table>\n${[row(headings, 'th'), ...rows.map((cells) => row(cells, 'td'))].join('\n')}\n</table>\n`;
-}
-
 export const maxRows = 50;
 
+/** Headings and cells must be HTML, because they are not escaped. */
 export function truncatedTable<T>(
   headings: readonly string[],
   all: readonly T[],
   cells: (one: T) => readonly string[],
 ): string {
   if (all.length === 0) return '';
+  const row = (texts: readonly string[], tag: string) =>
+    `<tr>${texts.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>\n`;
+  const rows = all.slice(0, maxRows).map((one) => row(cells(one), 'td'));
   const rest = all.length - maxRows;
-  return tableHtml(headings, all.slice(0, maxRows).map(cells)) + (rest > 0 ? `<p>And ${rest} more.</p>\n` : '');
+  return `<table>\n${row(headings, 'th')}${rows.join('')}</table>\n${rest > 0 ? `<p>And ${rest} more.</p>\n` : ''}`;
 }
