@@ -68,12 +68,13 @@ export const parseBoolean: Parse<boolean> = (text) => {
 };
 
 /** A secret goes into a header, which can hold no other characters. */
-export function rejectUnsendable(text: string, noun: string): void {
+export function rejectUnsendable(text: string, noun: string): string {
   if (/[^\x21-\x7e]/.test(text))
     throw new BadValue(
       `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}. Check the value of the secret`,
       true,
     );
+  return text;
 }
 
 /** Describes a word that jq, JavaScript and Python print for a missing value, or GitHub for a list or an object. */

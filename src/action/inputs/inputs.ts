@@ -97,6 +97,5 @@ const parseApiKey: Parse<string> = (text) => {
       `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
-  rejectUnsendable(text, 'API key');
-  return text;
+  return rejectUnsendable(text, 'API key');
 };

@@ -15,14 +15,9 @@ export function readSweepKeysSettings(reader: InputReader) {
     olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', parseToken),
+    githubToken: reader.parse('github-token', (text) => rejectUnsendable(text, 'token')),
   });
 }
-
-const parseToken: Parse<string> = (text) => {
-  rejectUnsendable(text, 'token');
-  return text;
-};
 
 const parseGitHubApiUrl: Parse<string> = (text) => {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new BadValue(`is not a URL; ${notARunner}`);
