@@ -4,7 +4,6 @@ import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-val
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
 import { readFilter } from './filter.js';
-import type { Shard } from './shards.js';
 
 export type ListSettings = Valid<ReturnType<typeof readCommonInputs>>;
 export type ListKeysSettings = ReturnType<typeof readListKeysSettings>;
@@ -59,11 +58,11 @@ const parseMaxBatches: Parse<number> = (text) => {
   return number;
 };
 
-const parseShard: Parse<Shard> = (text) => {
-  const [, number = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
-  if (number < 1 || number > of)
+function parseShard(text: string) {
+  const [, number = 0, total = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
+  if (number < 1 || number > total)
     throw new BadValue(
       'is not a valid shard; expected number/total, such as 3/256, with a number from 1 to the total, at most 999999',
     );
-  return { number, total: of };
-};
+  return { number, total };
+}

@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** One share of all projects. `number` is from 1 to `total`. */
-export interface Shard {
-  readonly number: number;
-  readonly total: number;
-}
-
 /** The number depends only on the id. So a project stays in its shard when other projects come and go. */
 export function shardNumber(id: string, total: number): number {
   return (createHash('sha256').update(id).digest().readUIntBE(0, 6) % total) + 1;
