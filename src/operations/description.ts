@@ -3,25 +3,21 @@ import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
 
-export type Phase = 'pending' | 'succeeded' | 'failed';
-
 /** The documented statuses, and others that similar services use. */
-const phases = new Map<string, Phase>([
-  ['scheduling', 'pending'],
-  ['running', 'pending'],
-  ['cancelling', 'pending'],
-  ['finished', 'succeeded'],
-  ['skipped', 'succeeded'],
-  ['failed', 'failed'],
-  ['error', 'failed'],
-  ['cancelled', 'failed'],
-]);
+const statuses = {
+  pending: ['scheduling', 'running', 'cancelling'],
+  succeeded: ['finished', 'skipped'],
+  failed: ['failed', 'error', 'cancelled'],
+};
 
-export const knownStatuses: readonly string[] = [...phases.keys()];
+export type Phase = keyof typeof statuses;
+
+export const knownStatuses: readonly string[] = Object.values(statuses).flat();
 
 /** An unknown status does not prove that an operation has ended, so the operation is treated as pending. */
 export function phaseForStatus(status: string): Phase {
-  return phases.get(status) ?? 'pending';
+  if (statuses.succeeded.includes(status)) return 'succeeded';
+  return statuses.failed.includes(status) ? 'failed' : 'pending';
 }
 
 export type OperationTexts = ReturnType<typeof operationTexts>;

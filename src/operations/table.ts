@@ -2,9 +2,7 @@ import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
 import type { OperationTexts } from './description.js';
 
 /** `project` is set only if the table shows operations of several projects. */
-export interface OperationRow extends OperationTexts {
-  readonly project?: string | undefined;
-}
+export type OperationRow = OperationTexts & { readonly project?: string | undefined };
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 

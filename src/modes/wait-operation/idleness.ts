@@ -1,11 +1,10 @@
 import { type ListPlace, type Page, UnreadableList } from '../../api/paging.js';
-import type { Operation } from '../../api/records.js';
+import { fieldTime, type Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { graceForUnlisted, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
-import type { PollContext } from './poll-failures.js';
+import type { PollContext } from './poll-context.js';
 import type { AllOperations } from './settings.js';
-import { creationTime } from './tracked-operations.js';
 
 const never = Number.NEGATIVE_INFINITY;
 
@@ -23,8 +22,8 @@ interface Read extends ListPlace {
  * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
  * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expire()` at 20 s asks for one more.
  *
- * So a project is in its first read, then has a proof due (`proofDueAt`), then is proven (`isProven`), or overdue (`isOverdue`)
- * if that read failed or showed something pending. After `expire()`, a proof is due again, but the project still `hasProof`.
+ * So a project is in its first read, then has a proof due (`proofDueAt`), then is proven (`isProven`), or overdue (`isOverdue`).
+ * After `expire()`, a proof is due again, but the project still `wasProven`.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
@@ -46,9 +45,10 @@ export class Idleness {
   #idleFrom = never;
   /** Until this time after the first read, the list may lack a new operation. */
   #graceEndsAt = 0;
-  #expiredAt = 0;
-  /** True if a read that could prove that the project is idle has begun, even if it failed or was cut. */
-  #isTried = false;
+  /** Only a complete read that began at this time or later proves that the project is idle. */
+  #provenFrom = 0;
+  /** The start of the latest poll that read the list, even if the read failed or was cut. */
+  #triedAt = never;
 
   constructor(
     private readonly projectId: string,
@@ -61,29 +61,25 @@ export class Idleness {
     return this.#firstIds === undefined;
   }
 
-  /** True if the latest complete read showed nothing pending, and no later one was cut. */
-  get wasIdle(): boolean {
-    return this.#idleFrom !== never && this.#read?.cursor === undefined;
-  }
-
   /** True if a read proves that the list has nothing that the wait should still wait for. */
   get isProven(): boolean {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** True if a read has proved it, even if a new read must prove it again. */
-  get hasProof(): boolean {
-    return this.#idleFrom >= this.#graceEndsAt;
+  /** True if a read has proved it, even if a new one must prove it again. `isLate`: the latest counts, unless cut. */
+  wasProven(isLate: boolean): boolean {
+    if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
+    return this.#idleFrom !== never && this.#read?.cursor === undefined;
   }
 
-  /** True if a read could have proved it, but did not. Then each regular poll reads the list again. */
+  /** True if a read could have proved it, but failed or showed something pending. Then each regular poll reads again. */
   get isOverdue(): boolean {
-    return this.#isTried && !this.isProven;
+    return this.#triedAt >= this.#provenFrom && !this.isProven;
   }
 
   /** When an early poll reads the list of a project without pending operations. */
   get proofDueAt(): number {
-    return this.#isTried ? Number.POSITIVE_INFINITY : this.#provenFrom;
+    return this.#triedAt >= this.#provenFrom ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
 
   isOlderThan(ms: number): boolean {
@@ -92,19 +88,13 @@ export class Idleness {
 
   /** After this call, only a new read proves that the project is idle. */
   expire(): void {
-    this.#expiredAt = this.#now;
-    this.#isTried = false;
-  }
-
-  /** Only a complete read that began at this time or later proves that the project is idle. */
-  get #provenFrom(): number {
-    return Math.max(this.#graceEndsAt, this.#expiredAt);
+    this.#provenFrom = Math.max(this.#provenFrom, this.#now);
   }
 
   /** Starts a read, or goes on with one. Returns the place to start from. */
   startRead(): ListPlace {
-    const canProve = this.#now >= this.#provenFrom;
-    this.#isTried = canProve;
+    this.#triedAt = this.#now;
+    const canProve = this.#triedAt >= this.#provenFrom;
     // A later read that began too early would prove nothing. A new read covers all of it.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;
@@ -153,10 +143,8 @@ export class Idleness {
   #endFirstRead(ids: ReadonlySet<string>, goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
     this.#firstIds = ids;
-    if (!pollsOnce) {
-      this.#graceEndsAt = this.#now + graceForUnlisted;
-      this.#isTried = false;
-    }
+    if (!pollsOnce) this.#graceEndsAt = this.#now + graceForUnlisted;
+    this.#provenFrom = this.#graceEndsAt;
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
     this.isCut = goesOn;
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
@@ -164,7 +152,9 @@ export class Idleness {
 
   /** True if the records reach back far enough. Their order is not relied on. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
-    const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => creationTime(one) < timeMs);
+    // An operation without a creation time counts as new.
+    const createdAt = (one: Operation) => fieldTime(one, 'created_at') ?? Number.POSITIVE_INFINITY;
+    const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => createdAt(one) < timeMs);
     // The clock of one replica may be ahead, so only an operation that an earlier read showed can end a later read.
     const known = records.filter(({ id }) => this.#latestIds.has(id));
     if (!this.isFirstRead) return reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
@@ -173,18 +163,18 @@ export class Idleness {
   }
 
   get #sinceMs(): number | undefined {
-    const { api, deadline, began } = this.context;
+    const { api, clock, began } = this.context;
     const { since } = this.target;
-    return since === undefined ? undefined : api.epochMsForAges(deadline.clock) - (this.#now - began) - since;
+    return since === undefined ? undefined : api.epochMsForAges(clock) - (this.#now - began) - since;
   }
 
   get #now(): number {
-    return this.context.deadline.clock.now();
+    return this.context.clock.now();
   }
 
   /** Converts a time on the step's clock into milliseconds since 1970 on the service's clock. */
   #serviceTimeAt(time: number): number {
-    const { api, deadline } = this.context;
-    return api.serviceEpochMs(deadline.clock) - (this.#now - time);
+    const { api, clock } = this.context;
+    return api.serviceEpochMs(clock) - (this.#now - time);
   }
 }

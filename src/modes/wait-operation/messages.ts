@@ -10,7 +10,7 @@ import type { ReportFacts } from '../mode.js';
 import { graceForUnlisted, recentFailureAge } from './limits.js';
 import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
-import type { WaitResult } from './wait-operation.js';
+import type { WaitResult } from './wait-result.js';
 
 type WaitContext = WaitSettings & ReportFacts;
 
@@ -21,13 +21,19 @@ export function waitMessages(
   const { verdict, operations, cause } = result;
   const failed = operations.filter(isFailed);
   const pending = operations.filter(isPending);
+  const total = plural(operations.length, 'operation');
+  const ended = `${operations.length - pending.length} of ${total} had ended`;
   const where = describeProjects(context.projectIds);
-  const ended = `${operations.length - pending.length} of ${plural(operations.length, 'operation')} had ended`;
+  const share = ({ length }: typeof operations) => (length === operations.length ? total : `${length} of ${total}`);
+  const list = (some: typeof operations) =>
+    joinFirst(
+      some.map((one) => describeTracked(one, context)),
+      messageBounds,
+    );
   switch (verdict) {
     case 'finished':
-      return operations.length === 0
-        ? { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) }
-        : { headline: `${plural(operations.length, 'operation')} finished` };
+      if (operations.length > 0) return { headline: `${total} finished` };
+      return { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) };
     case 'empty':
       return {
         headline: 'Nothing to wait for',
@@ -40,37 +46,29 @@ export function waitMessages(
         ),
       };
     case 'failed': {
+      const stopped = pending.length > 0 && `Stopped waiting for: ${list(pending)}`;
       const errorAboveTable = sentences(
         cause !== undefined && `Last error: ${cause.message}`,
         'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
       );
-      return {
-        headline: `${describeShare(failed, operations)} failed`,
-        error: sentences(
-          `${describeShare(failed, operations)} in ${where} failed: ${describeOperations(failed, context)}`,
-          pending.length > 0 && `Stopped waiting for: ${describeOperations(pending, context)}`,
-          errorAboveTable,
-        ),
-        errorAboveTable,
-      };
+      const error = sentences(`${share(failed)} in ${where} failed: ${list(failed)}`, stopped, errorAboveTable);
+      return { headline: `${share(failed)} failed`, error, errorAboveTable };
     }
     case 'timeout': {
       const end = describeEnd(context.timeout, cause);
       const reasons = timeoutReasons(result, context);
-      return {
-        headline:
-          pending.length === 0
-            ? 'Could not confirm in time that nothing is pending'
-            : `${describeShare(pending, operations)} not finished in time`,
-        error: sentences(
-          end,
-          pending.length === 0
-            ? `Could not confirm that nothing is pending in ${describeProjects(result.unsettledProjects)}`
-            : `${describeShare(pending, operations)} in ${where} had not finished: ${describeOperations(pending, context)}`,
-          ...reasons,
-        ),
-        errorAboveTable: sentences(end, ...reasons),
-      };
+      const unsettled = describeProjects(result.unsettledProjects);
+      const [headline, what] =
+        pending.length === 0
+          ? [
+              'Could not confirm in time that nothing is pending',
+              `Could not confirm that nothing is pending in ${unsettled}`,
+            ]
+          : [
+              `${share(pending)} not finished in time`,
+              `${share(pending)} in ${where} had not finished: ${list(pending)}`,
+            ];
+      return { headline, error: sentences(end, what, ...reasons), errorAboveTable: sentences(end, ...reasons) };
     }
     case 'cancelled':
       return { headline: operations.length === 0 ? 'Cancelled' : `Cancelled; ${ended}` };
@@ -86,14 +84,14 @@ export function waitMessages(
   }
 }
 
-function nothingToWaitFor({ failedBefore, ignored }: WaitResult, context: WaitContext): string {
+function nothingToWaitFor({ failedBefore, excluded, automatic }: WaitResult, context: WaitContext): string {
   if ('ids' in context.target) return 'The list of operation ids is empty, so there was nothing to wait for.';
   const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
   return sentences(
     `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
-    ignored.excluded > 0 && `The filter excluded ${plural(ignored.excluded, 'unfinished operation')}`,
-    ignored.automatic > 0 &&
-      `Ignored ${plural(ignored.automatic, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
+    excluded > 0 && `The filter excluded ${plural(excluded, 'unfinished operation')}`,
+    automatic > 0 &&
+      `Ignored ${plural(automatic, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
     failed.length > 0 &&
       `Operations that failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
   );
@@ -130,12 +128,9 @@ function describeEnd(timeout: number, cause: WaitResult['cause']): string {
   return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
 }
 
-function describeOperations(some: readonly TrackedOperation[], { projectIds, nowMs }: WaitContext): string {
-  const texts = some.map(({ id, projectId, operation }) => {
-    const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);
-    return projectIds.length === 1 ? text : `${text} in project ${sanitizeId(projectId)}`;
-  });
-  return joinFirst(texts, messageBounds);
+function describeTracked({ id, projectId, operation }: TrackedOperation, { projectIds, nowMs }: WaitContext): string {
+  const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);
+  return projectIds.length === 1 ? text : `${text} in project ${sanitizeId(projectId)}`;
 }
 
 function describeOperation(operation: Operation, nowMs: number): string {
@@ -143,10 +138,4 @@ function describeOperation(operation: Operation, nowMs: number): string {
   const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
   const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
   return `${name} ${status}${age}${count}${reason === '' ? '' : `, ${reason}`}`;
-}
-
-function describeShare(some: readonly unknown[], all: readonly unknown[]): string {
-  return some.length === all.length
-    ? plural(all.length, 'operation')
-    : `${some.length} of ${plural(all.length, 'operation')}`;
 }

@@ -1,9 +1,8 @@
-import type { ControlApi } from '../../api/control-api.js';
 import { UnreadableList } from '../../api/paging.js';
-import { RequestError } from '../../http/errors.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
-import type { Deadline } from '../../time/deadline.js';
+import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import {
   graceForNew,
   graceForSeen,
@@ -24,10 +23,13 @@ const lockPauses = { firstMs: 1_000, maxMs: 30_000 };
 /**
  * - `regular`: reads what is pending, and the lists that are due
  * - `early`: reads only the lists that are due before the next regular poll
- * - `final`: reads everything once, at the deadline
- * - `only`: reads everything once, with `timeout: 0`
+ * - `final`: reads everything once, at the deadline or with `timeout: 0`
  */
-export type PollKind = 'regular' | 'early' | 'final' | 'only';
+export type PollKind = 'regular' | 'early' | 'final';
+
+export interface PollPolicy extends Pick<RequestPolicy, 'deadline' | 'queue'> {
+  readonly kind: PollKind;
+}
 
 /** The target of a request: one operation or, without `operationId`, the list of operations of a project. */
 export interface PollTarget {
@@ -37,27 +39,10 @@ export interface PollTarget {
   readonly wasSeen: boolean;
 }
 
-/** All projects of one wait share these values and callbacks. */
-export interface PollContext {
-  readonly api: ControlApi;
-  readonly deadline: Deadline;
-  /** True with `timeout: 0`. */
-  readonly pollsOnce: boolean;
-  /** The start of the wait on the step's clock. */
-  readonly began: number;
-  /** Maximum number of operations in the first read of each list, unless `since` asks for more. */
-  readonly maxFirstRead: number;
-  readonly progress: ProgressLog;
-  readonly failures: PollFailures;
-  /** Runs after each response and each failure. */
-  readonly onChange: () => void;
-  /** Ends the wait for all projects. */
-  readonly onFatalError: (error: Error) => void;
-}
-
 /** Decides which failed requests are retried, and which failures end the wait. */
 export class PollFailures {
-  readonly #responded = new Set<string>();
+  /** Ids of the projects with a usable response. */
+  readonly responded = new Set<string>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
   /** The last failure for each id that is still failing, and for each project whose first request is being retried. */
@@ -72,11 +57,8 @@ export class PollFailures {
     private readonly progress: ProgressLog,
     private readonly pace: Pace,
     private readonly random: () => number,
+    private readonly pollsOnce: boolean,
   ) {}
-
-  hasResponded(projectId: string): boolean {
-    return this.#responded.has(projectId);
-  }
 
   /** When the `Retry-After` of an earlier failure ends, on the step's clock. */
   blockedUntil(id: string): number {
@@ -97,7 +79,7 @@ export class PollFailures {
   }
 
   recordSuccess(projectId: string, id: string): void {
-    this.#responded.add(projectId);
+    this.responded.add(projectId);
     this.#notFoundSince.delete(id);
     this.#locks.delete(id);
     this.#failures.delete(firstRequest(projectId));
@@ -109,14 +91,15 @@ export class PollFailures {
    * The policy of one request. Until the first response for its project, a failed request is retried. After that, the next
    * poll repeats the request. A throttled one is always left to the next poll, so it delays no other project for longer.
    */
-  retryPolicy(projectId: string, kind: PollKind): Pick<RequestPolicy, 'retry' | 'onRetry' | 'resendAfter'> {
-    if (kind === 'final' || kind === 'only') return { retry: noRetry };
+  requestPolicy(projectId: string, policy: PollPolicy): RequestPolicy {
+    if (policy.kind === 'final') return { ...policy, retry: noRetry };
     let failingSince: number | undefined;
     return {
+      ...policy,
       resendAfter,
       retry: (error, errorCount, beganAt) => {
         if (error.isThrottled) checkRetryAfter(error, this.deadline);
-        if (error.isThrottled || this.hasResponded(projectId) || !error.transient) return undefined;
+        if (error.isThrottled || this.responded.has(projectId) || !error.transient) return undefined;
         failingSince ??= beganAt;
         const failedFor = this.deadline.clock.now() - failingSince;
         const isEarly = failedFor < minPatience;
@@ -161,19 +144,27 @@ export class PollFailures {
       const now = this.deadline.clock.now();
       const since = this.#notFoundSince.get(id) ?? now;
       this.#notFoundSince.set(id, since);
-      if (kind === 'only' || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
+      if (this.pollsOnce || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
         return notFoundError(target, error);
       if (kind !== 'final') this.progress.requestFailed(error);
       return undefined;
     }
-    if (kind === 'only' || error.isPermanent || error instanceof UnreadableList) return error;
+    if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;
     if (kind === 'final') return undefined;
     // An error that no retry can change, before the first response: the base URL is probably wrong.
-    if (!error.isThrottled && !this.hasResponded(target.projectId)) return error;
+    if (!error.isThrottled && !this.responded.has(target.projectId)) return error;
     this.noteRetryAfter(id, error);
     this.progress.requestFailed(error);
     return undefined;
   }
+}
+
+/** True if single requests can replace a list that failed. With a rejected API key, or right after a 429, they fail too. */
+export function isListReplaceable(error: unknown, { deadline, kind }: PollPolicy): boolean {
+  if (error instanceof RetryAfterExceedsDeadline) return false;
+  if (error instanceof DeadlineExceeded) return !deadline.isExpired;
+  if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
+  return kind === 'final' || error.status !== 429;
 }
 
 /** Ids of operations and projects hold no control character, so this is none of them. */

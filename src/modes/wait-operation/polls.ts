@@ -15,12 +15,14 @@ const safetyFactor = 1.25;
 export class Polls {
   /** The requests of all polls that have not ended. */
   openRequests: Promise<unknown> = Promise.resolve();
+  /** The number of responses and failures. The owner counts them. */
+  changes = 0;
   readonly #queue = pLimit(maxConcurrentRequests);
-  /** Projects that did not respond wait here first. So they come after the others, and leave a place for them. */
+  /** Silent projects wait here first. So they come after the others, and leave a place for them. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
+  /** The projects whose latest request got no usable response. */
+  readonly #silent = new Set<ProjectPoller>();
   readonly #answered = { requests: 0, totalMs: 0 };
-  /** The number of responses and failures. */
-  #changes = 0;
   #requestsOfFirstPoll: number | undefined;
   #regularPollAt = 0;
 
@@ -41,8 +43,8 @@ export class Polls {
   }
 
   /** Polls all projects once, without a pause. */
-  async pollOnce(kind: 'final' | 'only', deadline: Deadline): Promise<void> {
-    await deadline.race(() => this.start(kind, deadline));
+  async pollOnce(deadline = this.deadline): Promise<void> {
+    await deadline.race(() => this.start('final', deadline));
   }
 
   /** When a poll that reads everything must start to end by `time`. `least`: it sends so many requests, or more. */
@@ -53,16 +55,11 @@ export class Polls {
     return Math.max(time - safetyFactor * usualLength, this.#now + this.pace.heldFor);
   }
 
-  /** Call this after each response and each failure. */
-  noteChange(): void {
-    this.#changes++;
-  }
-
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
     const polls = this.projects.flatMap((project) => {
       const queue = <T>(attempt: () => Promise<T>) => {
         const queued = () => this.#queue(() => this.#send(kind, project, attempt));
-        return project.isSilent ? this.#queueOfSilent(queued) : queued();
+        return this.#silent.has(project) ? this.#queueOfSilent(queued) : queued();
       };
       return project.poll({ kind, deadline, queue });
     });
@@ -72,17 +69,17 @@ export class Polls {
   }
 
   async #send<T>(kind: PollKind, project: ProjectPoller, attempt: () => Promise<T>): Promise<T> {
-    if (kind === 'regular' || kind === 'early') await this.pace.hold();
+    if (kind !== 'final') await this.pace.hold();
     const began = this.#now;
     try {
       const result = await attempt();
-      project.isSilent = false;
+      this.#silent.delete(project);
       this.#answered.requests++;
       this.#answered.totalMs += this.#now - began;
       return result;
     } catch (error) {
       // A request that was not sent before the deadline says nothing about its project.
-      project.isSilent ||= this.#now > began;
+      if (this.#now > began) this.#silent.add(project);
       throw error;
     }
   }
@@ -91,9 +88,9 @@ export class Polls {
   async #poll(kind: PollKind): Promise<void> {
     const ended = this.start(kind).then(() => true);
     for (;;) {
-      const before = this.#changes;
+      const before = this.changes;
       if (await this.deadline.raceFor(silentAfter, () => ended)) return;
-      const isSilent = this.#changes === before && this.pace.heldFor <= 0;
+      const isSilent = this.changes === before && this.pace.heldFor <= 0;
       if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }
   }

@@ -11,7 +11,6 @@ import type { WaitSettings } from './settings.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 const heartbeatIntervalMs = 60_000;
-const maxNamed = 3;
 
 /** Logs a line for each change, and a line after each minute without a change. */
 export class ProgressLog {
@@ -29,12 +28,11 @@ export class ProgressLog {
   ) {}
 
   start(): void {
-    const isTooShort = this.deadline.expiresAt <= graceForUnlisted;
-    if (isTooShort && this.pending().length === 0)
+    const pending = this.pending().length;
+    if (pending === 0 && this.deadline.expiresAt <= graceForUnlisted)
       this.log.warning(
         `timeout: With “operation-id: all”, the step waits at least ${formatDuration(graceForUnlisted)}, because a list may lack a new operation at first. Set a longer timeout, or 0 to check once.`,
       );
-    const pending = this.pending().length;
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const { projectIds, pollsOnce } = this.settings;
     const [id = ''] = projectIds;
@@ -103,7 +101,7 @@ export class ProgressLog {
       const { name, status } = operationTexts(operation, this.deadline.clock.epochMs());
       return `${name} (${status})`;
     });
-    const what = joinFirst(pending, { max: maxNamed }) || 'the list of operations';
+    const what = joinFirst(pending, { max: 3 }) || 'the list of operations';
     return `Still waiting for ${what}${this.settings.pollsOnce ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;
   }
 }

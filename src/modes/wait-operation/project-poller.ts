@@ -3,15 +3,14 @@ import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
 import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { Idleness } from './idleness.js';
-import { maxPolledSingly, maxSingle } from './limits.js';
-import { ListReader } from './list-reader.js';
-import type { PollContext, PollKind, PollTarget } from './poll-failures.js';
+import { maxPages, maxPolledSingly, maxRecords, maxSingle } from './limits.js';
+import type { PollContext } from './poll-context.js';
+import { isListReplaceable, type PollKind, type PollPolicy, type PollTarget } from './poll-failures.js';
 import type { Target } from './settings.js';
 import { TrackedOperations } from './tracked-operations.js';
 
-interface PollPolicy extends Pick<RequestPolicy, 'deadline' | 'queue'> {
-  readonly kind: PollKind;
-}
+/** After this many milliseconds without a page, the operations of a slow list are requested singly. */
+const hangsAfter = 1_000;
 
 /**
  * Sends what is due for one project:
@@ -25,9 +24,8 @@ export class ProjectPoller {
   readonly idleness: Idleness | undefined;
   /** The failure that ended the wait for this project. */
   failure: RequestError | undefined;
-  /** True if the latest request got no usable response. */
-  isSilent = false;
-  readonly #list: ListReader;
+  /** The start of the read of the list, or the arrival of its latest page. Undefined between two reads. */
+  #listActiveAt: number | undefined;
   /** True if the latest list of given ids got a 429. Then the next poll requests them singly in its place. */
   #isListThrottled = false;
   /** Ids of operations that are being requested singly. */
@@ -40,7 +38,6 @@ export class ProjectPoller {
   ) {
     this.tracked = new TrackedOperations('ids' in target ? target.ids : [], id);
     this.idleness = 'all' in target ? new Idleness(id, target, this.tracked.pending, context) : undefined;
-    this.#list = new ListReader(id, this.idleness, context);
   }
 
   /** True if no operation is pending, and no later response can change this. */
@@ -50,14 +47,7 @@ export class ProjectPoller {
 
   /** True if the wait for this project has failed, and no request for it is open. */
   get hasGivenUp(): boolean {
-    return this.failure !== undefined && !this.#list.isReading && this.#polledIds.size === 0;
-  }
-
-  /** True if later steps may go on with the project. `isLate`: the deadline came first, so the last read counts. */
-  isIdle(isLate: boolean): boolean {
-    const { idleness, tracked } = this;
-    const isRead = isLate ? idleness?.wasIdle : idleness?.hasProof;
-    return isRead === true && tracked.pending.size === 0 && !tracked.hasFailed && this.failure === undefined;
+    return this.failure !== undefined && this.#listActiveAt === undefined && this.#polledIds.size === 0;
   }
 
   /** True if each regular poll reads something of this project. */
@@ -67,7 +57,7 @@ export class ProjectPoller {
 
   /** When an early poll reads the list, on the step's clock. */
   get dueAt(): number {
-    const isDueLater = this.failure !== undefined || this.tracked.pending.size > 0 || this.#list.isReading;
+    const isDueLater = this.failure !== undefined || this.tracked.pending.size > 0 || this.#listActiveAt !== undefined;
     if (this.idleness === undefined || isDueLater) return Number.POSITIVE_INFINITY;
     return Math.max(this.idleness.proofDueAt, this.context.failures.blockedUntil(this.id));
   }
@@ -86,74 +76,94 @@ export class ProjectPoller {
   }
 
   #listIsDue(kind: PollKind): boolean {
-    if (this.#list.isReading || this.failure !== undefined || !this.context.failures.isDue(this.id)) return false;
+    const { clock, failures } = this.context;
+    if (this.#listActiveAt !== undefined || this.failure !== undefined || !failures.isDue(this.id)) return false;
     if (this.idleness === undefined) return this.tracked.pending.size > maxPolledSingly && !this.#isListThrottled;
-    const readsAll = kind === 'final' || kind === 'only' || (kind === 'regular' && this.isBusy);
-    return readsAll || this.dueAt <= this.context.deadline.clock.now();
+    const readsAll = kind === 'final' || (kind === 'regular' && this.isBusy);
+    return readsAll || this.dueAt <= clock.now();
   }
 
   /** The ids to request singly, although the list is not read now. */
   #dueIds(kind: PollKind): string[] {
     if (kind === 'early' || this.failure !== undefined) return [];
-    const isGiven = this.idleness === undefined;
-    const isFew = isGiven && this.tracked.pending.size <= maxPolledSingly;
-    const isReplaced = this.#list.isHanging || this.#isListThrottled || !this.context.failures.isDue(this.id);
+    const isFew = this.idleness === undefined && this.tracked.pending.size <= maxPolledSingly;
+    const { clock, failures } = this.context;
+    const isHanging = this.#listActiveAt !== undefined && clock.now() - this.#listActiveAt >= hangsAfter;
+    const isReplaced = isHanging || this.#isListThrottled || !failures.isDue(this.id);
     return isFew || isReplaced ? this.#singleIds(this.tracked.pending, kind) : [];
   }
 
   #singleIds(ids: Iterable<string>, kind: PollKind): string[] {
     const due = [...ids].filter((id) => !this.#polledIds.has(id) && this.context.failures.isDue(id));
     // No later poll could request the others.
-    if (kind === 'final' || kind === 'only') return due;
+    if (kind === 'final') return due;
     return due.slice(0, Math.max(0, maxSingle - this.#polledIds.size));
   }
 
   async #pollList(policy: PollPolicy): Promise<void> {
-    const { failures, onChange } = this.context;
+    const { clock, failures, onChange } = this.context;
     const unseen = new Set(this.tracked.pending);
-    const wasSeen = failures.hasResponded(this.id);
+    const wasSeen = failures.responded.has(this.id);
+    this.#listActiveAt = clock.now();
     try {
-      await this.#list.read(unseen, this.#listPolicy(policy), (operation) => this.#update(operation));
+      await this.#readList(unseen, this.#listPolicy(policy));
     } catch (error) {
-      const isReplaceable = this.#isReplaceable(error, policy);
+      const isReplaceable = isListReplaceable(error, policy);
       this.#isListThrottled = this.idleness === undefined && error instanceof RequestError && error.status === 429;
       if (!isReplaceable) unseen.clear();
       // In a wait for all, only the list shows whether a project is idle.
       if (isReplaceable && this.idleness === undefined) failures.noteRetryAfter(this.id, error);
       else this.#handleFailure({ projectId: this.id, wasSeen }, error, policy.kind);
     } finally {
+      this.#listActiveAt = undefined;
       onChange();
     }
     if (this.failure !== undefined) return;
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
+  /** Goes on with the read of the poll before, if that was cut. Removes every listed id from `unseen`. */
+  async #readList(unseen: Set<string>, policy: RequestPolicy): Promise<void> {
+    const { id, idleness } = this;
+    const { api, clock, failures, onChange } = this.context;
+    let pages = 0;
+    let records = 0;
+    let goesOn: boolean;
+    do {
+      const place = idleness?.startRead();
+      goesOn = place?.cursor !== undefined;
+      for await (const page of api.operations(id, policy, place)) {
+        failures.recordSuccess(id, id);
+        this.#listActiveAt = clock.now();
+        // To `takePage`, an operation that has ended by now is history.
+        for (const operation of page.records) if (unseen.delete(operation.id)) this.#update(operation);
+        const isComplete = idleness?.takePage(page, this.#update) ?? true;
+        // A page can show the end of an operation and the beginning of another. So it counts as a whole.
+        onChange();
+        pages++;
+        records += page.records.length;
+        const hasAll = unseen.size <= maxSingle || pages >= maxPages;
+        // The first read ends only when it is complete, because with `since` it may take more.
+        if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
+      }
+      // A read that went on from the poll before has not shown the top of the list, where the others may stand.
+    } while (goesOn);
+  }
+
   /** Single requests replace a failed list of given ids, so only a throttled list is retried, or ends the wait. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
-    const usual = this.#requestPolicy(policy);
+    const usual = this.context.failures.requestPolicy(this.id, policy);
     if (this.idleness !== undefined) return usual;
     const deadline = policy.kind === 'final' ? policy.deadline.within(policy.deadline.remaining / 2) : policy.deadline;
     return { ...usual, deadline, retry: (error, ...of) => (error.isThrottled ? usual.retry(error, ...of) : undefined) };
   }
 
-  #requestPolicy(policy: PollPolicy): RequestPolicy {
-    return { ...policy, ...this.context.failures.retryPolicy(this.id, policy.kind) };
-  }
-
-  /** True if single requests can replace the list. With a rejected API key, or right after a 429, they would fail too. */
-  #isReplaceable(error: unknown, { deadline, kind }: PollPolicy): boolean {
-    if (error instanceof RetryAfterExceedsDeadline) return false;
-    if (error instanceof DeadlineExceeded) return !deadline.isExpired;
-    if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
-    return kind === 'final' || kind === 'only' || error.status !== 429;
-  }
-
   async #pollOperation(id: string, policy: PollPolicy): Promise<void> {
-    const { api, onChange } = this.context;
+    const { api, failures, onChange } = this.context;
     this.#polledIds.add(id);
     this.tracked.moveToEnd(id);
     try {
-      this.#update(await api.operation(this.id, id, this.#requestPolicy(policy)));
+      this.#update(await api.operation(this.id, id, failures.requestPolicy(this.id, policy)));
     } catch (error) {
       const wasSeen = this.tracked.get(id) !== undefined;
       this.#handleFailure({ projectId: this.id, operationId: id, wasSeen }, error, policy.kind);
@@ -163,12 +173,12 @@ export class ProjectPoller {
     }
   }
 
-  #update(operation: Operation): void {
+  readonly #update = (operation: Operation): void => {
     const { progress, failures } = this.context;
     const from = this.tracked.get(operation.id)?.status;
     if (this.tracked.update(operation)) progress.statusChanged(operation, from);
     failures.recordSuccess(this.id, operation.id);
-  }
+  };
 
   #handleFailure(target: PollTarget, error: unknown, kind: PollKind): void {
     // The waiter itself handles a deadline and a cancellation.

@@ -1,5 +1,6 @@
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
+import { fieldTime } from '../../api/records.js';
 import { operationTexts, type Phase } from '../../operations/description.js';
 import { type OperationRow, operationTable } from '../../operations/table.js';
 import { printJson } from '../../text/json.js';
@@ -10,18 +11,18 @@ import type { ReportFacts } from '../mode.js';
 import { maxFirstRead } from './limits.js';
 import { waitMessages } from './messages.js';
 import type { WaitSettings } from './settings.js';
-import { creationTime, isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
-import type { WaitResult } from './wait-operation.js';
+import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
+import type { WaitResult } from './wait-result.js';
 
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { projectIds } = settings;
   const ids = result.operations.map(({ id }) => id);
   const records = result.operations.flatMap(({ operation }) => operation?.record ?? []);
-  const hasProjects = projectIds.length > 1;
   const deciding = decidingId(result) ?? '';
-  const rows = operationRows(result, facts.nowMs, hasProjects);
+  const rows = operationRows(result, settings, facts);
+  const idle = 'all' in settings.target ? result.idleProjects : undefined;
   // If nothing counted, the text above names the projects.
-  const isNamed = rows.length === 0 && 'all' in settings.target && ['finished', 'empty'].includes(result.verdict);
+  const isNamed = rows.length === 0 && idle !== undefined && ['finished', 'empty'].includes(result.verdict);
   const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
   const table = operationTable(rows, (row) => row);
   return {
@@ -33,9 +34,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       { name: 'operation-id', value: deciding },
       { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
       { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
-      ...('all' in settings.target
-        ? [{ name: 'idle-project-ids', value: JSON.stringify(result.idleProjects), rank: 2 }]
-        : []),
+      ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle), rank: 2 }]),
     ],
     result: [
       printJson({
@@ -46,7 +45,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
         operation_id: deciding,
         operation_ids: ids,
         operations: records,
-        idle_project_ids: 'all' in settings.target ? result.idleProjects : undefined,
+        idle_project_ids: idle,
       }),
     ],
     details: `<p>${waited} ${formatDuration(result.elapsed)}.${cutHtml(result, projectIds.length)}</p>\n${table}\n${timeline(rows)}`,
@@ -68,32 +67,30 @@ function cutHtml({ cutProjects }: WaitResult, projects: number): string {
 /** Operations that need attention come first. */
 const rowOrder: readonly Phase[] = ['failed', 'pending', 'succeeded'];
 
-function operationRows({ operations }: WaitResult, nowMs: number, hasProjects: boolean): OperationRow[] {
-  return operations
-    .map(({ id, projectId, operation }) => {
-      const shown = operation ?? { id, status: 'no status yet', record: { action: '' } };
-      return { ...operationTexts(shown, nowMs), project: hasProjects ? sanitizeId(projectId) : undefined };
-    })
-    .sort((one, other) => rowOrder.indexOf(one.phase) - rowOrder.indexOf(other.phase));
+function operationRows({ operations }: WaitResult, { projectIds }: WaitSettings, { nowMs }: ReportFacts) {
+  const rows = operations.map(({ id, projectId, operation }): OperationRow => {
+    const shown = operation ?? { id, status: 'no status yet', record: { action: '' } };
+    return { ...operationTexts(shown, nowMs), project: projectIds.length > 1 ? sanitizeId(projectId) : undefined };
+  });
+  return rows.sort((one, other) => rowOrder.indexOf(one.phase) - rowOrder.indexOf(other.phase));
 }
 
 /** The id of the operation that decided the result, or of the newest operation. */
 function decidingId({ verdict, operations }: WaitResult): string | undefined {
   // If the verdict is `finished`, no operation is pending, so `find` returns undefined.
   const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
-  const createdAt = ({ operation }: TrackedOperation) => creationTime(operation, Number.NEGATIVE_INFINITY);
+  const createdAt = ({ operation }: TrackedOperation) => (operation && fieldTime(operation, 'created_at')) ?? 0;
   return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;
 }
 
 const maxBars = 30;
-/** The distance between two labels of the time axis. By default, Mermaid draws up to 22 labels, and they overlap. */
+/** The distance between two of up to 8 labels of the time axis. By default, Mermaid draws up to 22, and they overlap. */
 const tickIntervals = [
   ['5second', 5_000],
   ['30second', 30_000],
   ['5minute', 300_000],
   ['1hour', 3_600_000],
 ] as const;
-const maxTicks = 8;
 const tags = { failed: 'crit, ', pending: 'active, ', succeeded: 'done, ' };
 
 /** A Mermaid chart of the times when operations ran. Empty for fewer than two operations. */
@@ -110,15 +107,12 @@ function timeline(rows: readonly OperationRow[]): string {
     const label = [index + 1, ...[status, action, branch].map(mermaidWord)].join(' ').trim();
     return `  ${label} :${tags[phase]}${from}, ${Math.max(to, from + shortest)}`;
   });
-  const ticks = tickIntervals.find(([, ms]) => last - first <= ms * maxTicks)?.[0] ?? '1day';
+  const ticks = tickIntervals.find(([, ms]) => last - first <= ms * 8)?.[0] ?? '1day';
   const axis = ['  dateFormat x', '  axisFormat %H:%M:%S', `  tickInterval ${ticks}`];
   return ['```mermaid', 'gantt', ...axis, ...lines, '```', ''].join('\n');
 }
 
 /** Keeps only characters without a special meaning in Mermaid. No label is a keyword, because labels begin with a number. */
 function mermaidWord(text: string): string {
-  return text
-    .replace(/[^A-Za-z0-9_.-]+/g, ' ')
-    .trim()
-    .slice(0, 40);
+  return (text.match(/[\w.-]+/g) ?? []).join(' ').slice(0, 40);
 }

@@ -57,7 +57,11 @@ const parsePause = durationParser({ minMs: 100, otherwise: 'auto, or ' });
 
 function readTarget(reader: InputReader, project: string | undefined): Target | null {
   reader.rejectBoth('operation-id', 'response-file');
-  const ids = readIds(reader, project);
+  const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
+  const ids =
+    reader.text('response-file') === ''
+      ? reader.parse('operation-id', parseOperationIds)
+      : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
   // These are parsed even if they have no effect, because one error must name all invalid inputs.
   const filter = readFilter(reader, waitFilterFields, changingFields);
   const since = readAge(reader, 'since');
@@ -66,22 +70,13 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   return ids && { ids };
 }
 
-function readIds(reader: InputReader, project: string | undefined): 'all' | string[] | null {
-  if (reader.text('response-file') === '') return reader.parse('operation-id', parseOperationIds);
-  const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  return reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
-}
-
-const whyEmpty =
-  'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. ' +
-  'Expected operation ids, or the word “all” for every unfinished operation in the project. Or set response-file instead';
-
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
   if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean “all”, in lower case?');
   return parseIdList(text, {
     id: parseOperationId,
-    whyEmpty,
+    whyEmpty:
+      'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. Expected operation ids, or the word “all” for every unfinished operation in the project. Or set response-file instead',
     insteadOfObject:
       'Do not pass an API response here, because the runner prints inputs. Write the response to a file (curl -o), and set response-file to its path',
     jq: '.operations[].id',

@@ -1,4 +1,4 @@
-import { fieldTime, type Operation } from '../../api/records.js';
+import type { Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 
 export interface TrackedOperation {
@@ -20,18 +20,16 @@ export function isFailed({ operation }: TrackedOperation): boolean {
 /** The operations of one project that a wait tracks, each with its latest status. */
 export class TrackedOperations {
   /** Ids of the pending operations. This set is kept up to date, because a long wait needs it after every response. */
-  readonly pending = new Set<string>();
+  readonly pending: Set<string>;
   hasFailed = false;
-  readonly #all = new Map<string, TrackedOperation>();
+  readonly #all: Map<string, TrackedOperation>;
 
   constructor(
     givenIds: readonly string[],
     private readonly projectId: string,
   ) {
-    for (const id of givenIds) {
-      this.#all.set(id, { id, projectId, operation: undefined });
-      this.pending.add(id);
-    }
+    this.pending = new Set(givenIds);
+    this.#all = new Map(givenIds.map((id) => [id, { id, projectId, operation: undefined }]));
   }
 
   get all(): readonly TrackedOperation[] {
@@ -60,9 +58,4 @@ export class TrackedOperations {
     if (phase === 'failed') this.hasFailed = true;
     return before?.status !== status;
   }
-}
-
-/** In milliseconds since 1970. By default, an operation without a creation time counts as new. */
-export function creationTime(operation: Operation | undefined, fallback = Number.POSITIVE_INFINITY): number {
-  return (operation && fieldTime(operation, 'created_at')) ?? fallback;
 }

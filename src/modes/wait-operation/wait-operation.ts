@@ -1,15 +1,15 @@
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
 import { maxAgeOfIdleness, maxConcurrentRequests, maxFirstRead } from './limits.js';
 import { Pace } from './pace.js';
+import type { PollContext } from './poll-context.js';
 import { PollFailures } from './poll-failures.js';
 import { Polls } from './polls.js';
 import { ProgressLog } from './progress-log.js';
 import { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
-import { firstFailure, settledEnd, summarize, type WaitEnd } from './wait-result.js';
+import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } from './wait-result.js';
 
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
@@ -17,10 +17,8 @@ const finalPollTimeout = 1_000;
 const leadPerGroup = 300;
 const maxLead = 2_400;
 
-export type WaitResult = Awaited<ReturnType<typeof waitOperation>>;
-
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
-export async function waitOperation(settings: WaitSettings, collaborators: Collaborators) {
+export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
   const waiter = new Waiter(settings, collaborators);
   const { clock, cancellation } = collaborators.deadline;
   cancellation.onCancel(() => waiter.stop());
@@ -38,13 +36,9 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
 }
 
 class Waiter {
-  /** The deadline of all polls but the final one. */
-  readonly #deadline: Deadline;
-  readonly #began: number;
   /** The least number of requests of a final poll. Lists with several pages need more. */
   readonly #leastRequests: number;
-  readonly #progress: ProgressLog;
-  readonly #failures: PollFailures;
+  readonly #context: PollContext;
   readonly #projects: readonly ProjectPoller[];
   readonly #polls: Polls;
   /** Cancels pauses and open requests when the wait ends. */
@@ -61,40 +55,40 @@ class Waiter {
     private readonly collaborators: Collaborators,
   ) {
     const { api, deadline, log, random } = collaborators;
+    const { clock, expiresAt } = deadline;
     const { projectIds, target, pollInterval, pollsOnce } = settings;
     // The list of given ids can fail.
     this.#leastRequests = 'ids' in target ? target.ids.length : projectIds.length;
     const groups = Math.ceil(this.#leastRequests / maxConcurrentRequests);
-    const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, deadline.expiresAt / 2);
-    this.#deadline = new Deadline(deadline.clock, deadline.expiresAt - lead, this.#cancellation);
-    this.#began = deadline.clock.now();
-    this.#isLastPoll = pollsOnce;
-    this.#progress = new ProgressLog(log, deadline, settings, () =>
+    const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, expiresAt / 2);
+    // The deadline of all polls but the final one.
+    const earlier = new Deadline(clock, expiresAt - lead, this.#cancellation);
+    const pace = new Pace(earlier, random, pollInterval);
+    const progress = new ProgressLog(log, deadline, settings, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
-    const pace = new Pace(this.#deadline, random, pollInterval);
-    this.#failures = new PollFailures(deadline, this.#progress, pace, random);
-    const context = {
+    this.#isLastPoll = pollsOnce;
+    this.#context = {
       api,
-      deadline: this.#deadline,
+      clock,
       pollsOnce,
-      began: this.#began,
+      began: clock.now(),
       maxFirstRead: maxFirstRead(projectIds.length),
-      progress: this.#progress,
-      failures: this.#failures,
+      progress,
+      failures: new PollFailures(deadline, progress, pace, random, pollsOnce),
       onChange: () => this.#check(),
-      onFatalError: (error: Error) => this.#decide(error),
+      onFatalError: (error) => this.#decide(error),
     };
-    this.#projects = projectIds.map((id) => new ProjectPoller(id, target, context));
-    this.#polls = new Polls(this.#projects, this.#deadline, pace);
+    this.#projects = projectIds.map((id) => new ProjectPoller(id, target, this.#context));
+    this.#polls = new Polls(this.#projects, earlier, pace);
   }
 
   async end(): Promise<WaitEnd> {
     // With an empty list of ids, the result is known without a request.
     if (this.#projects.every(({ isSettled }) => isSettled)) return this.#endNow;
-    this.#progress.start();
+    this.#context.progress.start();
     try {
-      if (this.settings.pollsOnce) await this.#polls.pollOnce('only', this.#deadline);
+      if (this.settings.pollsOnce) await this.#polls.pollOnce();
       else await this.#pollUntilDeadline();
     } catch (error) {
       if (this.#decision === undefined && !(error instanceof DeadlineExceeded)) throw error;
@@ -104,22 +98,11 @@ class Waiter {
 
   stop(): void {
     this.#cancellation.cancel();
-    this.#progress.stop();
+    this.#context.progress.stop();
   }
 
-  result(end: WaitEnd) {
-    const isError = end instanceof Error;
-    if (isError && !(end instanceof RequestError)) throw end;
-    const verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
-    const error = isError ? end : firstFailure(this.#projects);
-    return {
-      ...summarize(verdict, this.#projects),
-      /** Ids of the projects without a usable response. */
-      unresponsiveProjects: this.settings.projectIds.filter((id) => !this.#failures.hasResponded(id)),
-      /** The error that ended the wait, or a project. After a timeout: the last failure before the deadline. */
-      cause: error ?? (verdict === 'timeout' ? this.#failures.lastFailure : undefined),
-      elapsed: this.#deadline.clock.now() - this.#began,
-    };
+  result(end: WaitEnd): WaitResult {
+    return waitResult(end, this.#projects, this.#context);
   }
 
   async #pollUntilDeadline(): Promise<void> {
@@ -139,14 +122,14 @@ class Waiter {
     await this.#polls.openRequests;
     const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
     await deadline.sleepUntil(Math.min(expiresAt, start));
-    this.#failures.clearRetryAfter();
+    this.#context.failures.clearRetryAfter();
     this.#expireOldReads();
     this.#isLastPoll = true;
-    await this.#polls.pollOnce('final', deadline);
+    await this.#polls.pollOnce(deadline);
     // If the service responds faster than before, there is time for another look at the deadline itself.
     if (this.#endNow !== 'timeout' || clock.now() >= expiresAt) return;
     await deadline.sleepUntil(expiresAt);
-    await this.#polls.pollOnce('final', deadline);
+    await this.#polls.pollOnce(deadline);
   }
 
   get #endNow(): WaitEnd {
@@ -155,7 +138,7 @@ class Waiter {
   }
 
   #check(): void {
-    this.#polls.noteChange();
+    this.#polls.changes++;
     const end = settledEnd(this.#projects, this.settings);
     if (end === undefined) return;
     const isFirstFailure = this.settings.failFast && end !== 'finished' && end !== 'empty';

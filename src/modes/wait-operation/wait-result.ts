@@ -1,4 +1,5 @@
-import type { RequestError } from '../../http/errors.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import type { PollContext } from './poll-context.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
 
@@ -6,6 +7,8 @@ type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'erro
 
 /** An error ends the wait with the verdict `error` or, after a long `Retry-After`, `timeout`. */
 export type WaitEnd = Exclude<Verdict, 'error'> | Error;
+
+export type WaitResult = ReturnType<typeof waitResult>;
 
 /** The failure that ended the wait for a project, of the first such project. */
 export function firstFailure(projects: readonly ProjectPoller[]): RequestError | undefined {
@@ -25,24 +28,36 @@ export function settledEnd(
   return failOnEmpty && projects.every(({ tracked }) => tracked.all.length === 0) ? 'empty' : 'finished';
 }
 
-export function summarize(verdict: Verdict, projects: readonly ProjectPoller[]) {
+/** Throws an unexpected error. */
+export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], context: PollContext) {
+  const isError = end instanceof Error;
+  if (isError && !(end instanceof RequestError)) throw end;
+  const verdict: Verdict = !isError ? end : end instanceof RetryAfterExceedsDeadline ? 'timeout' : 'error';
+  const error = isError ? end : firstFailure(projects);
   const lists = projects.flatMap(({ idleness }) => idleness ?? []);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
+  const isLate = verdict === 'timeout';
+  const isIdle = ({ failure, tracked, idleness }: ProjectPoller) =>
+    failure === undefined && !tracked.hasFailed && tracked.pending.size === 0 && idleness?.wasProven(isLate);
+  const idsOf = (some: readonly ProjectPoller[]) => some.map(({ id }) => id);
   return {
     // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
-    // `Idleness` describes the following three fields.
+    // `Idleness` describes the following four fields.
     failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
-    ignored: {
-      excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
-      automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
-    },
-    cutProjects: projects.filter(({ idleness }) => idleness?.isCut).map(({ id }) => id),
-    /** The projects for which the step still waited. */
-    unsettledProjects: projects.filter(({ isSettled }) => !isSettled).map(({ id }) => id),
-    /** The projects that later steps may go on with. */
-    idleProjects: projects.filter((project) => project.isIdle(verdict === 'timeout')).map(({ id }) => id),
+    excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
+    automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
+    cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.isCut)),
+    /** Those for which the step still waited. */
+    unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),
+    /** Those without a usable response. */
+    unresponsiveProjects: idsOf(projects.filter(({ id }) => !context.failures.responded.has(id))),
+    /** Those that later steps may go on with. */
+    idleProjects: idsOf(projects.filter(isIdle)),
+    /** The error that ended the wait, or a project. After a timeout: the last failure before the deadline. */
+    cause: error ?? (isLate ? context.failures.lastFailure : undefined),
+    elapsed: context.clock.now() - context.began,
   };
 }
