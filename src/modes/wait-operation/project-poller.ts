@@ -67,7 +67,7 @@ export class ProjectPoller {
     return this.#listIsDue('regular') || this.#dueIds('regular').length > 0;
   }
 
-  /** Starts all requests that are due. The promises never reject, because failures go to `onFailure`. */
+  /** Starts all requests that are due. The promises never reject: each failure is noted, or ends the wait. */
   poll(policy: PollPolicy): Promise<void>[] {
     if (this.#listIsDue(policy.kind)) return [this.#pollList(policy)];
     const ids = this.#dueIds(policy.kind);
