@@ -613,6 +613,15 @@ test('of three parallel responses, the longest Retry-After holds all requests ba
   expect(times()[3]).toBeGreaterThanOrEqual(minute);
 });
 
+test('a poll that a 429 holds back is followed by a pause, not by another poll', async (context) => {
+  // At most 12 requests are open, so that of the last project waits for a response of another, and then for the Retry-After.
+  const options = { projects: 14, trip: () => 50, faults: [{ nth: 1, fault: retryAfter(429, 10) }] };
+  const { times } = await waitFor(context, oneEach(14, forever), { ...all, timeout: '20s' }, options);
+  const released = times().find((time) => time > 10 * second) ?? Number.NaN;
+  expect(released).toBeLessThanOrEqual(12.6 * second);
+  expect(times().filter((time) => time > released + 200 && time < 17 * second)).toEqual([]);
+});
+
 test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {
   const plans = [forever, { ...failed, project: 2, startsAfterMs: 2 * second }];
   const { result, service } = await waitFor(context, plans, { ...all, ...patient, timeout: '4s' }, { projects: 3 });

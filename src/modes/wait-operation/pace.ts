@@ -8,14 +8,17 @@ import { maxThrottledInterval, minInterval } from './limits.js';
 const maxLagAfterOne429 = 10_000;
 /** The longest pause without throttling. A 429 doubles it, and both pauses together take at most `maxLagAfterOne429`. */
 const maxInterval = maxLagAfterOne429 / 3;
-/** The longest random pause after a second 429. In bench/waits.ts, 500 clients share 40 requests a second: 12.5 s each. */
+/**
+ * The longest random pause after a second 429, which means that many clients are polling. In bench/waits.ts, 500 clients
+ * share 40 requests a second, so the mean pause must be about 12.5 s.
+ */
 const crowdInterval = 25_000;
 /** Each client waits up to a quarter longer than `Retry-After`, at random. So clients do not return together. */
 const retryAfterSpread = 1.25;
 /**
  * Each pause is shortened at random by up to this fraction, so clients that started together spread out. After half a
- * minute, at most 17 of 100 poll within the same 100 ms; with 0.015, 72 would. The cost in bench/waits.ts: a wait of 60 s
- * sends up to 31 requests, instead of 28.
+ * minute, at most 17 of 100 clients poll within the same 100 ms. With a fraction of 0.015, 72 would. The cost is a few
+ * requests: a wait of 60 s sends up to 31, instead of 28 with 0.015. bench/waits.ts measures both.
  */
 const maxJitter = 0.15;
 /**
@@ -24,12 +27,21 @@ const maxJitter = 0.15;
  */
 const easingSteps = 200;
 
+/**
+ * - `usual`: the service answers
+ * - `throttled`: the last poll got a 429; the interval is already random, and must not become shorter
+ * - `easing`: polls succeed again, and the interval returns to the usual one; `successes` counts them
+ */
+type State =
+  | { readonly name: 'usual' }
+  | { readonly name: 'throttled'; readonly interval: number }
+  | { readonly name: 'easing'; readonly interval: number; readonly successes: number };
+
 /** Decides when the next poll and the next request may start. */
 export class Pace {
   readonly #fixed: number | undefined;
   readonly #began: number;
-  /** After a 429, until polls that succeed have returned the interval to the usual one. `successes` counts these polls. */
-  #slowed: { readonly interval: number; readonly successes: number } | undefined;
+  #state: State = { name: 'usual' };
   #lastPause: number;
   /** Until this time on the step's clock, another 429 does not slow polling down further. */
   #slowedUntil = 0;
@@ -43,11 +55,11 @@ export class Pace {
   ) {
     this.#fixed = interval === 'auto' ? undefined : interval;
     this.#began = deadline.clock.now();
-    this.#lastPause = this.#usualInterval;
+    this.#lastPause = this.#fixed ?? minInterval;
   }
 
   get isSlowed(): boolean {
-    return this.#slowed !== undefined;
+    return this.#state.name !== 'usual';
   }
 
   /** Time until a request may start. Negative if a request may start at once. */
@@ -58,20 +70,18 @@ export class Pace {
   /** Time until the next poll. */
   next(): number {
     const usual = this.#usualInterval;
-    const { interval = 0, successes = 1 } = this.#slowed ?? {};
-    if (successes > 0 && interval <= usual) this.#slowed = undefined;
-    // An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`.
-    const jitter = successes === 0 ? 0 : maxJitter * this.random();
-    this.#lastPause = Math.max(this.#fixed ?? 0, Math.max(usual, interval) * (1 - jitter));
+    if (this.#state.name === 'easing' && this.#state.interval <= usual) this.#state = { name: 'usual' };
+    this.#lastPause = Math.max(this.#fixed ?? 0, this.#interval * this.#jitter());
     return this.#lastPause;
   }
 
   /** Runs at the end of each poll. The poll is a success only if no parallel request was throttled. */
   recordPoll(): void {
-    if (this.#slowed === undefined || this.deadline.clock.now() < this.#slowedUntil) return;
-    const successes = this.#slowed.successes + 1;
-    const interval = Math.min(this.#slowed.interval, crowdInterval) * (1 - successes / easingSteps);
-    this.#slowed = { interval, successes };
+    const state = this.#state;
+    if (state.name === 'usual' || this.deadline.clock.now() < this.#slowedUntil) return;
+    const successes = state.name === 'easing' ? state.successes + 1 : 1;
+    const interval = Math.min(state.interval, crowdInterval) * (1 - successes / easingSteps);
+    this.#state = { name: 'easing', interval, successes };
   }
 
   /** After a 429. Returns the time at which requests may start again, on the step's clock. */
@@ -79,10 +89,9 @@ export class Pace {
     const now = this.deadline.clock.now();
     // The parallel requests were sent before the first 429 arrived, so only that response slows polling down.
     if (now >= this.#slowedUntil) {
-      const interval = Math.max(this.#usualInterval, this.#raisedInterval(retryAfterMs));
-      this.#slowed = { interval, successes: 0 };
-      this.#lastPause = interval;
-      this.#slowedUntil = now + interval;
+      this.#state = { name: 'throttled', interval: this.#raisedInterval(retryAfterMs) };
+      this.#lastPause = this.#interval;
+      this.#slowedUntil = now + this.#lastPause;
     }
     this.#heldUntil = Math.max(this.#heldUntil, this.#slowedUntil, now + retryAfterMs);
     return this.#heldUntil;
@@ -96,6 +105,15 @@ export class Pace {
   get #usualInterval(): number {
     const waited = this.deadline.clock.now() - this.#began;
     return this.#fixed ?? Math.min(maxInterval, Math.max(minInterval, waited / 4));
+  }
+
+  get #interval(): number {
+    return Math.max(this.#usualInterval, this.#state.name === 'usual' ? 0 : this.#state.interval);
+  }
+
+  /** An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`. */
+  #jitter(): number {
+    return this.#state.name === 'throttled' ? 1 : 1 - maxJitter * this.random();
   }
 
   #raisedInterval(retryAfter: number): number {
