@@ -15,14 +15,14 @@ const safetyFactor = 1.25;
 export class Polls {
   /** The requests of all polls that have not ended. */
   openRequests: Promise<unknown> = Promise.resolve();
-  /** The number of responses and failures. The owner counts them. */
-  changes = 0;
   readonly #queue = pLimit(maxConcurrentRequests);
   /** Silent projects wait here first. So they come after the others, and leave a place for them. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   /** The projects whose latest request got no usable response. */
   readonly #silent = new Set<ProjectPoller>();
   readonly #answered = { requests: 0, totalMs: 0 };
+  /** The number of responses and failures. */
+  #changes = 0;
   #requestsOfFirstPoll: number | undefined;
   #regularPollAt = 0;
 
@@ -53,6 +53,11 @@ export class Polls {
     const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);
     const usualLength = requests === 0 ? 0 : groups * (totalMs / requests);
     return Math.max(time - safetyFactor * usualLength, this.#now + this.pace.heldFor);
+  }
+
+  /** Call this after each response and each failure. */
+  noteChange(): void {
+    this.#changes++;
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
@@ -88,9 +93,9 @@ export class Polls {
   async #poll(kind: PollKind): Promise<void> {
     const ended = this.start(kind).then(() => true);
     for (;;) {
-      const before = this.changes;
+      const before = this.#changes;
       if (await this.deadline.raceFor(silentAfter, () => ended)) return;
-      const isSilent = this.changes === before && this.pace.heldFor <= 0;
+      const isSilent = this.#changes === before && this.pace.heldFor <= 0;
       if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }
   }

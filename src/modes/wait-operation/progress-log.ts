@@ -11,6 +11,7 @@ import type { WaitSettings } from './settings.js';
 import type { TrackedOperation } from './tracked-operations.js';
 
 const heartbeatIntervalMs = 60_000;
+const maxNamed = 3;
 
 /** Logs a line for each change, and a line after each minute without a change. */
 export class ProgressLog {
@@ -101,7 +102,7 @@ export class ProgressLog {
       const { name, status } = operationTexts(operation, this.deadline.clock.epochMs());
       return `${name} (${status})`;
     });
-    const what = joinFirst(pending, { max: 3 }) || 'the list of operations';
+    const what = joinFirst(pending, { max: maxNamed }) || 'the list of operations';
     return `Still waiting for ${what}${this.settings.pollsOnce ? '' : `; ${formatDuration(this.deadline.remaining)} left`}.`;
   }
 }

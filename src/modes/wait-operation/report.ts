@@ -84,13 +84,14 @@ function decidingId({ verdict, operations }: WaitResult): string | undefined {
 }
 
 const maxBars = 30;
-/** The distance between two of up to 8 labels of the time axis. By default, Mermaid draws up to 22, and they overlap. */
+/** The distance between two labels of the time axis. By default, Mermaid draws up to 22 labels, and they overlap. */
 const tickIntervals = [
   ['5second', 5_000],
   ['30second', 30_000],
   ['5minute', 300_000],
   ['1hour', 3_600_000],
 ] as const;
+const maxTicks = 8;
 const tags = { failed: 'crit, ', pending: 'active, ', succeeded: 'done, ' };
 
 /** A Mermaid chart of the times when operations ran. Empty for fewer than two operations. */
@@ -107,7 +108,7 @@ function timeline(rows: readonly OperationRow[]): string {
     const label = [index + 1, ...[status, action, branch].map(mermaidWord)].join(' ').trim();
     return `  ${label} :${tags[phase]}${from}, ${Math.max(to, from + shortest)}`;
   });
-  const ticks = tickIntervals.find(([, ms]) => last - first <= ms * 8)?.[0] ?? '1day';
+  const ticks = tickIntervals.find(([, ms]) => last - first <= ms * maxTicks)?.[0] ?? '1day';
   const axis = ['  dateFormat x', '  axisFormat %H:%M:%S', `  tickInterval ${ticks}`];
   return ['```mermaid', 'gantt', ...axis, ...lines, '```', ''].join('\n');
 }
