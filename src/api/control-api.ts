@@ -113,8 +113,8 @@ export class ControlApi {
       try {
         return await this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
       } catch (error) {
-        // Until a long response is parsed, no signal is handled. So a cancel may have come before this error. Only of a GET,
-        // because the error of a create or a DELETE tells whether the request can have taken effect.
+        // A signal that arrives while a long response is parsed is handled late, and a cancel counts more than this error. Not
+        // so for a create or a DELETE: its error tells whether the request may have taken effect.
         await policy.deadline.check();
         throw error;
       }

@@ -51,7 +51,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
     // By default, Node compares the certificate with the `host` header. That of a CONNECT names the target, not the proxy.
     const servername = isName ? host : '';
     const secureSocket = createConnection({ ...options, host, servername, socket } as ConnectOptions);
-    // The handshake is part of the connection. OpenSSL has the same errors later, when the request may have taken effect.
+    // An error during the handshake proves that no request was sent. Later, the same error of OpenSSL proves nothing.
     const markAsUnsent = (error: Error) => void Object.assign(error, { syscall: 'connect' });
     secureSocket?.prependListener('error', markAsUnsent);
     secureSocket?.once('secureConnect', () => secureSocket.off('error', markAsUnsent));

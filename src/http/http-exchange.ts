@@ -32,7 +32,7 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
         const mayBeSentTwice = method !== 'POST' && Object.keys(agent.freeSockets).length > 0;
         return await sendWith(agent).catch(async (error: NodeJS.ErrnoException) => {
           if (!mayBeSentTwice || !closedConnectionCodes.includes(error.code ?? '')) throw error;
-          // The service has just closed the kept connection. If nothing could be sent on a new one either, the first error counts.
+          // The service has just closed the kept connection. If the second request was never sent, the first error counts.
           const response = await sendOnNewConnection().catch((secondError: unknown) => {
             throw secondError instanceof TransportError && secondError.mayHaveTakenEffect ? secondError : error;
           });

@@ -26,8 +26,8 @@ type ListCheckResult = boolean | 'unknown';
  * - `revoked: true`: the key is gone.
  * - Any other success: it is gone if a complete list does not contain it.
  * - A 404 after a lost response or a 5xx: it is gone, because the earlier DELETE took effect.
- * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. After this 404, a
- *   lost response does not change what later ones mean.
+ * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. If such a 404 comes
+ *   first, a later 404 proves nothing, even after a lost response.
  * - Anything else, such as a 401 or an HTML page: nothing.
  */
 export class Revocation {
@@ -54,8 +54,8 @@ export class Revocation {
   }
 
   /**
-   * Returns undefined if the response confirms the revocation. A success without that, and a 404, are doubtful. If the key
-   * revokes itself, any answer but a 401 shows that the service accepts it, so only `revoked: true` is proof.
+   * Returns undefined if the revocation is confirmed. Returns a doubt after any other success, and after a 404: if the key
+   * revokes itself, such a response shows that the service still accepts the key.
    */
   async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {

@@ -6,7 +6,7 @@ export interface Clock {
   epochMs(): number;
   /** Calls `callback` once, when `now()` reaches `time`. The returned function cancels the call. */
   schedule(time: number, callback: () => void): () => void;
-  /** Resolves once the handlers have run of all signals that have arrived. Node runs them late after long work. */
+  /** Resolves once all signals that have arrived are handled. During long work, Node handles none. */
   turn(): Promise<void>;
 }
 
@@ -28,6 +28,6 @@ export const systemClock: Clock = {
     arm();
     return () => clearTimeout(timer);
   },
-  // Signals are handled beside the sockets, so the second turn comes after all that had arrived before the first.
+  // Node handles signals between two turns. So the second turn comes after all signals that arrived before the first.
   turn: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
 };

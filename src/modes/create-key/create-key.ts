@@ -23,8 +23,8 @@ export async function createKey(
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let ambiguousCreates = 0;
   /**
-   * The keys of ambiguous creates that this step found, by id: whether their revocation is confirmed. A replica that lags can
-   * show a key again.
+   * The keys that this step found after ambiguous creates: id, and whether the revocation is confirmed. If it is not, a replica
+   * that lags can show the key again.
    */
   const found = new Map<string, boolean>();
 

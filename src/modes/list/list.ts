@@ -95,7 +95,7 @@ async function collect<T extends ApiRecord>(
       read += page.records.length;
       for (const one of page.records) if (isWanted(one) && filter.admits(one.record)) records.push(one);
       last = { ...page, records };
-      // Only one page more is read to learn whether a limit that was set cut the list.
+      // One more page shows whether a limit that was set cut the list.
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
       isFull = records.length === limit;
       // That page may come late, or never. The step must end in time with the records that it has.

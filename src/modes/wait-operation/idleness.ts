@@ -22,8 +22,8 @@ interface Read extends ListPlace {
  * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
  * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expire()` at 20 s asks for one more.
  *
- * So a project is in its first read, then has a proof due (`proofDueAt`), then is proven (`isProven`), or overdue (`isOverdue`).
- * After `expire()`, a proof is due again, but the project still `wasProven`.
+ * The states of a project: its first read; a proof is due (`proofDueAt`); the read proved it (`isProven`) or did not
+ * (`isOverdue`). After `expire()`, a proof is due again, but the project still `wasProven`.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
@@ -66,7 +66,7 @@ export class Idleness {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** True if a read has proved it, even if a new one must prove it again. `isLate`: the latest counts, unless cut. */
+  /** True even after `expire()`. `isLate`: the latest read counts even if it began too early, unless it was cut. */
   wasProven(isLate: boolean): boolean {
     if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
     return this.#idleFrom !== never && this.#read?.cursor === undefined;

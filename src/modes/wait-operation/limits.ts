@@ -21,7 +21,7 @@ export const recentFailureAge = 300_000;
 export const maxConcurrentRequests = 12;
 /** With more pending operations of a project than this, reads of its list replace single requests. */
 export const maxPolledSingly = 2;
-/** While more pending operations than this are not listed, a poll reads further pages. It requests those left singly. */
+/** A poll reads further pages until at most this many pending operations are not listed. It requests those singly. */
 export const maxSingle = 20;
 /** Maximum number of pages that one poll reads to find pending operations. */
 export const maxPages = 10;

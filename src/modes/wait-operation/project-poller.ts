@@ -135,7 +135,7 @@ export class ProjectPoller {
       for await (const page of api.operations(id, policy, place)) {
         failures.recordSuccess(id, id);
         this.#listActiveAt = clock.now();
-        // To `takePage`, an operation that has ended by now is history.
+        // This comes first, because `takePage` takes an operation that has ended by now for history.
         for (const operation of page.records) if (unseen.delete(operation.id)) this.#update(operation);
         const isComplete = idleness?.takePage(page, this.#update) ?? true;
         // A page can show the end of an operation and the beginning of another. So it counts as a whole.
@@ -146,7 +146,7 @@ export class ProjectPoller {
         // The first read ends only when it is complete, because with `since` it may take more.
         if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
       }
-      // A read that went on from the poll before has not shown the top of the list, where the others may stand.
+      // A read that continued an earlier one did not show the newest operations. So a new read follows.
     } while (goesOn);
   }
 

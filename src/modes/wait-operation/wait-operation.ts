@@ -57,7 +57,7 @@ class Waiter {
     const { api, deadline, log, random } = collaborators;
     const { clock, expiresAt } = deadline;
     const { projectIds, target, pollInterval, pollsOnce } = settings;
-    // The list of given ids can fail.
+    // If the list of given ids fails, each id is requested singly.
     this.#leastRequests = 'ids' in target ? target.ids.length : projectIds.length;
     const groups = Math.ceil(this.#leastRequests / maxConcurrentRequests);
     const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, expiresAt / 2);
