@@ -163,7 +163,7 @@ test.for<[what: string, faults: FaultRule[], post?: StepOptions]>([
   expect(job.requests.at(-1)).toBe(self);
 });
 
-test('a response that arrives after the 10 s, to a request sent before, does not show that a new key is gone', async (context) => {
+test('a late response to a request sent within the 10 s does not show that a new key is gone', async (context) => {
   let trips = 0;
   let isSlow = false;
   const job = await runJob(context, {
@@ -187,7 +187,7 @@ test('a response that arrives after the 10 s, to a request sent before, does not
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
-test('the last list of a search, if asked for within 10 s, does not show that a new key is gone', async (context) => {
+test('a list requested within the 10 s does not show that a new key is gone, even if it is the last one', async (context) => {
   const oneTrip = 2.49 * second;
   let isSlow = false;
   const job = await runJob(context, {
@@ -393,14 +393,14 @@ test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
 });
 
-test('the minted key does not revoke itself before its search ends, although a check of a stray key lists it', async (context) => {
+test('the minted key does not revoke itself before its search ends, even if a list shows it', async (context) => {
   const job = await runJob(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
   expectRevoked(job);
   expect(job.requests).toContain('DELETE stray by minted');
   expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
 });
 
-test('post leaves an id that main found alone, if another key has it by then', async (context) => {
+test('post does not revoke an id that main found, if another key has that id by then', async (context) => {
   const job = await runJob(context, { ...foundAlive, inPost: [onList(status(500), { nth: 1 })], beforePost: rename });
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
   expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
@@ -445,7 +445,7 @@ test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
   ['nothing, because a main that was killed had found the key', killedAtDelete, []],
   ['one key of two creates, because main was killed during the second one', killedAtSecondCreate, [mayBeCreated]],
   ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
-])('with on-revoke-failure: fail, post only warns that a key may be created, if it finds %s', async (row, context) => {
+])('with on-revoke-failure: fail, post only warns that a key may be created if it finds %s', async (row, context) => {
   const [, { inputs, ...plan }, annotations] = row;
   const job = await runJob(context, { ...plan, inputs: { 'on-revoke-failure': 'fail', ...inputs } });
   expect(job.post).toMatchObject({ annotations, conclusion: 'success', exitCode: 0 });
@@ -468,7 +468,7 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
 test.for<[what: string, plan: JobPlan]>([
   ['no key', noKey],
   ['no other key', kept],
-])('the summary of post says that it found %s of the name', async ([what, plan], context) => {
+])('the summary of post says that it found %s with the name of the step', async ([what, plan], context) => {
   const { post } = await runJob(context, plan);
   expect(post.summary).toMatch(new RegExp(`^### ⚠️ create-key: Found ${what} named shop-`));
 });
@@ -481,7 +481,7 @@ test('post warns if its last lists fail, even if it has read an earlier one', as
   expect(job.left.alive).toEqual([]);
 });
 
-test('the warning says why another key may still exist, not why the minted key took long to be gone', async (context) => {
+test('the warning says why another key may still exist, not why the minted key was slow to revoke', async (context) => {
   const beforePost = (stage: KeyStage) => {
     revokeMinted(stage);
     stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });

@@ -173,7 +173,7 @@ test('a sweep revokes the keys on an incomplete list, and warns about it', async
   expect(warningsOf(await stage.sweep())).toEqual([]);
 });
 
-test('a sweep does not request a key again once a list, read for another key, shows its id under another name', async (context) => {
+test('a sweep sends no further DELETE for a key once a list shows its id under another name', async (context) => {
   const faults = [
     { path: '/api_keys/2', fault: status(404, { done: 'now' }) },
     { path: '/api_keys/3', fault: status(503) },
@@ -192,7 +192,7 @@ test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
-staged('a sweep looks up runs before the first DELETE, and runs not found again after 1 s', async ({ stage }) => {
+staged('a sweep looks up all runs before the first DELETE, and repeats each 404 after 1 s', async ({ stage }) => {
   const revoked = [stage.addKey('11'), stage.addKey('12')];
   const kept = [stage.addKey('13', { ageMs: hour })];
   const result = await stage.sweep();

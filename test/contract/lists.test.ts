@@ -292,7 +292,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     ['is full, without a match', () => ({ body: body([record(900)], 'c-2') }), 'may have truncated the list'],
     ['fails', () => ({ status: 403 }), 'may have truncated the list'],
     ['comes too late', () => ({ status: 503, headers: { 'retry-after': '5' } }), 'may have truncated the list'],
-  ])('with as many matches as limit, warns as the next page tells: it %s', async ([, second, warning], context) => {
+  ])('at exactly limit matches, the next page decides on a warning: it %s', async ([, second, warning], context) => {
     for (const limit of [1, 100]) {
       const records = numbered(list, limit);
       const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
@@ -306,7 +306,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     }
   });
 
-  test('with as many matches as limit, can be cancelled while it reads the page after them', async (context) => {
+  test('can be cancelled while it reads one more page to learn whether limit cut the list', async (context) => {
     const stage = await setStage(context, { respond: (_, n) => (n === 1 ? body([record(1)], 'c') : { status: 503 }) });
     const step = stage.startMode(list.mode, { ...requiredInputs[list.mode], limit: '1' });
     stage.after(500, () => step.kill('SIGTERM'));
@@ -407,7 +407,7 @@ test('the time of since does not move while list-operations reads slow pages', a
   expect(idsOf(result, operations)).toEqual(ids.slice(0, 240));
 });
 
-test('`list-operations` with since lists undated operations, and what stands behind an older one on the same page', async (context) => {
+test('`list-operations` with since lists undated operations, and those after an older one on the same page', async (context) => {
   const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
   const records = times.map((created_at, n) => operations.record(n, { created_at }));
   const { result } = await read(context, operations, operations.body(records), { since: '1h' });

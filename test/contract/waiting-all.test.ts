@@ -65,7 +65,7 @@ test.for(['finished', 'failed'])('an operation that leaves the list is polled un
   expect(paths().at(-1)).toContain(ids[0]);
 });
 
-test('old operations that a later read shows first, because others were deleted, do not count', async (context) => {
+test('old operations do not count if only a later read shows them, because others were deleted', async (context) => {
   const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
   const { result } = await waitFor(context, [...old, { lengthMs: minute }], all, {
     before: ({ after, service }, operations) =>
@@ -207,7 +207,7 @@ test('the first poll reads the newest 1,000 operations, later polls those since 
 test.for<[read: string, rule: FaultRule, seconds: number, created: number]>([
   ['first read, which takes 15 s,', onOperations(delay(4_900), { from: 1, count: 3 }), 12, -59],
   ['second read, which takes four polls,', onOperations(status(500), { from: 5, count: 3 }), 21, -52],
-])('the read after the %s goes back to a minute before that began', async ([, rule, from, created], context) => {
+])('the read after the %s goes back to a minute before that read began', async ([, rule, from, created], context) => {
   const late = { ...failed, startsAfterMs: from * second, ageMs: (from - created) * second };
   const plans = [...many(100, { ...ended, ageMs: -(created + 4) * second }), { lengthMs: 40 * second }, late];
   const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '5s' }, { faults: [rule] });
@@ -258,7 +258,7 @@ test.for([0, 30])('an operation of %i s is seen under 250 others between two pol
   }
 });
 
-test('of a list with more new operations than a poll may read, the next poll reads the rest', async (context) => {
+test('if a list has more new operations than one poll may read, the next poll reads the rest', async (context) => {
   const startsAfterMs = 3 * second;
   const newer = many(2_500, { ...ended, startsAfterMs });
   const plans = [{ lengthMs: 2 * second }, { ...failed, startsAfterMs }, ...newer];
@@ -274,7 +274,7 @@ test('an operation that fails while the service does not respond at first counts
   expect(result.outputs['status']).toBe('failed');
 });
 
-test('each poll shows 1,000 unfinished operations by at most 15 requests, although a cursor leads to an empty last page', async (context) => {
+test('a poll of 1,000 unfinished operations sends at most 15 requests, even if the last page is empty', async (context) => {
   const failing = { lengthMs: 20 * second, outcome: 'failed' };
   const wait = await waitFor(context, [...many(500, forever), failing, ...many(499, forever)], all);
   expect(wait.result).toMatchObject({ outputs: { status: 'failed', count: '1000' }, ms: between(0, 24 * second) });
@@ -317,7 +317,7 @@ test('a page that shows the end of an operation and the beginning of another doe
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
-test('a first page without any operation, from a replica that lags, makes no old failure new and hides no empty project', async (context) => {
+test('if a replica that lags sends an empty first page, operations that ended before do not count', async (context) => {
   const old = { ...failed, ageMs: 7 * 24 * 60 * minute };
   const plans = [old, ...many(80, { ...old, outcome: 'finished' })];
   const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];
@@ -656,7 +656,7 @@ test('a list whose pages repeat under ever new cursors ends the wait with an err
 
 const notIdle = { status: 'timeout', 'idle-project-ids': '[]' };
 
-test('at the deadline, a project whose last read showed an operation that ended since is not idle', async (context) => {
+test('at the deadline, a project is not idle if its last read showed an operation that has ended since', async (context) => {
   const plans = [{ startsAfterMs: 2 * second, lengthMs: 5 * second }];
   const options = { faults: [onOperations(hang, { from: 4 })] };
   const { result } = await waitFor(context, plans, { ...all, timeout: '12s' }, options);
@@ -684,7 +684,7 @@ test('if the Retry-After of one project ends the wait, a project whose list was 
   expect(result).toMatchObject({ outputs: notIdle, ms: between(10 * second, 20 * second) });
 });
 
-test('with fail-on: empty, too, a project that was idle for long is read again before the wait ends', async (context) => {
+test('even with fail-on: empty, a project that was idle for long is read again before the wait ends', async (context) => {
   const before = (stage: Stage) => {
     failSecond(hang, { nth: 1 }).before(stage);
     failSecond(delay(9 * second), { nth: 2 }).before(stage);
@@ -694,7 +694,7 @@ test('with fail-on: empty, too, a project that was idle for long is read again b
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
 });
 
-test.for([0, 12])('twelve silent projects delay a failure of number %i by under 10 s', async (project, context) => {
+test.for([0, 12])('twelve silent projects delay a failure of project %i by under 10 s', async (project, context) => {
   const before = ({ service }: Stage) => {
     for (const path of service.projectIds.toSpliced(project, 1)) service.faults.add({ path, fault: hang });
   };
@@ -765,7 +765,7 @@ test('a list that is incomplete only in the final poll ends the step with an err
   expect(errorOf(result)).toMatch(/is incomplete: the service could not read projects p-1/);
 });
 
-test('what the final poll shows idle is idle, although the last project became idle meanwhile', async (context) => {
+test('a project that the final poll shows idle is idle, even if the last project became idle meanwhile', async (context) => {
   const before = ({ service }: Stage) => {
     for (const [n, ms] of [300, 900].entries())
       service.faults.add({ path: `/${service.projectIds[n]}/`, from: 3, fault: delay(ms) });
@@ -774,7 +774,7 @@ test('what the final poll shows idle is idle, although the last project became i
   expect(result.outputs['status']).toBe('finished');
 });
 
-test('with timeout: 0, a read of 15 s before is not repeated', async (context) => {
+test('with timeout: 0, no list is read a second time, even after 15 s', async (context) => {
   const { result, paths } = await waitFor(context, [], { ...all, timeout: '0' }, failSecond(delay(15 * second)));
   expectNothing(result);
   expect(paths()).toHaveLength(2);
@@ -820,7 +820,7 @@ test('an early poll of an idle project does not delay the regular poll of a busy
   expect(result.ms).toBeLessThan(7 * second);
 });
 
-test('a final poll that shows before the deadline that all is over ends the step', async (context) => {
+test('a final poll that begins early ends the step if it shows that all operations have ended', async (context) => {
   const plans = oneEach(20, { lengthMs: 12 * second });
   const options = { projects: 20, faults: [onAny(delay(400), { count: 40 })] };
   const { result } = await waitFor(context, plans, { ...all, timeout: '15s', 'poll-interval': '1h' }, options);

@@ -314,7 +314,7 @@ test('an operation that the list shows after a 404 is polled for 30 s more when 
   expect(result.ms).toBeGreaterThan(65 * second);
 });
 
-test('while more than two are pending, the step lists operations, and requests only those that a page does not show singly', async (context) => {
+test('while more than two are pending, the step reads the list, and requests singly only what no page shows', async (context) => {
   const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
   const { result, paths, ids } = await waitFor(context, plans, { 'poll-interval': '1m' }, { buried: 2 });
   expect(result.conclusion).toBe('success');
@@ -355,7 +355,7 @@ test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
   if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(timesOf(ids[0])).toHaveLength(2);
 });
 
-test('the step requests 20 operations that a page does not show singly, 12 at a time, and a hanging request delays no other', async (context) => {
+test('the step requests 20 unlisted operations singly, 12 at a time, and a request that hangs delays no other', async (context) => {
   const options = { buried: 20, faults: (id: string) => [{ path: id, count: 2, fault: hang }, { fault: delay(150) }] };
   const plans = many(20, { lengthMs: 2 * second });
   const { result, ids, service } = await waitFor(context, plans, { 'request-timeout': '40s' }, options);
@@ -373,7 +373,7 @@ test('after a request that hung, the step again sends up to 12 requests at once'
   expect(maxConcurrent(later)).toBe(12);
 });
 
-test('of more than 20 operations that a page does not show, the step reads up to 10 pages, then requests the 20 singly that have waited longest', async (context) => {
+test('with more than 20 unlisted operations, the step reads up to 10 pages, then requests singly the 20 that have waited longest', async (context) => {
   const plans = many(40, { lengthMs: 2 * second });
   const options = { buried: 40, buriedUnder: 1_000 };
   const { result, paths } = await waitFor(context, plans, { 'poll-interval': '1m' }, options);
@@ -437,12 +437,12 @@ test.for<[what: string, fault: Fault, from: number, inputs?: Inputs]>([
   expect(result).toMatchObject({ outputs: { status: 'finished', count: '5' }, ms: between(0, 32 * second) });
 });
 
-test('the log tells once that the requests for two operations fail in the same way', async (context) => {
+test('the log says only once that the requests for two operations fail in the same way', async (context) => {
   const { result } = await waitFor(context, [forever, forever], { timeout: '20s' }, { faults: [{ fault: lost }] });
   expect(result.log.match(/Poll failed, will retry: GET .*The connection closed/g)).toHaveLength(1);
 });
 
-test('after a timeout, the error tells the latest failure', async (context) => {
+test('after a timeout, the error names the latest failure', async (context) => {
   const faults = (first: string, second: string) => [
     { path: first, from: 2, fault: retryAfter(503, 60) },
     { path: second, from: 3, fault: status(500) },
