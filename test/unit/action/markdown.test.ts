@@ -20,7 +20,7 @@ test.each([
   expect(textHtml(text)).toBe(html);
 });
 
-test('no text is more than text in a summary', () => {
+test('a summary shows any text as plain text', () => {
   const signs = '“”`"\'()[]<>&@#:;*_~!|/\\-. \n\rab7é';
   const parts = fc.constantFrom(...signs, '```', 'www.x.test', 'GH-7', '##[x]', 'abcdef0');
   const text = fc.oneof(

@@ -48,7 +48,7 @@ test('an error other than a RequestError is thrown without a retry', async () =>
 test.for([
   [10_000, 2_000],
   [2_000, 10_000],
-])('of the Retry-After of parallel requests, the longest counts: %i ms, then %i ms', async (pauses) => {
+])('the longest Retry-After of parallel requests counts: %i ms, then %i ms', async (pauses) => {
   const clock = new VirtualClock();
   const deadline = new Deadline(clock, 60_000, new Cancellation());
   const cooldown = new Cooldown(clock);

@@ -25,7 +25,7 @@ function setUp(isYoung: boolean) {
   return { clock, register, key, checkBy };
 }
 
-test('a key found in a list counts as new, even if its record is old, so it is not gone when it is first missing', () => {
+test('a key found in a list counts as new, however old its record is, so one list without it is no proof', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }), 0);
   const found = register.pending.find(({ id }) => id === '8');
@@ -39,7 +39,7 @@ test.for([
   // The 10 s begin with the first answer, not with its request.
   [4_000, 13_999, 'no proof'],
   [4_000, 14_000, 'gone'],
-] as const)('a new key, first missing at %i ms, and missing when asked at %i ms, is: %s', async (row) => {
+] as const)('a new key that is missing at %i ms, and again when asked at %i ms, is: %s', async (row) => {
   const [firstAt, askedAt, verdict] = row;
   const { clock, register, key } = setUp(true);
   await clock.run(clock.sleep(firstAt));
@@ -48,7 +48,7 @@ test.for([
   expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
 });
 
-test('a list that was asked for within 10 s does not show that a new key is gone, however late it comes', async () => {
+test('a list requested within 10 s does not show that a new key is gone, however late it arrives', async () => {
   const { clock, register, key } = setUp(true);
   register.noteGone(key, 0);
   await clock.run(clock.sleep(15_000));
