@@ -230,6 +230,17 @@ staged.for<[outcome: string, runId: string, run: KnownRun, warning: RegExp | und
   else expectWarned(result, [old, other], [young], why);
 });
 
+staged('a sweep believes no 404 if its token loses access during the second lookups', async ({ stage }) => {
+  let hasAccess = true;
+  stage.runs.set('11', (attempt) => {
+    hasAccess = attempt === 1;
+    return 'gone';
+  });
+  stage.runs.set(ownRun, () => (hasAccess ? running : 'gone'));
+  const [old, young] = addOldAndYoung(stage);
+  expectWarned(await stage.sweep(), [old], [young], /cannot read the current run/);
+});
+
 staged('a sweep warns about failed lookups with at most three different reasons, as text', async ({ stage }) => {
   const statuses = [403, 410, 403, 422, 451];
   const kept = statuses.map((status, n) => {
