@@ -13,9 +13,11 @@ import { parseRetryAfter } from '../../src/http/retry.js';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { parseFilter } from '../../src/modes/list/filter.js';
 import { parseKeyIds } from '../../src/modes/revoke-key/settings.js';
+import { sweepKeysReport } from '../../src/modes/sweep-keys/report.js';
 import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
 import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
+import { DeadlineExceeded } from '../../src/time/deadline.js';
 
 // Linear work on a megabyte takes milliseconds, quadratic work a quarter of an hour. Nothing lies in between.
 const megabyte = 1_000_000;
@@ -37,6 +39,20 @@ const redact = (secret: string) => (text: string) => {
 };
 const requestTo = (address: string) =>
   createRequest({ ...request, path: '' }, { baseUrl: parseBaseUrl(address), apiKey: 'a-key', requestTimeout: 1 });
+
+/** A sweep whose deadline came before all of its DELETEs. */
+function reportSweep(keys: string) {
+  const run = { id: '7', attempt: 1, fingerprint: '' };
+  const ids = Array.from(keys, (_, n) => String(n));
+  const key = (id: string) => ({ id, name: 'shop', createdAt: 0, record: {} });
+  const decisions = ids.map((id) => ({ key: key(id), run, isKept: false, isOver: true, age: 0, reason: '' }));
+  const failure = new DeadlineExceeded();
+  const revocations = ids.map((id) => ({ id, outcome: 'failed', isConfirmed: false, failure }) as const);
+  const others = { ofOtherRepositories: 0, notOurs: 0 };
+  const settings = { run, olderThan: 0, dryRun: false, repository: '', githubToken: '' };
+  const result = { decisions, revocations, others, failures: [], missing: undefined };
+  return sweepKeysReport(result, settings, { timeout: 1, nowMs: 0 });
+}
 
 test.for<readonly [what: string, parse: (text: string) => unknown, texts: readonly string[]]>([
   ['a duration', durationParser(), [of('9'), of('9', 'x'), of('1h1m1s'), `1d${of('9')}h${of('9')}`]],
@@ -62,6 +78,7 @@ test.for<readonly [what: string, parse: (text: string) => unknown, texts: readon
   ['a key name', parseKeyName, [of('-'), of('a-run1-1-')]],
   ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
   ['a text full of secrets', redact('aaaaaaaa'), [of('a')]],
+  ['the keys of a sweep', reportSweep, ['k'.repeat(300_000)]],
   ['a Link header', (link) => findMissing([], { link }), [of('<'), of(';a="b'), of('; rel')]],
 ])('a huge text is read in linear time as %s', ([, parse, texts]) => {
   for (const text of texts) {

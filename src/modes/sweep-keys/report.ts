@@ -45,7 +45,7 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
         })),
       }),
     ],
-    details: `${decisionTable(decisions, byOutcome, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
+    details: `${decisionTable(result, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };
 
@@ -60,21 +60,17 @@ const labels = {
   onPurpose: '📌 kept on purpose',
   toRevoke: '🧹 would be revoked',
   revoked: '✅ revoked',
-  gone: '✅ already gone',
+  'already-gone': '✅ already gone',
   kept: '⏳ kept',
 };
 
-function decisionTable(
-  decisions: readonly SweepDecision[],
-  { gone, failed }: ReturnType<typeof groupByOutcome>,
-  dryRun: boolean,
-): string {
+function decisionTable({ decisions, revocations }: SweepResult, dryRun: boolean): string {
   if (decisions.length === 0) return '<p>Found no key that this action created for this repository.</p>\n';
+  const outcomes = new Map(revocations.map(({ id, outcome }) => [id, outcome]));
   const labelOf = ({ isOver, isKept, key }: SweepDecision) => {
     if (isKept) return labels.onPurpose;
     if (!isOver) return labels.kept;
-    if (dryRun) return labels.toRevoke;
-    return failed.includes(key.id) ? labels.failed : gone.includes(key.id) ? labels.gone : labels.revoked;
+    return labels[dryRun ? 'toRevoke' : (outcomes.get(key.id) ?? 'failed')];
   };
   const cells = (one: SweepDecision) => [labelOf(one), ...keyCells(one.key), codeHtml(one.run.id), one.reason];
   const order = Object.values(labels);
