@@ -70,6 +70,9 @@ export class Account {
   readonly #keysBySecret = new Map<string, ApiKey>();
   readonly #secrets: Random;
   #nextKeyId: bigint;
+  /** The keys whose id another key has by now. A replica that lags still shows them. */
+  readonly #formerKeys: ApiKey[] = [];
+  readonly #freeIds: string[] = [];
   readonly #pastOperations: number;
   protected readonly startedAt: number;
   readonly #projects = new Map<string, Project>();
@@ -90,7 +93,7 @@ export class Account {
   // Keys
 
   addKey(name: string, secret?: string): ApiKey {
-    return this.#insertKey(String(this.#nextKeyId++), name, 0, secret);
+    return this.#insertKey(this.#freeIds.shift() ?? String(this.#nextKeyId++), name, 0, secret);
   }
 
   addKeyOfAge(name: string, ageMs: number): ApiKey {
@@ -101,6 +104,12 @@ export class Account {
   reuseId(id: string, name: string): ApiKey {
     this.revokeKey(id);
     return this.#insertKey(id, name, 0);
+  }
+
+  /** Revokes the key. The next new key gets its id. */
+  freeId(id: string): void {
+    this.revokeKey(id);
+    this.#freeIds.push(id);
   }
 
   /** Also a revoked one. */
@@ -115,7 +124,7 @@ export class Account {
 
   /** Oldest first. */
   aliveKeys(name?: string, at?: number): ApiKey[] {
-    const alive = [...this.#keys.values()].filter((key) => wasAlive(key, at));
+    const alive = [...this.#formerKeys, ...this.#keys.values()].filter((key) => wasAlive(key, at));
     return name === undefined ? alive : alive.filter((key) => key.name === name);
   }
 
@@ -208,6 +217,8 @@ export class Account {
     const createdAt = this.clock.now() - ageMs;
     const unused = { revokedAt: undefined, lastUsedAt: undefined, lastUsedFrom: undefined };
     const key: ApiKey = { id, name, key: secret, createdAt, ...unused };
+    const former = this.#keys.get(id);
+    if (former !== undefined) this.#formerKeys.push(former);
     this.#keys.set(id, key);
     this.#keysBySecret.set(secret, key);
     return key;

@@ -3,11 +3,13 @@ import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { findMissing, type Missing } from './missing.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
-import type { ApiRecord } from './records.js';
+import { type ApiRecord, fieldTime } from './records.js';
 
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
   readonly name: string | undefined;
+  /** In milliseconds since 1970, on the service's clock. Undefined if the record has no readable time. */
+  readonly createdAt: number | undefined;
 }
 
 /** Only a list without `missing` proves that a key does not exist. */
@@ -45,7 +47,8 @@ function parseKey(value: Json, place: string): Key {
   if (id === undefined) throw unexpectedShape(`${place}.id`, 'an integer', value['id']);
   // The documented list has no field `key`. Such a field could hold a secret, so outputs never contain it.
   const { key: _, ...record } = value;
-  return { id, name: isText(value['name']) ? value['name'] : undefined, record };
+  const createdAt = fieldTime({ id, record }, 'created_at');
+  return { id, name: isText(value['name']) ? value['name'] : undefined, createdAt, record };
 }
 
 /** The post step receives the secret in an environment variable, which holds at most 128 KiB on Linux. */

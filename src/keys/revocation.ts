@@ -1,10 +1,10 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { KeyList } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import { UnreadableList } from '../api/paging.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
 import { Cooldown, mapConcurrently, type RequestPolicy, withRetries } from '../http/retry.js';
-import type { Deadline } from '../time/deadline.js';
+import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadline.js';
 
 /** `already-gone`: somebody else revoked the key. */
 type RevocationOutcome = 'revoked' | 'already-gone';
@@ -13,6 +13,7 @@ interface KeyToRevoke {
   readonly id: string;
   /** Name of a minted key, if known. A key with the same id but a different name is a different key. */
   readonly name?: string | undefined;
+  readonly createdAt?: Key['createdAt'];
 }
 
 /** Checks whether the service still lists the key. An older list can prove `false`: a revoked key never reappears. */
@@ -93,6 +94,11 @@ export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevok
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
+/** A service may give an id out again, and a replica that lags may show an earlier owner of the id. */
+export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
+  return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
+}
+
 export function incompleteKeyList(missing: string): RequestError {
   return new UnreadableList(`GET /api_keys: ${missing}, so a key that is not in the list may still exist`);
 }
@@ -116,8 +122,12 @@ export function revokeEach(
   log: Log,
 ): Promise<RevocationResult[]> {
   const { isListed, reused } = sharedListCheck(keys, api, policy);
-  return mapConcurrently(keys, async ({ id, name }): Promise<RevocationResult> => {
-    const revocation = new Revocation({ id, name });
+  /** What ends all revocations. Thousands of keys would take too long if each had to notice it. */
+  let end: CancelledError | DeadlineExceeded | undefined;
+  return mapConcurrently(keys, async (key): Promise<RevocationResult> => {
+    const { id, name } = key;
+    if (end !== undefined) return { id, outcome: 'failed', isConfirmed: false, failure: end };
+    const revocation = new Revocation(key);
     const attempt = async () =>
       reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     try {
@@ -127,6 +137,8 @@ export function revokeEach(
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
       return { id, outcome, isConfirmed: revocation.isConfirmed || reused.has(id) };
     } catch (failure) {
+      // With a cause, the error is about this key.
+      if (failure instanceof CancelledError || (failure instanceof DeadlineExceeded && !failure.cause)) end = failure;
       return { id, outcome: 'failed', isConfirmed: false, failure };
     }
   });
@@ -147,7 +159,10 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
     // An earlier list that contains the key may be out of date.
     list = cooldown.wait(policy.deadline).then(() => api.keys(once));
     const latest = await list;
-    for (const one of keys) if (latest.keys.has(one.id) && includesKey(latest, one) === false) reused.add(one.id);
+    for (const one of keys) {
+      const owner = includesKey(latest, one) === false && latest.keys.get(one.id);
+      if (owner && isLaterOwner(owner, one)) reused.add(one.id);
+    }
     return includesKey(latest, key);
   };
   return { isListed, reused };

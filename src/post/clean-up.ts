@@ -168,7 +168,8 @@ function revokeMinted(
     // that stays valid is worse.
     if (listed instanceof RequestError) {
       const mayFollow = listed.transient && phase.remaining > timeForMinted;
-      if (rejection.isServiceStatus(401) || endsRound(listed) || mayFollow) return listed;
+      const isProbablyGone = rejection.isServiceStatus(401) || register.belongsToOther(key.id);
+      if (isProbablyGone || endsRound(listed) || mayFollow) return listed;
     }
     return captureFailure(revocation.attempt(api, phase, isListed));
   }

@@ -1,9 +1,9 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { KeyList } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
 import { Cooldown, type RequestPolicy } from '../http/retry.js';
-import { includesKey, type ListCheck, Revocation } from '../keys/revocation.js';
+import { includesKey, isLaterOwner, type ListCheck, Revocation } from '../keys/revocation.js';
 import type { Clock } from '../time/clock.js';
 import { minAbsence } from './schedule.js';
 
@@ -17,8 +17,6 @@ export interface CreatedKey {
   missingSince?: number | undefined;
   /** When the key was confirmed to be gone, in milliseconds since 1970. */
   goneAt?: number | undefined;
-  /** True once a list has shown that no other key has this id by now. */
-  isOurs: boolean;
   /** A 423 for a DELETE delays only this key. */
   readonly lock: Cooldown;
 }
@@ -31,6 +29,9 @@ const maxLogged = 20;
 /** The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. */
 export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
+  /** The latest owner of each id in all lists so far. So a replica that lags cannot hide a later owner. */
+  readonly #owners = new Map<string, Key>();
+  #hasList = false;
   /** True if the latest list of a search was complete. */
   isComplete = false;
   /** Searches skip this key: it is the minted key, which still sends their requests. */
@@ -46,9 +47,9 @@ export class KeyRegister {
     return [...this.#keys.values()].filter(({ goneAt }) => goneAt === undefined);
   }
 
-  /** The keys that a search revokes. */
+  /** The keys that a search revokes. Without a list, any key could belong to another by now. */
   get revocable(): readonly CreatedKey[] {
-    return this.pending.filter(({ id, isOurs }) => isOurs && id !== this.skipped);
+    return this.pending.filter(({ id }) => this.#hasList && id !== this.skipped && !this.belongsToOther(id));
   }
 
   get gone(): readonly CreatedKey[] {
@@ -58,7 +59,7 @@ export class KeyRegister {
   add(id: string, isYoung: boolean): CreatedKey {
     const revocation = new Revocation({ id, name: this.name });
     const lock = new Cooldown(this.clock);
-    const key = { id, revocation, isYoung, isOurs: false, lock };
+    const key: CreatedKey = { id, revocation, isYoung, lock };
     this.#keys.set(id, key);
     return key;
   }
@@ -77,11 +78,12 @@ export class KeyRegister {
 
   update(list: KeyList, askedAt: number): void {
     this.isComplete = list.missing === undefined;
-    this.#addStrays(list);
+    this.#note(list);
     for (const key of this.pending) {
       if (key.id === this.skipped) continue;
-      const isMissing = noteListed(list, key) === false && key.missingSince !== undefined;
-      if (isMissing || key.revocation.isConfirmed) this.noteGone(key, askedAt);
+      const wasMissing = key.missingSince !== undefined || this.belongsToOther(key.id);
+      if (key.revocation.isConfirmed || (wasMissing && this.#includes(list, key) === false))
+        this.noteGone(key, askedAt);
     }
   }
 
@@ -89,33 +91,42 @@ export class KeyRegister {
   listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
     return async () => {
       const list = await api.keys(policy);
-      this.#addStrays(list);
-      for (const other of this.pending) noteListed(list, other);
-      return includesKey(list, key.revocation.key);
+      this.#note(list);
+      return this.#includes(list, key);
     };
   }
 
-  #addStrays(list: KeyList): void {
-    for (const { id, name } of list.keys.values()) {
-      const known = this.#keys.get(id);
-      if (id === this.skipped || name !== this.name || known?.revocation.isConfirmed) continue;
-      if (known === undefined && this.#keys.size < maxLogged)
-        this.log.info(
-          `Found key ${id}: it has the name that this step chose, but no response to a create named its id.`,
-        );
-      // The list proves that the key still exists, even if an earlier response suggested otherwise.
-      // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
-      if (known === undefined || known.goneAt !== undefined) this.add(id, true);
+  /** True if the latest owner of the id has another name. */
+  belongsToOther(id: string): boolean {
+    return (this.#owners.get(id)?.name ?? this.name) !== this.name;
+  }
+
+  #includes(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
+    return this.belongsToOther(key.id) ? false : includesKey(list, key.revocation.key);
+  }
+
+  #note(list: KeyList): void {
+    this.#hasList = true;
+    for (const listed of list.keys.values()) {
+      const { id, name } = listed;
+      const owner = this.#owners.get(id);
+      if (owner !== undefined && !isLaterOwner(listed, owner)) continue;
+      this.#owners.set(id, listed);
+      const key = this.#keys.get(id);
+      if (key !== undefined && !this.belongsToOther(id)) key.missingSince = undefined;
+      // Another key now has this id, so the key that had the id before is gone.
+      else if (key !== undefined && owner?.name === this.name) key.revocation.isConfirmed = true;
+      if (name === this.name) this.#addStray(id);
     }
   }
-}
 
-/** Returns whether the list contains the key, and remembers what that proves. */
-function noteListed(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
-  const listed = includesKey(list, key.revocation.key);
-  if (listed === true) key.missingSince = undefined;
-  // Another key now has this id, so the key that had the id before is gone.
-  else if (list.keys.has(key.id)) key.revocation.isConfirmed = true;
-  key.isOurs = !key.revocation.isConfirmed;
-  return listed;
+  #addStray(id: string): void {
+    const known = this.#keys.get(id);
+    if (id === this.skipped || known?.revocation.isConfirmed) return;
+    if (known === undefined && this.#keys.size < maxLogged)
+      this.log.info(`Found key ${id}: it has the name that this step chose, but no response to a create named its id.`);
+    // The list proves that the key still exists, even if an earlier response suggested otherwise.
+    // A create can be carried out late, and the clock of the service may be wrong, so a found key counts as young.
+    if (known === undefined || known.goneAt !== undefined) this.add(id, true);
+  }
 }

@@ -18,10 +18,10 @@ export async function listKeys({ olderThan, ...settings }: ListKeysSettings, col
   const { api, deadline } = collaborators;
   const { keys, missing } = await api.keys(defaultPolicy(collaborators));
   const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.epochMsForAges(deadline.clock) - olderThan;
-  const isOld = (key: Key) => (fieldTime(key, 'created_at') ?? Number.NEGATIVE_INFINITY) < end;
+  const isOld = ({ createdAt = Number.NEGATIVE_INFINITY }: Key) => createdAt < end;
   const page = { records: [...keys.values()], cursor: undefined, missing, isUnavailable: false };
   const result = conclude('key', await collect(() => [page], settings, collaborators, isOld), settings);
-  const undated = result.records.flatMap((key) => (fieldTime(key, 'created_at') === undefined ? [key.id] : []));
+  const undated = result.records.flatMap(({ id, createdAt }) => (createdAt === undefined ? [id] : []));
   if (olderThan !== undefined && undated.length > 0)
     result.warnings.push(
       `${plural(undated.length, 'key')} without a readable creation time counted as older than ${formatDuration(olderThan)}: ${joinFirst(undated, messageBounds)}.`,

@@ -1,4 +1,3 @@
-import { fieldTime } from '../../api/records.js';
 import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
@@ -26,7 +25,7 @@ export async function sweepKeys(
   const now = api.epochMsForAges(deadline.clock);
   const made = keys.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
-    return origin === undefined ? [] : [{ key, ...origin, age: now - (fieldTime(key, 'created_at') ?? now) }];
+    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? now) }];
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 

@@ -2,7 +2,7 @@ import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.
 import type { Chance } from '../chance.js';
 import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';
-import type { Stage } from '../stage.js';
+import { nameOfReused, type Stage } from '../stage.js';
 import type { Drawn, Task } from './lists.js';
 
 const hour = 3_600_000;
@@ -24,6 +24,14 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
       run: (at: Stage) => at.reuseId(newestKey(at)),
     })),
   ];
+  if (chance.odds(0.15)) {
+    const { id } = stage.plane.addKeyOfAge(nameOfReused, hour);
+    events.push({
+      atMs: Math.max(0, startsAtMs - chance.upTo(4_000)),
+      what: 'a key is revoked, and the next key gets its id',
+      run: ({ plane }: Stage) => plane.freeId(id),
+    });
+  }
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
   return {
     inputs: {

@@ -88,3 +88,15 @@ test('an id that a list showed under another name is not requested again, althou
   await clock.run(revokeEach(keys, new ControlApi(exchange, access, silent), policy, silent));
   expect(sent).toEqual(['7', '8', '7', '7']);
 });
+
+test.for([
+  ['2023-12-31T23:59:59Z', false],
+  ['2024-01-01T00:00:00Z', true],
+] as const)('an owner of the id of %s confirms that a key of 2024 is gone: %s', async ([created_at, isConfirmed]) => {
+  const body = JSON.stringify([{ id: 7, name: 'theirs', created_at }]);
+  const exchange: Exchange = async ({ method }) => ({ status: method === 'GET' ? 200 : 404, headers: {}, body });
+  const policy = { deadline: new Deadline(new VirtualClock(), 60_000, new Cancellation()), retry: noRetry };
+  const key = { id: '7', name: 'ours', createdAt: Date.UTC(2024, 0, 1) };
+  const results = await revokeEach([key], new ControlApi(exchange, access, silent), policy, silent);
+  expect(results).toEqual([{ id: '7', outcome: 'already-gone', isConfirmed }]);
+});

@@ -8,9 +8,8 @@ import { silent } from '../../virtual/silent.js';
 
 const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
 
-function listOf(names: Readonly<Record<string, string | undefined>>) {
-  const record = { created_at: '2020-01-01T00:00:00Z' };
-  const keys = Object.entries(names).map(([id, name]) => [id, { id, name, record }] as const);
+function listOf(names: Readonly<Record<string, string | undefined>>, createdAt?: number) {
+  const keys = Object.entries(names).map(([id, name]) => [id, { id, name, createdAt, record: {} }] as const);
   return { keys: new Map(keys), missing: undefined };
 }
 
@@ -27,7 +26,7 @@ function setUp(isYoung: boolean) {
 
 test('a key found in a list counts as new, however old its record is, so one list without it is no proof', () => {
   const { register } = setUp(false);
-  register.update(listOf({ 8: 'shop-key' }), 0);
+  register.update(listOf({ 8: 'shop-key' }, 0), 0);
   const found = register.pending.find(({ id }) => id === '8');
   expect(found && register.noteGone(found, 0)?.message).toMatch(/so new that a replica may not know it yet/);
   expect(register.gone).toEqual([]);
@@ -72,10 +71,22 @@ test('a check of one key also notes a stray key', async () => {
   expect(idsOf(register.pending)).toEqual(['7', '8']);
 });
 
-test('a list that shows an id under another name proves that its key is gone, even if the list was read for another key', async () => {
+test('a later owner of the id proves that a key is gone, even if its list was read for another key', async () => {
   const { register, checkBy } = setUp(true);
-  register.add('8', true);
-  await checkBy(listOf({ 7: 'shop-key', 8: 'other' }));
-  register.update(listOf({ 8: 'shop-key' }), 0);
+  register.update(listOf({ 7: 'shop-key', 8: 'shop-key' }, 1), 0);
+  await checkBy(listOf({ 7: 'shop-key', 8: 'other' }, 2));
+  register.update(listOf({ 8: 'shop-key' }, 1), 0);
   expect(idsOf(register.gone)).toEqual(['8']);
+});
+
+test.for([
+  ['an earlier owner of an id does not hide the key', 1, 2, ['7']],
+  ['an older list does not hide a later owner of an id', 2, 1, []],
+] as const)('%s', async ([, otherAt, oursAt, revocable]) => {
+  const { register, checkBy } = setUp(true);
+  expect(await checkBy(listOf({ 7: 'other' }, otherAt))).toBe(false);
+  expect(idsOf(register.revocable)).toEqual([]);
+  await checkBy(listOf({ 7: 'shop-key' }, oursAt));
+  expect(idsOf(register.revocable)).toEqual(revocable);
+  expect(register.gone).toEqual([]);
 });
