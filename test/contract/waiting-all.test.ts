@@ -645,6 +645,24 @@ test.for<[what: string, fault: Fault, verdict: string]>([
   expect(result.outputs['status']).toBe(verdict);
 });
 
+test('an operation that fails counts even if it gets a field of the filter only then', async (context) => {
+  const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+  const plans = [{ ...failed, id, branchId: 'br-1', lengthMs: 2 * second }];
+  const faults = [
+    { nth: 1, fault: status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }) },
+  ];
+  const { result } = await waitFor(context, plans, { ...all, filter: 'branch_id=br-1' }, { faults });
+  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': id });
+});
+
+test('a read that takes more than 10 s is not repeated when it shows the last project idle', async (context) => {
+  const plans = many(250, { ...ended, ageMs: 30 * second });
+  const { result, paths } = await waitFor(context, plans, all, { faults: [onOperations(delay(4_500), { from: 4 })] });
+  expectNothing(result);
+  // Two reads of three pages and an empty one.
+  expect(paths()).toHaveLength(8);
+});
+
 test('a list whose pages repeat under ever new cursors ends the wait with an error', async (context) => {
   const operations = [{ id: 'a', status: 'finished', created_at: '2024-01-01T00:00:00Z' }];
   const respond = (_: string, n: number) => JSON.stringify({ operations, pagination: { cursor: `c${n}` } });

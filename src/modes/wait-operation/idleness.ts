@@ -1,5 +1,6 @@
 import { type ListPlace, type Page, UnreadableList } from '../../api/paging.js';
 import { fieldTime, type Operation } from '../../api/records.js';
+import { phaseForStatus } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { graceForUnlisted, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
@@ -32,13 +33,17 @@ export class Idleness {
   readonly ignored = { excluded: 0, automatic: 0 };
   /** True if the first read left out older operations. */
   isCut = false;
-  #firstIds: ReadonlySet<string> | undefined;
+  isFirstRead = true;
+  /** The ids of operations that had ended in the first read. */
+  readonly #endedBefore = new Set<string>();
   /** The ids in the latest complete read. */
   #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
   // The following times are on the step's clock.
   /** Later reads go back to this time: after the first read the start of the wait, then the start of the latest complete read. */
   #completeFrom = never;
+  /** The end of the latest complete read. */
+  #completeAt = never;
   /** The start of the wait on the service's clock. If replicas differ, the earliest counts: no operation gets lost. */
   #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
@@ -56,10 +61,6 @@ export class Idleness {
     private readonly pendingIds: ReadonlySet<string>,
     private readonly context: PollContext,
   ) {}
-
-  get isFirstRead(): boolean {
-    return this.#firstIds === undefined;
-  }
 
   /** True if a read proves that the list has nothing that the wait should still wait for. */
   get isProven(): boolean {
@@ -83,7 +84,7 @@ export class Idleness {
   }
 
   isOlderThan(ms: number): boolean {
-    return this.#now - this.#completeFrom > ms;
+    return this.#now - this.#completeAt > ms;
   }
 
   /** After this call, only a new read proves that the project is idle. */
@@ -113,7 +114,8 @@ export class Idleness {
       nowMs: this.#serviceTimeAt(this.#now),
     };
     for (const operation of records) {
-      const seen = this.#firstIds === undefined ? 'first' : this.#firstIds.has(operation.id) ? 'again' : 'later';
+      if (this.isFirstRead && phaseForStatus(operation.status) !== 'pending') this.#endedBefore.add(operation.id);
+      const seen = this.isFirstRead ? 'first' : this.#endedBefore.has(operation.id) ? 'again' : 'later';
       const place = placeOf(operation, { ...scope, seen });
       if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
       if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
@@ -132,17 +134,17 @@ export class Idleness {
     const isComplete = this.#isFarEnough(records, seenIds.size) || cursor === undefined;
     this.#read = isComplete ? undefined : { began, cursor, seenIds, showsPending };
     if (!isComplete) return false;
-    const { isFirstRead } = this;
-    this.#completeFrom = isFirstRead ? this.context.began : began;
+    this.#completeFrom = this.isFirstRead ? this.context.began : began;
+    this.#completeAt = this.#now;
     this.#latestIds = seenIds;
-    if (isFirstRead) this.#endFirstRead(seenIds, cursor !== undefined);
+    if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
     if (!showsPending) this.#idleFrom = began;
     return true;
   }
 
-  #endFirstRead(ids: ReadonlySet<string>, goesOn: boolean): void {
+  #endFirstRead(goesOn: boolean): void {
     const { pollsOnce, progress, maxFirstRead } = this.context;
-    this.#firstIds = ids;
+    this.isFirstRead = false;
     if (!pollsOnce) this.#graceEndsAt = this.#now + graceForUnlisted;
     this.#provenFrom = this.#graceEndsAt;
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
