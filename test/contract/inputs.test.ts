@@ -364,12 +364,14 @@ const seconds = (text: string) =>
   `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
 const forAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
 const forPolls = ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`));
+const misspelled = expect.stringMatching(/“create_brnch” .* \(did you mean create_branch\?\)/);
 const milliseconds = [
   'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
   'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
 ];
 staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   ['wait-operation', { filter: 'action=x', since: '1h' }, forAll],
+  ['wait-operation', { ...all, filter: 'action=create_brnch' }, [misspelled]],
   ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, forPolls],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
   ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],

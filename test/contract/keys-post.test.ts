@@ -3,7 +3,7 @@ import type { ApiKey, Fault, FaultRule } from '../../control-plane/index.js';
 import { delay, hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { FinishedJob, JobPlan, KeyStage } from '../kit/key-stage.js';
 import { killAt, noLeftovers, parentKey, runJob } from '../kit/key-stage.js';
-import { between, second } from '../kit/wait.js';
+import { between, second } from '../kit/times.js';
 import type { StepOptions } from '../runner/step.js';
 
 const always = {};

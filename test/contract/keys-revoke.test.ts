@@ -2,9 +2,9 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { NotShown } from '../../control-plane/index.js';
 import { delay, hang, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
+import { maxConcurrent } from '../kit/times.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 

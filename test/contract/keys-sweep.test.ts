@@ -4,7 +4,7 @@ import { status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { day, errorOf, hour, ours, repositoryId, setStage, staged, warningsOf } from '../kit/stage.js';
 import { addOldAndYoung, completed, expectSwept, expectWarned, failing, fileOf, running } from '../kit/sweep.js';
-import { between, minute } from '../kit/wait.js';
+import { between, minute } from '../kit/times.js';
 import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 

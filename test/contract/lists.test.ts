@@ -3,7 +3,8 @@ import type { HttpResponse } from '../../src/http/exchange.js';
 import { delay, hang, onOperations } from '../kit/fault.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
-import { ended, failed, minute } from '../kit/wait.js';
+import { minute } from '../kit/times.js';
+import { ended, failed } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
-import { all, ended, failed, forever, many, minute, patient, second, waitFor } from '../kit/wait.js';
+import { minute, second } from '../kit/times.js';
+import { all, ended, failed, forever, many, patient, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */

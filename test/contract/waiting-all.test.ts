@@ -1,11 +1,21 @@
 import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
+import type { HttpResponse } from '../../src/http/exchange.js';
 import { delay, hang, onAny, onOperation, onOperations, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { maxConcurrent } from '../kit/max-concurrent.js';
 import { errorOf, noticesOf, type Stage, warningsOf } from '../kit/stage.js';
-import type { WaitPlan } from '../kit/wait.js';
-import { all, between, ended, failed, forever, gaps, many, minute, patient, second, waitFor } from '../kit/wait.js';
+import { between, gaps, maxConcurrent, minute, second } from '../kit/times.js';
+import {
+  ended,
+  every,
+  failed,
+  forever,
+  many,
+  patient,
+  type WaitOptions,
+  type WaitPlan,
+  waitForAll,
+} from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
 
@@ -15,6 +25,31 @@ const clocks = [-60 * minute, 0, 60 * minute];
 function expectNothing(result: StepResult): void {
   const outputs = { status: 'finished', count: '0', 'operation-ids': '[]', operations: '[]' };
   expect(result).toMatchObject({ conclusion: 'success', outputs });
+}
+
+/** An operation in each of so many projects. */
+function oneEach(count: number, plan: OperationPlan): WaitPlan[] {
+  return Array.from({ length: count }, (_, project) => ({ ...plan, project }));
+}
+
+type Rule = Omit<FaultRule, 'path'>;
+
+/** So many projects. The requests for each have faults of its own. */
+function withFaults(projects: number, faultsOf: (project: number) => Rule | readonly Rule[]) {
+  const before = ({ service }: Stage) => {
+    for (const [n, id] of service.projectIds.entries())
+      for (const rule of [faultsOf(n)].flat()) service.faults.add({ path: `/${id}/`, ...rule });
+  };
+  return { projects, before };
+}
+
+/** Two projects. The requests for the second one fail like this. */
+const failSecond = (fault: Fault, which: Partial<Rule> = {}) =>
+  withFaults(2, (project) => (project === 1 ? { fault, ...which } : []));
+
+/** As `failSecond`, after so long. */
+function failSecondLater(ms: number, fault: Fault) {
+  return { projects: 2, before: (stage: Stage) => stage.after(ms, () => failSecond(fault).before(stage)) };
 }
 
 const idsOf = ({ outputs }: StepResult): string[] => JSON.parse(outputs['operation-ids'] ?? '');
@@ -28,7 +63,7 @@ function requestsOfPolls({ times }: Stage): number[] {
 test('the step waits for every unfinished operation, and for those that start meanwhile', async (context) => {
   const later = { startsAfterMs: 8 * second, lengthMs: 20 * second };
   const plans = [{ ...failed, ageMs: 10 * second }, ...many(30, ended), { lengthMs: 10 * second }, later];
-  const { result, ids } = await waitFor(context, plans, all);
+  const { result, ids } = await waitForAll(context, plans);
   expect(result.outputs).toMatchObject({ status: 'finished', count: '2', 'operation-id': ids[32] });
   expect(idsOf(result).sort()).toEqual(ids.slice(31).sort());
   expect(result.ms).toBeGreaterThanOrEqual(28 * second);
@@ -41,7 +76,7 @@ test.for([
   ['a filter against another action', 2, 'action!=start_compute'],
 ] as const)('with %s, the step waits for %i of 2 operations of the service', async ([, count, filter], context) => {
   const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
-  const { result } = await waitFor(context, plans, { ...all, filter, timeout: '0' });
+  const { result } = await waitForAll(context, plans, { filter, timeout: '0' });
   expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
 });
 
@@ -52,14 +87,14 @@ test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLe
   ['is listed only after it failed', 21 * second, listedLate, minute],
 ])('an operation that %s fails the step', async ([, startsAfterMs, appearing, lengthMs], context) => {
   const plans = [{ lengthMs }, { ...appearing, startsAfterMs }];
-  const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' });
+  const { result, ids } = await waitForAll(context, plans, every('10s'));
   expect(result).toMatchObject({ outputs: { status: 'failed', count: '2', 'operation-id': ids[1] }, ms: 30 * second });
   expect(errorOf(result)).toContain(ids[1]);
 });
 
 test.for(['finished', 'failed'])('an operation that leaves the list is polled until %s', async (outcome, context) => {
   const plans = [{ lengthMs: 2 * minute, outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
-  const { result, paths, ids } = await waitFor(context, plans, all);
+  const { result, paths, ids } = await waitForAll(context, plans);
   expect(result.outputs['status']).toBe(outcome);
   expect(result.ms).toBeGreaterThanOrEqual(2 * minute);
   expect(paths().at(-1)).toContain(ids[0]);
@@ -67,12 +102,11 @@ test.for(['finished', 'failed'])('an operation that leaves the list is polled un
 
 test('old operations do not count if only a later read shows them, because others were deleted', async (context) => {
   const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
-  const { result } = await waitFor(context, [...old, { lengthMs: minute }], all, {
-    before: ({ after, service }, operations) =>
-      after(20 * second, () => {
-        for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
-      }),
-  });
+  const before: WaitOptions['before'] = ({ after, service }, operations) =>
+    after(20 * second, () => {
+      for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
+    });
+  const { result } = await waitForAll(context, [...old, { lengthMs: minute }], {}, { before });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   expect(result.log).toMatch(/Read only the newest 1,000 operations of project \S+: the list goes on\./);
   expect(result.summary).toMatch(/Only the newest 1,000 operations were read, because the list goes on\./);
@@ -81,13 +115,13 @@ test('old operations do not count if only a later read shows them, because other
 test('the error for an operation that vanished shows its odd id as plain text', async (context) => {
   const id = `x\u202E\u200B\u2028::error::${'long '.repeat(500)}`;
   const faults = [onOperation(status(404))];
-  const { result } = await waitFor(context, [{ ...forever, vanishesAfterMs: 400, fields: { id } }], all, { faults });
+  const { result } = await waitForAll(context, [{ ...forever, vanishesAfterMs: 400, fields: { id } }], {}, { faults });
   expect(errorOf(result)).toMatch(/no longer has operation/);
   expect(errorOf(result)).not.toMatch(/[\p{Cf}\p{Zl}]/u);
 });
 
 test('the step reads the list twice, 5 s apart, and succeeds if nothing is pending', async (context) => {
-  const { result, times, paths, projectId } = await waitFor(context, many(3, ended), all);
+  const { result, times, paths, projectId } = await waitForAll(context, many(3, ended));
   expectNothing(result);
   // A page with a cursor may be the last one, so the first read takes two requests.
   expect(times()).toEqual([0, 0, 5 * second, 5 * second]);
@@ -95,17 +129,23 @@ test('the step reads the list twice, 5 s apart, and succeeds if nothing is pendi
   for (const path of paths()) expect(path).toMatch(/\/operations\?limit=100(&|$)/);
 });
 
-test.for<[when: string, inputs: Inputs, polls: number[], ...faults: FaultRule[]]>([
-  ['after 5 s, even with poll-interval: 1m', { 'poll-interval': '1m' }, [0, 5]],
-  ['after a third poll if the second fails', { 'poll-interval': '5s' }, [0, 5, 10], { nth: 2, fault: status(503) }],
-  ['after the Retry-After of a poll', { 'poll-interval': '4s' }, [0, 5, 25], { nth: 2, fault: retryAfter(503, 20) }],
-  ['5 s after the end of a first read of 2 s', {}, [0, 7], { nth: 1, fault: delay(2_000) }],
-  ['at once with timeout: 0', { timeout: '0' }, [0]],
-])('if the list is empty, the step succeeds %s', async ([, inputs, polls, ...faults], context) => {
-  const { result, times } = await waitFor(context, [], { ...all, ...inputs }, { faults });
-  expectNothing(result);
+test.for<[end: string, when: string, inputs: Inputs, polls: number[], ...faults: FaultRule[]]>([
+  ['succeeds', 'after 5 s, even with poll-interval: 1m', every('1m'), [0, 5]],
+  ['succeeds', 'after a third poll if the second fails', every('5s'), [0, 5, 10], { nth: 2, fault: status(503) }],
+  ['succeeds', 'after the Retry-After of a poll', every('4s'), [0, 5, 25], { nth: 2, fault: retryAfter(503, 20) }],
+  ['succeeds', '5 s after the end of a first read of 2 s', {}, [0, 7], { nth: 1, fault: delay(2_000) }],
+  ['succeeds', 'at once with timeout: 0', { timeout: '0' }, [0]],
+  ['times out', 'after less than 5 s', { timeout: '4s' }, [0, 4]],
+  ['times out', 'after less than 5 s even with fail-on: empty', { timeout: '4s', 'fail-on': 'empty' }, [0, 4]],
+  ['times out', '3 s after a late first read', { timeout: '15s' }, [0, 12, 15], { nth: 1, fault: retryAfter(503, 12) }],
+])('if the list is empty, the step %s %s', async ([end, , inputs, polls, ...faults], context) => {
+  const { result, times } = await waitForAll(context, [], inputs, { faults });
   expect(times()).toEqual(polls.map((time) => time * second));
   expect(result.log.includes('Reading the list again in 5s')).toBe(polls.length > 1);
+  if (end === 'succeeds') return expectNothing(result);
+  expect(result.outputs['status']).toBe('timeout');
+  const says = 'the step reads it again 5s after the first read, and that read must show that nothing is pending';
+  if (faults.length === 0) expect(errorOf(result)).toContain(says);
 });
 
 test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
@@ -113,16 +153,9 @@ test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
   ['that appears as failed within 5 s counts', { ...ended, startsAfterMs: 2_200 }, 'failed', 5.1],
   ['that appears as finished within 5 s counts', { ...ended, startsAfterMs: 2_200 }, 'finished', 5.1],
 ])('an operation %s', async ([, plan, outcome, within], context) => {
-  const { result, ids } = await waitFor(context, [{ ...plan, outcome }], { ...all, 'fail-on': 'empty' });
+  const { result, ids } = await waitForAll(context, [{ ...plan, outcome }], { 'fail-on': 'empty' });
   expect(result.outputs).toMatchObject({ status: outcome, count: '1', 'operation-id': ids[0] });
   expect(result.ms).toBeLessThan(within * second);
-});
-
-test.for(['empty', undefined])('a step whose timeout is under 5 s times out (fail-on: %s)', async (failOn, context) => {
-  const { result } = await waitFor(context, [], { ...all, timeout: '4s', 'fail-on': failOn });
-  expect(result.outputs['status']).toBe('timeout');
-  const says = 'the step reads it again 5s after the first read, and that read must show that nothing is pending';
-  expect(errorOf(result)).toContain(says);
 });
 
 test.for([
@@ -130,45 +163,34 @@ test.for([
   ['5001ms', 0],
 ] as const)('with timeout: %s, a wait for all gives %i warnings that it takes at least 5 s', async (row, context) => {
   const [timeout, count] = row;
-  const { result } = await waitFor(context, [], { ...all, timeout });
+  const { result } = await waitForAll(context, [], { timeout });
   expect(warningsOf(result)).toEqual(Array(count).fill(expect.stringMatching(/^timeout: .*at least 5s/)));
-});
-
-test('a final poll less than 5 s after a late first read does not show that the project is idle', async (context) => {
-  const faults = [{ nth: 1, fault: retryAfter(503, 12) }];
-  const { result, times } = await waitFor(context, [], { ...all, timeout: '15s' }, { faults });
-  expect(times()).toEqual([0, 12, 15].map((time) => time * second));
-  expect(result.outputs['status']).toBe('timeout');
 });
 
 test('a project whose list hangs while its last operation ends is idle once another read shows it', async (context) => {
   const faults = [onOperations(hang, { nth: 3 })];
-  const inputs = { ...all, 'poll-interval': '4500ms' };
-  const { result, times } = await waitFor(context, [{ lengthMs: 4_200 }], inputs, { faults });
+  const { result, times } = await waitForAll(context, [{ lengthMs: 4_200 }], every('4500ms'), { faults });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   expect(times().filter((time) => time === 4.5 * second)).toHaveLength(1);
   expect(times().at(-1)).toBeLessThan(15 * second);
 });
 
-test.for(['all', '[]'])(
-  'with fail-on: empty and operation-id: %s, the step fails if there is nothing to wait for',
-  async (ids, context) => {
-    const { result } = await waitFor(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
-    const outputs = { status: 'empty', count: '0', 'operation-ids': '[]' };
-    expect(result).toMatchObject({ outputs, ms: ids === 'all' ? 5 * second : 0 });
-    expect(errorOf(result)).toMatch(/fail-on: empty/);
-  },
-);
+test.for(['all', '[]'])('with fail-on: empty, a wait for %s fails if nothing is unfinished', async (ids, context) => {
+  const { result } = await waitForAll(context, [], { 'operation-id': ids, 'fail-on': 'empty' });
+  const outputs = { status: 'empty', count: '0', 'operation-ids': '[]' };
+  expect(result).toMatchObject({ outputs, ms: ids === 'all' ? 5 * second : 0 });
+  expect(errorOf(result)).toMatch(/fail-on: empty/);
+});
 
 test('after a 429, the second read still goes back to a minute before the wait began', async (context) => {
   const plans = [{ ...ended, ageMs: 2 * minute }, ...many(150, { ...ended, ageMs: 20 * second })];
-  const { result, paths } = await waitFor(context, plans, all, { faults: [{ nth: 1, fault: retryAfter(429, 90) }] });
+  const { result, paths } = await waitForAll(context, plans, {}, { faults: [{ nth: 1, fault: retryAfter(429, 90) }] });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '0' });
   expect(paths()).toHaveLength(6);
 });
 
 test('after a 429, the step does not poll faster to confirm that the list is empty', async (context) => {
-  const { result, times } = await waitFor(context, [], all, { faults: [{ nth: 1, fault: retryAfter(429, 20) }] });
+  const { result, times } = await waitForAll(context, [], {}, { faults: [{ nth: 1, fault: retryAfter(429, 20) }] });
   expectNothing(result);
   const [first, ...rest] = gaps(times());
   expect(first).toBeGreaterThanOrEqual(20 * second);
@@ -182,8 +204,8 @@ for (const clockAheadMs of clocks)
     const differences = [{ ageMs: 6 * minute }, { branchId: 'br-theirs' }, { action: 'suspend_compute' }];
     const hidden = [...differences, { outcome: 'finished' }].map((one) => ({ ...ours, ...one }));
     const unfinished = [...many(3, { ...forever, branchId: 'br-theirs' }), { ...forever, action: 'suspend_compute' }];
-    const inputs = { ...all, filter: 'branch_id=br-ours' };
-    const { result, ids } = await waitFor(context, [...named, ...hidden, ...unfinished], inputs, { clockAheadMs });
+    const inputs = { filter: 'branch_id=br-ours' };
+    const { result, ids } = await waitForAll(context, [...named, ...hidden, ...unfinished], inputs, { clockAheadMs });
     expectNothing(result);
     const [notice] = noticesOf(result);
     expect(ids.filter((id) => notice?.includes(id))).toEqual(ids.slice(0, 2));
@@ -198,7 +220,7 @@ for (const clockAheadMs of clocks)
 test('the first poll reads the newest 1,000 operations, later polls those since a minute before the last one', async (context) => {
   const old = [{ ...forever, ageMs: 10 * minute }, ...many(100, { ...ended, ageMs: 10 * minute })];
   const plans = [...old, { lengthMs: 50 * second }, ...many(950, ended)];
-  const { result, ids, times } = await waitFor(context, plans, { ...all, 'poll-interval': '40s' });
+  const { result, ids, times } = await waitForAll(context, plans, every('40s'));
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1', 'operation-id': ids[101] });
   // All 951 new operations are older than a minute in the third poll, but not than a minute before the second one.
   expect(times()).toEqual([0, 40 * second, 80 * second].flatMap((time) => Array(10).fill(time)));
@@ -210,21 +232,20 @@ test.for<[read: string, rule: FaultRule, seconds: number, created: number]>([
 ])('the read after the %s goes back to a minute before that read began', async ([, rule, from, created], context) => {
   const late = { ...failed, startsAfterMs: from * second, ageMs: (from - created) * second };
   const plans = [...many(100, { ...ended, ageMs: -(created + 4) * second }), { lengthMs: 40 * second }, late];
-  const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '5s' }, { faults: [rule] });
+  const { result, ids } = await waitForAll(context, plans, every('5s'), { faults: [rule] });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[101] });
 });
 
 const badPages: readonly Fault[] = [{ kind: 'hang-mid-body' }, status(423), status(404)];
 test.for(badPages)('the step never succeeds if the second page fails with %o', async (fault, context) => {
   const plans = [{ ...forever, ageMs: minute }, ...many(150, ended)];
-  const options = { faults: [{ path: 'cursor=', fault }] };
-  const { result } = await waitFor(context, plans, { ...all, timeout: '20s' }, options);
+  const { result } = await waitForAll(context, plans, { timeout: '20s' }, { faults: [{ path: 'cursor=', fault }] });
   expect(['timeout', 'error']).toContain(result.outputs['status']);
 });
 
 test('an operation on page 1 is followed to its end, although page 2 always fails', async (context) => {
   const plans = [...many(150, ended), { lengthMs: 3 * second, outcome: 'failed' }];
-  const { result, ids } = await waitFor(context, plans, all, { faults: [{ path: 'cursor=', fault: status(500) }] });
+  const { result, ids } = await waitForAll(context, plans, {}, { faults: [{ path: 'cursor=', fault: status(500) }] });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[150] });
   expect(result.ms).toBeLessThan(5 * second);
 });
@@ -232,7 +253,7 @@ test('an operation on page 1 is followed to its end, although page 2 always fail
 test('if page 2 of a poll fails, the wait goes on, although an earlier poll read all pages', async (context) => {
   const plans = [...many(150, ended), { lengthMs: second }];
   const options = { faults: [onOperations(status(404), { nth: 5 })] };
-  const { result, times } = await waitFor(context, plans, { ...all, 'poll-interval': '2s' }, options);
+  const { result, times } = await waitForAll(context, plans, every('2s'), options);
   expect(result.outputs['status']).toBe('finished');
   expect(times()).toEqual([0, 0, 0, 2, 2, 5, 5, 5].map((time) => time * second));
 });
@@ -241,10 +262,10 @@ const slowReadAt3s = onAny(delay(1_500), { from: 3, count: 2 });
 test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[]]>([
   ['and since is set', { since: '10m' }, [ended]],
   ['after another operation ended', {}, [{ lengthMs: 200 }]],
-  ['during a read from 3 s to 6 s', { 'poll-interval': '3s' }, [{ lengthMs: 200 }], slowReadAt3s],
+  ['during a read from 3 s to 6 s', every('3s'), [{ lengthMs: 200 }], slowReadAt3s],
 ])('an operation that the list shows 4 s late %s is waited for', async ([, inputs, plans, ...faults], context) => {
   const late = { lengthMs: 20 * second, outcome: 'failed', appearsAfterMs: 4 * second };
-  const { result, ids } = await waitFor(context, [...plans, late], { ...all, ...inputs }, { faults });
+  const { result, ids } = await waitForAll(context, [...plans, late], inputs, { faults });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
@@ -253,7 +274,7 @@ test.for([0, 30])('an operation of %i s is seen under 250 others between two pol
   const hidden = { startsAfterMs, lengthMs: seconds * second, outcome: 'failed' };
   const plans = [{ lengthMs: 8 * second }, hidden, ...many(250, { ...ended, startsAfterMs })];
   for (const clockAheadMs of clocks) {
-    const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '10s' }, { clockAheadMs });
+    const { result, ids } = await waitForAll(context, plans, every('10s'), { clockAheadMs });
     expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
   }
 });
@@ -262,50 +283,24 @@ test('if a list has more new operations than one poll may read, the next poll re
   const startsAfterMs = 3 * second;
   const newer = many(2_500, { ...ended, startsAfterMs });
   const plans = [{ lengthMs: 2 * second }, { ...failed, startsAfterMs }, ...newer];
-  const wait = await waitFor(context, plans, { ...all, 'poll-interval': '4s' });
+  const wait = await waitForAll(context, plans, every('4s'));
   expect(wait.result.outputs).toMatchObject({ status: 'failed', 'operation-id': wait.ids[1] });
   // The pending operation, which those pages do not show, is requested singly.
   expect(Math.max(...requestsOfPolls(wait))).toBe(11);
 });
 
 test('an operation that fails while the service does not respond at first counts', async (context) => {
-  const failing = { ageMs: minute, lengthMs: minute + 10 * second, outcome: 'failed' };
-  const { result } = await waitFor(context, [failing], all, { faults: [onAny(retryAfter(503, 6), { count: 4 })] });
+  const failing = { ageMs: minute, lengthMs: 70 * second, outcome: 'failed' };
+  const { result } = await waitForAll(context, [failing], {}, { faults: [onAny(retryAfter(503, 6), { count: 4 })] });
   expect(result.outputs['status']).toBe('failed');
 });
 
 test('a poll of 1,000 unfinished operations sends at most 15 requests, even if the last page is empty', async (context) => {
   const failing = { lengthMs: 20 * second, outcome: 'failed' };
-  const wait = await waitFor(context, [...many(500, forever), failing, ...many(499, forever)], all);
+  const wait = await waitForAll(context, [...many(500, forever), failing, ...many(499, forever)]);
   expect(wait.result).toMatchObject({ outputs: { status: 'failed', count: '1000' }, ms: between(0, 24 * second) });
   expect(requestsOfPolls(wait).length).toBeGreaterThan(10);
   expect(Math.max(...requestsOfPolls(wait))).toBeLessThanOrEqual(15);
-});
-
-test('an operation that failed during the wait counts if its page has no Date, and the Date of an earlier page was wrong', async (context) => {
-  const respond = (_: string, n: number) =>
-    n === 1 ? pageAt(0, 300, []) : { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} };
-  const { result } = await waitFor(context, [], all, { respond });
-  expect(result.outputs).toMatchObject({ status: 'failed', count: '1' });
-});
-
-test('a wait warns of an action in its filter that looks misspelled', async (context) => {
-  const { result } = await waitFor(context, [forever], { ...all, filter: 'action=create_brnch' });
-  expect(warningsOf(result)).toEqual([expect.stringMatching(/“create_brnch” .* \(did you mean create_branch\?\)/)]);
-});
-
-test('the step finds an operation on a later page even if the first response has a wrong date', async (context) => {
-  const at = (seconds: number) => new Date(Date.UTC(2024, 0, 1, 0, 0, seconds));
-  const page = (status: string, count: number, cursor?: string) => {
-    const operations = Array.from({ length: count }, (_, n) => ({ id: `${status}-${n}`, status, created_at: at(2) }));
-    return JSON.stringify({ operations, pagination: { cursor } });
-  };
-  const respond = (_: string, n: number) => {
-    const pages = ['', page('finished', 0), page('finished', 100, 'c'), page('running', 1)];
-    return { body: pages[n] ?? page('failed', 1), headers: { date: at(n === 1 ? 120 : 5).toUTCString() } };
-  };
-  const { result } = await waitFor(context, [], all, { respond });
-  expect(result.outputs['status']).toBe('failed');
 });
 
 test('a page that shows the end of an operation and the beginning of another does not end the wait', async (context) => {
@@ -313,7 +308,7 @@ test('a page that shows the end of an operation and the beginning of another doe
   const lagging = onOperations(status(200, { body: '{"operations":[]}' }), { nth: 9 });
   const faults = [lagging, onOperation(status(503))];
   const plans = [{ lengthMs: 7 * second }, { lengthMs: 20 * second, startsAfterMs: 7 * second, outcome: 'failed' }];
-  const { result, ids } = await waitFor(context, plans, { ...all, 'poll-interval': '1500ms' }, { faults });
+  const { result, ids } = await waitForAll(context, plans, every('1500ms'), { faults });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
@@ -321,7 +316,7 @@ test('if a replica that lags sends an empty first page, operations that ended be
   const old = { ...failed, ageMs: 7 * 24 * 60 * minute };
   const plans = [old, ...many(80, { ...old, outcome: 'finished' })];
   const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];
-  const { result } = await waitFor(context, plans, { ...all, 'fail-on': 'empty' }, { faults });
+  const { result } = await waitForAll(context, plans, { 'fail-on': 'empty' }, { faults });
   expect(result.outputs).toMatchObject({ status: 'empty', count: '0' });
 });
 
@@ -335,7 +330,7 @@ test.for<[what: string, body: string, nth: number, headers?: Readonly<Record<str
 ])('the step fails if the list %s', async ([, body, nth, headers = {}], context) => {
   for (const timeout of nth === 1 ? ['10m', '0'] : ['10m']) {
     const faults = [{ nth, fault: status(200, { body, headers }) }];
-    const { result } = await waitFor(context, [], { ...all, timeout }, { faults });
+    const { result } = await waitForAll(context, [], { timeout }, { faults });
     expect(result.outputs['status']).toBe('error');
     const says =
       /^The list of operations of project \S+ is incomplete: .* An unfinished operation may be missing from the list\. Check the list in the console, then re-run/;
@@ -350,15 +345,19 @@ test.for<[what: string, failing: WaitPlan, verdict: string, count: number]>([
   const plans = [{ ...failing, outcome: 'failed' }, ended, ended];
   const notShown = { maximumPageSize: 1, overMaximum: 'clamp' } as const;
   const faults = [onOperations(status(500), { from: 2, count: 2 })];
-  const { result } = await waitFor(context, plans, all, { faults, notShown });
+  const { result } = await waitForAll(context, plans, {}, { faults, notShown });
   expect(result.outputs).toMatchObject({ status: verdict, count: String(count) });
 });
 
 const startOfTime = new VirtualClock().epochMs();
+type Page = Partial<HttpResponse>;
 type Listed = [id: number, status: string, created: number];
 const old: Listed = [0, 'finished', -3_600];
+const ended1sBefore: Listed = [2, 'finished', -1];
+/** In JSON, such a date is null. */
+const undated: Listed = [2, 'finished', Number.NaN];
 /** A page of operations, from a replica whose clock is ahead by so many seconds. Times count from the start of the wait. */
-function pageAt(now: number, ahead: number, operations: Listed[], cursor = '') {
+function pageAt(now: number, ahead: number, operations: readonly Listed[], cursor = ''): Page {
   const time = (seconds: number) => new Date(startOfTime + seconds * second);
   const listed = operations.map(([id, word, created]) => {
     return { id: `op-${id}`, status: word, created_at: time(created), updated_at: time(Math.min(now, created + 1)) };
@@ -367,53 +366,49 @@ function pageAt(now: number, ahead: number, operations: Listed[], cursor = '') {
   return { headers: { date: time(now + ahead).toUTCString() }, body };
 }
 
-test.for([0, 67, 300])('a replica %i s ahead hides no operation behind 100 new ones', async (ahead, context) => {
-  const others = Array.from({ length: 100 }, (_, n): Listed => [n + 2, 'finished', 3]);
-  const respond = (path: string, n: number) => {
-    if (n === 1) return pageAt(0, 0, [old]);
-    return path.includes('cursor') ? pageAt(5, ahead, [[1, 'running', 2], old]) : pageAt(5, ahead, others, 'c');
-  };
-  const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond });
-  expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
+const page1 = pageAt(0, 0, [old]);
+const new100 = Array.from({ length: 100 }, (_, n): Listed => [n + 2, 'finished', 3]);
+/** Later reads find operation 1 on their second page, created then, behind these and from replicas so far ahead. */
+const onPage2 = (created: number, before: readonly Listed[], ahead = 0) => ({
+  later: pageAt(5, ahead, before, 'c'),
+  next: pageAt(5, ahead, [[1, 'running', created], old]),
 });
 
-test.for<[which: string, ahead: number[]]>([
-  ['the second', [0, 120]],
-  ['each but the third', [75, 75, 0]],
-])('an operation that failed during the wait counts, although %s replica is ahead', async ([, ahead], context) => {
-  const respond = (_: string, n: number) => {
-    const busy: Listed = [2, n < 4 ? 'running' : 'finished', -1];
-    return pageAt((n - 1) * 5, ahead[n - 1] ?? 0, n === 1 ? [busy, old] : [[1, 'failed', 1], busy, old]);
-  };
-  const { result } = await waitFor(context, [], { ...all, 'poll-interval': '5s' }, { respond });
-  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
-});
-
-test.for<[what: string, created: number]>([
-  ['created a second before the wait', -1],
-  // In JSON, such a date is null.
-  ['without a creation time', Number.NaN],
-])(
-  'a later read does not end at an operation %s, whatever the clock of the runner says',
-  async ([, created], context) => {
-    const near: Listed = [2, 'finished', created];
-    const respond = (path: string, n: number) => {
-      if (n === 1) return pageAt(0, 0, [near, old]);
-      return path.includes('cursor') ? pageAt(5, 0, [[1, 'running', -2], old]) : pageAt(5, 0, [near], 'c');
-    };
-    const { result } = await waitFor(context, [], { ...all, timeout: '20s' }, { respond, clockAheadMs: 60 * minute });
+test.for<readonly [what: string, first: Page, pages: Readonly<Record<'later' | 'next', Page>>]>([
+  ...[0, 67, 300].map((s) => [`100 new ones, if a replica is ${s} s ahead`, page1, onPage2(2, new100, s)] as const),
+  ['100 new ones, if the first response has a wrong date', pageAt(0, 120, []), onPage2(2, new100)],
+  ['one created a second before the wait', pageAt(0, 0, [ended1sBefore, old]), onPage2(-2, [ended1sBefore])],
+  ['one without a creation time', pageAt(0, 0, [undated, old]), onPage2(-2, [undated])],
+])('a later read finds an operation behind %s, on any clock of the runner', async ([, first, pages], context) => {
+  for (const clockAheadMs of clocks) {
+    const respond = (path: string, n: number) => (n === 1 ? first : path.includes('cursor') ? pages.next : pages.later);
+    const { result } = await waitForAll(context, [], { timeout: '20s' }, { respond, clockAheadMs });
     expect(result.outputs).toMatchObject({ status: 'timeout', 'operation-id': 'op-1' });
-  },
-);
+  }
+});
 
-test('an operation that failed during the wait counts, even if only the first page has the right time', async (context) => {
-  const respond = (_: string, n: number) =>
-    n < 3 ? pageAt(0, n === 1 ? 0 : 90, [old], n === 1 ? 'c' : '') : pageAt(5, 90, [[1, 'failed', 1], old]);
-  const { result } = await waitFor(context, [], all, { respond });
+const busyUntil15s = (now: number): Listed => [2, now < 15 ? 'running' : 'finished', -1];
+const failedMeanwhile: Listed = [1, 'failed', 1];
+const aheadInTurn = (...ahead: number[]) =>
+  ahead.map((s, n) => pageAt(5 * n, s, [...(n === 0 ? [] : [failedMeanwhile]), busyUntil15s(5 * n), old]));
+test.for<[although: string, pages: readonly Page[]]>([
+  ['the second replica is ahead', aheadInTurn(0, 120, 0, 0)],
+  ['each replica but the third is ahead', aheadInTurn(75, 75, 0, 0)],
+  [
+    'only the first page has the right time',
+    [pageAt(0, 0, [old], 'c'), pageAt(0, 90, [old]), pageAt(5, 90, [failedMeanwhile, old])],
+  ],
+  [
+    'its page has no Date, and that of an earlier page was wrong',
+    [pageAt(0, 300, []), { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} }],
+  ],
+])('an operation that failed during the wait counts, although %s', async ([, pages], context) => {
+  const respond = (_: string, n: number) => pages[Math.min(n, pages.length) - 1] ?? '';
+  const { result } = await waitForAll(context, [], every('5s'), { respond });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
 });
 
-const since = { ...all, since: '10m' };
+const since = { since: '10m' };
 
 test.for<[what: string, plan: OperationPlan, verdict?: string]>([
   ['an operation that failed 9 minutes ago counts', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
@@ -424,7 +419,7 @@ test.for<[what: string, plan: OperationPlan, verdict?: string]>([
 ])('with since: 10m, %s, whatever the clock of the runner says', async ([, plan, verdict = 'empty'], context) => {
   const inputs = { ...since, filter: 'branch_id!=br-theirs', 'fail-on': 'empty' };
   for (const clockAheadMs of clocks) {
-    const { result, ids } = await waitFor(context, [{ ...ended, ageMs: minute, ...plan }], inputs, { clockAheadMs });
+    const { result, ids } = await waitForAll(context, [{ ...ended, ageMs: minute, ...plan }], inputs, { clockAheadMs });
     expect(result).toMatchObject({ outputs: { status: verdict }, ms: verdict === 'failed' ? 0 : 5 * second });
     expect(idsOf(result)).toEqual(verdict === 'empty' ? [] : ids);
   }
@@ -432,7 +427,9 @@ test.for<[what: string, plan: OperationPlan, verdict?: string]>([
 
 test('since counts from the start of the wait, even if the first response comes 2 minutes later', async (context) => {
   const plans = [11, 9].map((minutes) => ({ ...ended, ageMs: minutes * minute }));
-  const { result, ids } = await waitFor(context, plans, since, { faults: [{ nth: 1, fault: retryAfter(429, 120) }] });
+  const { result, ids } = await waitForAll(context, plans, since, {
+    faults: [{ nth: 1, fault: retryAfter(429, 120) }],
+  });
   expect(idsOf(result)).toEqual([ids[1]]);
 });
 
@@ -440,27 +437,10 @@ test('with since, the first poll reads beyond the newest 1,000 operations, but n
   const old = many(500, { ...ended, ageMs: 60 * minute });
   const recent = many(1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
   const plans = [...old, { ...failed, ageMs: 9 * minute }, ...recent];
-  const { result, times, ids } = await waitFor(context, plans, { ...since, timeout: '0' });
+  const { result, times, ids } = await waitForAll(context, plans, { ...since, timeout: '0' });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[500] });
   expect(times()).toHaveLength(12);
 });
-
-/** An operation in each of so many projects. */
-function oneEach(count: number, plan: OperationPlan): WaitPlan[] {
-  return Array.from({ length: count }, (_, project) => ({ ...plan, project }));
-}
-
-/** Two projects. The requests for the second one fail like this. */
-function failSecond(fault: Fault, which: Partial<FaultRule> = {}) {
-  const before = ({ service: { faults, projectIds } }: Stage) =>
-    faults.add({ path: `/${projectIds[1]}/`, fault, ...which });
-  return { projects: 2, before };
-}
-
-/** As `failSecond`, after so long. */
-function failSecondLater(ms: number, fault: Fault) {
-  return { projects: 2, before: (stage: Stage) => stage.after(ms, () => failSecond(fault).before(stage)) };
-}
 
 test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<typeof failSecond>]>([
   ['shows a failed operation', 'failed', [{ ...failed, project: 1, startsAfterMs: 15 * second }]],
@@ -468,22 +448,21 @@ test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<
 ])('if the list of one project %s when it is read again, the others are still idle', async (row, context) => {
   const [, outcome, more, options] = row;
   const plans = [{ lengthMs: 20 * second }, ...more];
-  const { result, service } = await waitFor(context, plans, all, { ...options, projects: 30 });
+  const { result, service } = await waitForAll(context, plans, {}, { ...options, projects: 30 });
   expect(result.outputs['status']).toBe(outcome);
   expect(idleOf(result)).toEqual(service.projectIds.toSpliced(1, 1));
 });
 
 test('with fail-fast: false, the error names the project that was not found, beside the operation that failed', async (context) => {
   const plans = [{ lengthMs: 9 * second, outcome: 'failed' }];
-  const inputs = { ...all, ...patient };
-  const { result, service } = await waitFor(context, plans, inputs, failSecond(status(404)));
+  const { result, service } = await waitForAll(context, plans, patient, failSecond(status(404)));
   expect(result.outputs['status']).toBe('failed');
   expect(errorOf(result)).toContain(`Last error: Project ${service.projectIds[1]} was not found`);
 });
 
 test('the step waits until all projects are idle, and its error names the busy ones', async (context) => {
   const plans = [...oneEach(3, { lengthMs: 20 * second }), { ...forever, project: 2 }, { ...forever, project: 1 }];
-  const { result, service } = await waitFor(context, plans, { ...all, timeout: '1m' }, { projects: 3 });
+  const { result, service } = await waitForAll(context, plans, { timeout: '1m' }, { projects: 3 });
   expect(result.outputs).toMatchObject({ status: 'timeout', count: '5' });
   expect(result.summary).toContain('<th>Project</th>');
   const [idle, ...busy] = service.projectIds;
@@ -496,7 +475,7 @@ test.for([
   ['is not found fails the step after 5 s', 404, 5, /was not found.*key without access gets 404/],
   ['returns 503 fails the step after 30 s', 503, 30, /status 503/],
 ] as const)('a project that %s, although others respond', async ([, code, seconds, says], context) => {
-  const { result, service } = await waitFor(context, oneEach(2, forever), all, failSecond(status(code)));
+  const { result, service } = await waitForAll(context, oneEach(2, forever), {}, failSecond(status(code)));
   const outputs = { status: 'error', 'idle-project-ids': '[]' };
   expect(result).toMatchObject({ outputs, ms: between(seconds * second, (seconds + 10) * second) });
   expect(errorOf(result)).toMatch(says);
@@ -504,16 +483,10 @@ test.for([
 });
 
 test('the minute for the retries of a request does not include its wait for requests that hang', async (context) => {
-  const before = ({ service }: Stage) => {
-    for (const [n, id] of service.projectIds.entries()) {
-      const path = `/projects/${id}/operations`;
-      if (n === 24) service.faults.add({ path, nth: 1, fault: status(503) });
-      // Of 24 such projects, 11 at a time get no response for 30 s.
-      else service.faults.add({ path, count: 2, fault: hang });
-    }
-  };
   const plans = oneEach(25, { lengthMs: second });
-  const { result } = await waitFor(context, plans, { ...all, timeout: '1h' }, { projects: 25, before });
+  // Of 24 projects, 11 at a time get no response for 30 s.
+  const options = withFaults(25, (n) => (n === 24 ? { nth: 1, fault: status(503) } : { count: 2, fault: hang }));
+  const { result } = await waitForAll(context, plans, { timeout: '1h' }, options);
   expect(result.outputs['status']).toBe('finished');
 });
 
@@ -522,20 +495,20 @@ test.for<[how: string, fault: Fault, within: number]>([
   ['always get a 429', status(429), 60],
 ])('a project whose requests %s does not hide a failed operation of another', async ([, fault, within], context) => {
   const plans = oneEach(2, { lengthMs: 10 * second, outcome: 'failed' });
-  const { result } = await waitFor(context, plans, { ...all, 'request-timeout': '5m' }, failSecond(fault));
+  const { result } = await waitForAll(context, plans, { 'request-timeout': '5m' }, failSecond(fault));
   expect(result).toMatchObject({ outputs: { status: 'failed' }, ms: between(0, within * second) });
 });
 
 test('100 idle projects cost two reads each', async (context) => {
-  const { result, service } = await waitFor(context, [], all, { projects: 100, faults: [onAny(delay(150))] });
+  const { result, service } = await waitForAll(context, [], {}, { projects: 100, faults: [onAny(delay(150))] });
   expectNothing(result);
   expect(idleOf(result)).toEqual(service.projectIds);
   expect(service.requests).toHaveLength(200);
 });
 
 test('an idle project is read again once, when the others are idle too, and waited for if it is busy then', async (context) => {
-  const later = { project: 1, startsAfterMs: 30 * second, lengthMs: 30 * second };
-  const { result, service, timesOf } = await waitFor(context, [{ lengthMs: 40 * second }, later], all, { projects: 3 });
+  const plans = [{ lengthMs: 40 * second }, { project: 1, startsAfterMs: 30 * second, lengthMs: 30 * second }];
+  const { result, service, timesOf } = await waitForAll(context, plans, {}, { projects: 3 });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '2' });
   expect(result.ms).toBeGreaterThanOrEqual(60 * second);
   const announced = /At least one project has no unfinished operation to wait for\. Reading the list again in 5s/g;
@@ -551,7 +524,7 @@ test.for([
   ['of 10 projects takes more than 100 operations', 10, 101, 'given', false],
 ] as const)('a first read %s', async ([, projects, count, lastPageCursor, isCut], context) => {
   const plans = many(count, { ...ended, ageMs: 10 * minute });
-  const { result, service, timesOf } = await waitFor(context, plans, all, { projects, notShown: { lastPageCursor } });
+  const { result, service, timesOf } = await waitForAll(context, plans, {}, { projects, notShown: { lastPageCursor } });
   expectNothing(result);
   expect(result.log.includes('Read only the newest 100 operations')).toBe(isCut);
   const [long = ''] = service.projectIds;
@@ -565,17 +538,16 @@ test.for([
   ['finished', 11, 'repeated', [0, 5, 16]],
   ['failed', 11, 'not repeated', [0, 5]],
 ] as const)('when the last operation %s, an idle read of %i s ago is %s', async ([outcome, age, , reads], context) => {
-  const busy = { lengthMs: (5 + age) * second - 1, outcome };
-  const inputs = { ...all, 'poll-interval': '1s', 'fail-on': 'empty' };
-  const { result, service, timesOf } = await waitFor(context, [busy], inputs, { projects: 2 });
+  const plans = [{ lengthMs: (5 + age) * second - 1, outcome }];
+  const inputs = { ...every('1s'), 'fail-on': 'empty' };
+  const { result, service, timesOf } = await waitForAll(context, plans, inputs, { projects: 2 });
   expect(result.outputs).toMatchObject({ status: outcome, count: '1' });
   expect(timesOf(service.projectIds[1])).toEqual(reads.map((time) => time * second));
 });
 
 test('with fail-fast: false, a project that is not found fails the step when the others are idle', async (context) => {
-  const plans = oneEach(3, { lengthMs: 50 * second });
   const options = { ...failSecond(status(404)), projects: 3 };
-  const { result, service } = await waitFor(context, plans, { ...all, ...patient }, options);
+  const { result, service } = await waitForAll(context, oneEach(3, { lengthMs: 50 * second }), patient, options);
   const [one, lost, three] = service.projectIds;
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(50 * second, 60 * second) });
   expect(errorOf(result)).toMatch(new RegExp(`^Project ${lost} was not found`));
@@ -583,32 +555,28 @@ test('with fail-fast: false, a project that is not found fails the step when the
 });
 
 test('with fail-fast: false, the step ends at once if the last of its projects ends with an error', async (context) => {
-  const alone = await waitFor(context, [], { ...all, ...patient }, { faults: [{ fault: status(401) }] });
+  const alone = await waitForAll(context, [], patient, { faults: [{ fault: status(401) }] });
   expect(alone.result).toMatchObject({ outputs: { status: 'error' }, ms: 0 });
-  const { result } = await waitFor(context, [], { ...all, ...patient }, failSecond(status(403)));
+  const { result } = await waitForAll(context, [], patient, failSecond(status(403)));
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: 5 * second });
 });
 
 test('after a 401 for the list of a project, its operations are not requested singly', async (context) => {
-  const plans = oneEach(2, { lengthMs: 20 * second });
   const options = failSecondLater(2 * second, status(401));
-  const { result, paths } = await waitFor(context, plans, { ...all, ...patient }, options);
+  const { result, paths } = await waitForAll(context, oneEach(2, { lengthMs: 20 * second }), patient, options);
   expect(result.outputs['status']).toBe('error');
   expect(paths().filter((path) => /operations\/./.test(path))).toEqual([]);
 });
 
 test('at the deadline, an idle project that can no longer be read makes the wait time out', async (context) => {
-  const inputs = { ...all, timeout: '30s', 'poll-interval': '20s' };
-  const { result } = await waitFor(context, [{ lengthMs: 29 * second }], inputs, failSecondLater(10 * second, hang));
+  const inputs = { timeout: '30s', 'poll-interval': '20s' };
+  const { result } = await waitForAll(context, [{ lengthMs: 29 * second }], inputs, failSecondLater(10 * second, hang));
   expect(result.outputs['status']).toBe('timeout');
 });
 
 test('of three parallel responses, the longest Retry-After holds all requests back', async (context) => {
-  const before = ({ service }: Stage) => {
-    for (const [n, path] of service.projectIds.entries())
-      service.faults.add({ path, nth: 1, fault: retryAfter(429, n === 1 ? 60 : 1) });
-  };
-  const { result, times } = await waitFor(context, [], all, { projects: 3, before });
+  const options = withFaults(3, (n) => ({ nth: 1, fault: retryAfter(429, n === 1 ? 60 : 1) }));
+  const { result, times } = await waitForAll(context, [], {}, options);
   expect(result.outputs['status']).toBe('finished');
   expect(times()[3]).toBeGreaterThanOrEqual(minute);
 });
@@ -616,7 +584,7 @@ test('of three parallel responses, the longest Retry-After holds all requests ba
 test('a poll that a 429 holds back is followed by a pause, not by another poll', async (context) => {
   // At most 12 requests are open, so that of the last project waits for a response of another, and then for the Retry-After.
   const options = { projects: 14, trip: () => 50, faults: [{ nth: 1, fault: retryAfter(429, 10) }] };
-  const { times } = await waitFor(context, oneEach(14, forever), { ...all, timeout: '20s' }, options);
+  const { times } = await waitForAll(context, oneEach(14, forever), { timeout: '20s' }, options);
   const released = times().find((time) => time > 10 * second) ?? Number.NaN;
   expect(released).toBeLessThanOrEqual(12.6 * second);
   expect(times().filter((time) => time > released + 200 && time < 17 * second)).toEqual([]);
@@ -624,7 +592,7 @@ test('a poll that a 429 holds back is followed by a pause, not by another poll',
 
 test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {
   const plans = [forever, { ...failed, project: 2, startsAfterMs: 2 * second }];
-  const { result, service } = await waitFor(context, plans, { ...all, ...patient, timeout: '4s' }, { projects: 3 });
+  const { result, service } = await waitForAll(context, plans, { ...patient, timeout: '4s' }, { projects: 3 });
   expect(result.outputs['status']).toBe('failed');
   expect(idleOf(result)).toEqual([service.projectIds[1]]);
 });
@@ -636,12 +604,12 @@ test.for<[what: string, fault: Fault, verdict: string]>([
 ])('the final poll sees all projects before it ends: the last one shows %s', async ([, fault, verdict], context) => {
   // The read of the first project ends with its old operation, and the second project's goes on to another page.
   const plans = [{ ...ended, ageMs: 10 * minute }, { lengthMs: 8 * second }, { ...ended, project: 1 }];
-  const inputs = { ...all, timeout: '9s', 'poll-interval': '50s' };
+  const inputs = { timeout: '9s', 'poll-interval': '50s' };
   const before = ({ service, after }: Stage) => {
     const path = `/${service.projectIds[1]}/operations?limit=100&cursor`;
     after(7 * second, () => service.faults.add({ path, fault }));
   };
-  const { result } = await waitFor(context, plans, inputs, { projects: 2, before });
+  const { result } = await waitForAll(context, plans, inputs, { projects: 2, before });
   expect(result.outputs['status']).toBe(verdict);
 });
 
@@ -666,7 +634,7 @@ test('a read that takes more than 10 s is not repeated when it shows the last pr
 test('a list whose pages repeat under ever new cursors ends the wait with an error', async (context) => {
   const operations = [{ id: 'a', status: 'finished', created_at: '2024-01-01T00:00:00Z' }];
   const respond = (_: string, n: number) => JSON.stringify({ operations, pagination: { cursor: `c${n}` } });
-  const { result, paths } = await waitFor(context, [], all, { respond });
+  const { result, paths } = await waitForAll(context, [], {}, { respond });
   expect(result.outputs['status']).toBe('error');
   expect(errorOf(result)).toMatch(/has more pages, but they contain no new records/);
   expect(paths()).toHaveLength(7);
@@ -676,20 +644,19 @@ const notIdle = { status: 'timeout', 'idle-project-ids': '[]' };
 
 test('at the deadline, a project is not idle if its last read showed an operation that has ended since', async (context) => {
   const plans = [{ startsAfterMs: 2 * second, lengthMs: 5 * second }];
-  const options = { faults: [onOperations(hang, { from: 4 })] };
-  const { result } = await waitFor(context, plans, { ...all, timeout: '12s' }, options);
-  expect(result.outputs).toMatchObject(notIdle);
-  expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'finished' }]);
+  const faults = [onOperations(hang, { from: 4 })];
+  const { result } = await waitForAll(context, plans, { timeout: '12s' }, { faults });
+  expect(result.outputs).toMatchObject({ ...notIdle, operations: expect.stringContaining('"status":"finished"') });
 });
 
 test('at the deadline, a project whose last read was cut is not idle', async (context) => {
   const plans = [{ ...ended, ageMs: minute }, ...many(3_500, { ...ended, startsAfterMs: 2 * second })];
-  const { result } = await waitFor(context, plans, { ...all, timeout: '6s', 'poll-interval': '1h' });
+  const { result } = await waitForAll(context, plans, { timeout: '6s', 'poll-interval': '1h' });
   expect(result.outputs).toMatchObject(notIdle);
 });
 
 test('before the second read of a project, a failure of another does not make it idle', async (context) => {
-  const { result } = await waitFor(context, [{ lengthMs: second, outcome: 'failed' }], all, { projects: 2 });
+  const { result } = await waitForAll(context, [{ lengthMs: second, outcome: 'failed' }], {}, { projects: 2 });
   expect(result.outputs).toMatchObject({ ...notIdle, status: 'failed' });
 });
 
@@ -698,50 +665,41 @@ test('if the Retry-After of one project ends the wait, a project whose list was 
     failSecond(status(403), { from: 2 }).before(stage);
     stage.after(10 * second, () => stage.service.faults.add({ fault: retryAfter(429, 3_600) }));
   };
-  const { result } = await waitFor(context, [forever], { ...all, ...patient }, { projects: 2, before });
+  const { result } = await waitForAll(context, [forever], patient, { projects: 2, before });
   expect(result).toMatchObject({ outputs: notIdle, ms: between(10 * second, 20 * second) });
 });
 
 test('even with fail-on: empty, a project that was idle for long is read again before the wait ends', async (context) => {
-  const before = (stage: Stage) => {
-    failSecond(hang, { nth: 1 }).before(stage);
-    failSecond(delay(9 * second), { nth: 2 }).before(stage);
-  };
+  const slow: Rule[] = [
+    { nth: 1, fault: hang },
+    { nth: 2, fault: delay(9 * second) },
+  ];
   const plans = [{ startsAfterMs: 10 * second, lengthMs: 20 * second }];
-  const { result } = await waitFor(context, plans, { ...all, 'fail-on': 'empty' }, { projects: 2, before });
+  const options = withFaults(2, (n) => (n === 1 ? slow : []));
+  const { result } = await waitForAll(context, plans, { 'fail-on': 'empty' }, options);
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
 });
 
 test.for([0, 12])('twelve silent projects delay a failure of project %i by under 10 s', async (project, context) => {
-  const before = ({ service }: Stage) => {
-    for (const path of service.projectIds.toSpliced(project, 1)) service.faults.add({ path, fault: hang });
-  };
   const plans = [{ project, lengthMs: 9 * second, outcome: 'failed' }];
-  const { result } = await waitFor(context, plans, all, { projects: 13, before });
+  const options = withFaults(13, (n) => (n === project ? [] : { fault: hang }));
+  const { result } = await waitForAll(context, plans, {}, options);
   expect(result).toMatchObject({ outputs: { status: 'failed', count: '1' }, ms: between(0, 19 * second) });
 });
 
 test.for([
   ['only in the final poll', 9],
   ['before, but later than silent ones', 100],
-] as const)(
-  'projects that never answer come last in a final poll, so that it reads a project requested %s',
-  async (row, context) => {
-    const [, timeout] = row;
-    const before = ({ service }: Stage) => {
-      for (const [n, path] of service.projectIds.entries())
-        service.faults.add({ path, fault: n < 24 ? hang : delay(300) });
-    };
-    const plans = [{ project: 39, lengthMs: (timeout - 1) * second, outcome: 'failed' }];
-    const inputs = { ...all, timeout: `${timeout}s`, 'poll-interval': '40s' };
-    const { result } = await waitFor(context, plans, inputs, { projects: 40, before });
-    expect(result.outputs['status']).toBe('failed');
-  },
-);
+] as const)('a final poll reads a project requested %s, as silent ones come last', async ([, timeout], context) => {
+  const plans = [{ project: 39, lengthMs: (timeout - 1) * second, outcome: 'failed' }];
+  const options = withFaults(40, (n) => ({ fault: n < 24 ? hang : delay(300) }));
+  const { result } = await waitForAll(context, plans, { timeout: `${timeout}s`, 'poll-interval': '40s' }, options);
+  expect(result.outputs['status']).toBe('failed');
+});
 
 test('a timeout while an idle project is read again names that project, and does not say that its second read is missing', async (context) => {
   const options = failSecond(hang, { from: 3 });
-  const { result, service } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, timeout: '30s' }, options);
+  const { result, service } = await waitForAll(context, [{ lengthMs: 20 * second }], { timeout: '30s' }, options);
   const message = `pending in project ${service.projectIds[1]}. Not all lists could be read again in time. Raise timeout`;
   expect(errorOf(result)).toContain(message);
 });
@@ -749,72 +707,61 @@ test('a timeout while an idle project is read again names that project, and does
 test('the read that confirms that a project is idle waits for the Retry-After of its list', async (context) => {
   // The operation ends meanwhile, as single requests show.
   const faults = [onOperations(retryAfter(503, 20), { nth: 3 })];
-  const { result, times } = await waitFor(
-    context,
-    [{ lengthMs: 3 * second }],
-    { ...all, 'poll-interval': '1s' },
-    { faults },
-  );
+  const { result, times } = await waitForAll(context, [{ lengthMs: 3 * second }], every('1s'), { faults });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   const [last = 0, ...before] = times().reverse();
   expect(last).toEqual(between(21 * second, 22 * second));
   expect(Math.max(...before.slice(1))).toBeLessThan(5 * second);
 });
 
-const lastPollAt30s = { ...all, timeout: '30s', 'poll-interval': '1h' };
+const lastPollAt30s = { timeout: '30s', 'poll-interval': '1h' };
 
-test('after an incomplete list, the step sends no other request for that project', async (context) => {
-  const before = ({ service }: Stage) => {
-    const fault = status(200, { body: '{"operations":[],"unavailable_project_ids":["p-1"]}' });
-    service.faults.add({ path: `/${service.projectIds[0]}/`, from: 3, fault });
-  };
-  const plans = [forever, { project: 1, lengthMs: 20 * second }];
-  const { result, paths, service } = await waitFor(context, plans, { ...all, ...patient }, { projects: 2, before });
+test('after an incomplete list of a project, the step sends no other request for it', async (context) => {
+  const partial = status(200, { body: '{"operations":[],"unavailable_project_ids":["p-1"]}' });
+  const plans = [{ lengthMs: 20 * second }, { ...forever, project: 1 }];
+  const { result, timesOf, service } = await waitForAll(context, plans, patient, failSecond(partial, { from: 3 }));
   expect(result.outputs['status']).toBe('error');
-  expect(paths().filter((path) => path.includes(`/${service.projectIds[0]}/`))).toHaveLength(3);
+  expect(timesOf(service.projectIds[1])).toHaveLength(3);
 });
 
 test('a list that is incomplete only in the final poll ends the step with an error', async (context) => {
   const operations = [{ id: 'op-1', status: 'running' }];
   const respond = (_: string, n: number) =>
     JSON.stringify({ operations, unavailable_project_ids: n === 1 ? [] : ['p-1'] });
-  const { result } = await waitFor(context, [], lastPollAt30s, { respond });
+  const { result } = await waitForAll(context, [], lastPollAt30s, { respond });
   expect(result.outputs['status']).toBe('error');
   expect(errorOf(result)).toMatch(/is incomplete: the service could not read projects p-1/);
 });
 
 test('a project that the final poll shows idle is idle, even if the last project became idle meanwhile', async (context) => {
-  const before = ({ service }: Stage) => {
-    for (const [n, ms] of [300, 900].entries())
-      service.faults.add({ path: `/${service.projectIds[n]}/`, from: 3, fault: delay(ms) });
-  };
-  const { result } = await waitFor(context, [{ lengthMs: 20 * second }], lastPollAt30s, { projects: 2, before });
+  const options = withFaults(2, (n) => ({ from: 3, fault: delay(n === 0 ? 300 : 900) }));
+  const { result } = await waitForAll(context, [{ lengthMs: 20 * second }], lastPollAt30s, options);
   expect(result.outputs['status']).toBe('finished');
 });
 
 test('with timeout: 0, no list is read a second time, even after 15 s', async (context) => {
-  const { result, paths } = await waitFor(context, [], { ...all, timeout: '0' }, failSecond(delay(15 * second)));
+  const { result, paths } = await waitForAll(context, [], { timeout: '0' }, failSecond(delay(15 * second)));
   expectNothing(result);
   expect(paths()).toHaveLength(2);
 });
 
 test('at the deadline, the error of a project that was given up ends the step', async (context) => {
-  const { result } = await waitFor(context, [forever], { ...all, ...patient, timeout: '20s' }, failSecond(status(403)));
+  const { result } = await waitForAll(context, [forever], { ...patient, timeout: '20s' }, failSecond(status(403)));
   expect(result.outputs['status']).toBe('error');
   expect(errorOf(result)).toMatch(/status 403/);
 });
 
 test('with 100 projects and a timeout of 2 s, the step reads each list before its final poll', async (context) => {
-  const { result, times } = await waitFor(context, [forever], { ...all, timeout: '2s' }, { projects: 100 });
+  const { result, times } = await waitForAll(context, [forever], { timeout: '2s' }, { projects: 100 });
   expect(result).toMatchObject({ outputs: { status: 'timeout' }, ms: between(0, 3.1 * second) });
   expect(times().length).toBeGreaterThanOrEqual(200);
 });
 
 test('the final poll reads each of 100 projects once, 12 at a time, if responses take 150 ms', async (context) => {
   const plans = oneEach(100, { lengthMs: 20 * second });
-  const inputs = { ...all, timeout: '1m', 'poll-interval': '1h' };
+  const inputs = { timeout: '1m', 'poll-interval': '1h' };
   const options = { projects: 100, faults: [onAny(delay(150))] };
-  const { result, times, paths, service } = await waitFor(context, plans, inputs, options);
+  const { result, times, paths, service } = await waitForAll(context, plans, inputs, options);
   const outputs = { status: 'finished', count: '100' };
   expect(result).toMatchObject({ outputs, ms: between(60.001 * second, 62 * second) });
   const last = paths().filter((_, n) => (times()[n] ?? 0) > 50 * second);
@@ -828,26 +775,26 @@ test.for<[what: string, lengthMs: number, timeout: string]>([
   ['that are idle, and a timeout of 6 s', 0, '6s'],
   ['whose operations end just before the timeout', 14.9 * second, '15s'],
 ])('a wait for 100 projects %s succeeds if the service responds fast', async ([, lengthMs, timeout], context) => {
-  const { result } = await waitFor(context, oneEach(100, { lengthMs }), { ...all, timeout }, { projects: 100 });
+  const { result } = await waitForAll(context, oneEach(100, { lengthMs }), { timeout }, { projects: 100 });
   expect(result.outputs['status']).toBe('finished');
 });
 
 test('an early poll of an idle project does not delay the regular poll of a busy one', async (context) => {
   const options = { projects: 2, trip: () => 150 };
-  const { result } = await waitFor(context, [{ lengthMs: 5.5 * second }], { ...all, 'poll-interval': '5s' }, options);
+  const { result } = await waitForAll(context, [{ lengthMs: 5.5 * second }], every('5s'), options);
   expect(result.ms).toBeLessThan(7 * second);
 });
 
 test('a final poll that begins early ends the step if it shows that all operations have ended', async (context) => {
   const plans = oneEach(20, { lengthMs: 12 * second });
   const options = { projects: 20, faults: [onAny(delay(400), { count: 40 })] };
-  const { result } = await waitFor(context, plans, { ...all, timeout: '15s', 'poll-interval': '1h' }, options);
+  const { result } = await waitForAll(context, plans, { timeout: '15s', 'poll-interval': '1h' }, options);
   expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: between(0, 15 * second) });
 });
 
 test('the final poll is repeated at the deadline if the service became fast', async (context) => {
   const plans = oneEach(50, { lengthMs: 14.8 * second });
   const options = { projects: 50, faults: [onAny(delay(500), { count: 200 })] };
-  const { result } = await waitFor(context, plans, { ...all, timeout: '15s' }, options);
+  const { result } = await waitForAll(context, plans, { timeout: '15s' }, options);
   expect(result.outputs['status']).toBe('finished');
 });

@@ -1,16 +1,17 @@
-import { expect, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions } from '../runner/step.js';
+import type { Inputs } from './inputs.js';
 import { type Stage, type StageOptions, setStage } from './stage.js';
 
-export const second = 1_000;
-export const minute = 60 * second;
 export const forever: OperationPlan = { lengthMs: Number.POSITIVE_INFINITY };
 export const ended: OperationPlan = { lengthMs: 0 };
 export const failed: OperationPlan = { lengthMs: 0, outcome: 'failed' };
 export const all = { 'operation-id': 'all' };
 /** To the end of each operation. */
 export const patient = { 'fail-fast': 'false' };
+
+export const every = (pause: string) => ({ 'poll-interval': pause });
 
 export interface WaitPlan extends OperationPlan {
   readonly project?: number;
@@ -33,7 +34,7 @@ export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOpti
 export async function waitFor(
   context: TestContext,
   plans: readonly WaitPlan[],
-  inputs: StepOptions['inputs'] = {},
+  inputs: Inputs = {},
   { faults = [], buried = 0, buriedUnder = 150, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
 ) {
   const stage = await setStage(context, { operations: 0, ...options });
@@ -65,8 +66,6 @@ export async function waitFor(
   };
 }
 
-export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));
-
-export function between(from: number, to: number) {
-  return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
-}
+/** The same, until no unfinished operation is left. */
+export const waitForAll = (context: TestContext, plans: readonly WaitPlan[], inputs?: Inputs, options?: WaitOptions) =>
+  waitFor(context, plans, { ...all, ...inputs }, options);

@@ -1,4 +1,14 @@
+import { expect } from 'vitest';
 import type { Exchange } from '../../control-plane/index.js';
+
+export const second = 1_000;
+export const minute = 60 * second;
+
+export const gaps = (times: readonly number[]): number[] => times.slice(1).map((time, n) => time - (times[n] ?? 0));
+
+export function between(from: number, to: number) {
+  return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
+}
 
 /** How many of these requests were pending at once, at most. A request without an end was pending to the last. */
 export function maxConcurrent(requests: readonly Exchange[]): number {
