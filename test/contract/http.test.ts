@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
-import { hang, html, lost, onAny, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
+import { hang, html, lost, onDelete, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { anyId, errorOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { between, gaps, minute, second } from '../kit/times.js';
@@ -166,7 +166,7 @@ describe.for(calls)('$name', (one) => {
   });
 
   test('does not count a 423 or a 429 as one of its five attempts', async (context) => {
-    const faults = [onAny(status(429), { count: 20 }), onAny(status(423), { nth: 22 }), onAny(status(503))];
+    const faults = [{ count: 20, fault: status(429) }, { nth: 22, fault: status(423) }, { fault: status(503) }];
     const { result, times } = await send(context, one, { faults }, { timeout: '20h' });
     expectError(result, /status 503/);
     if (mode === 'wait-operation') expect(times().length).toBeGreaterThanOrEqual(20 + 1 + 5);

@@ -1,21 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
-import { delay, hang, onAny, onOperation, onOperations, retryAfter, status } from '../kit/fault.js';
+import { delay, hang, onOperation, onOperations, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, warningsOf } from '../kit/stage.js';
 import { between, gaps, maxConcurrent, minute, second } from '../kit/times.js';
-import {
-  ended,
-  every,
-  failed,
-  forever,
-  many,
-  patient,
-  type WaitOptions,
-  type WaitPlan,
-  waitForAll,
-} from '../kit/wait.js';
+import { ended, every, failed, forever, many, patient, type WaitPlan, waitForAll } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
 
@@ -102,11 +92,12 @@ test.for(['finished', 'failed'])('an operation that leaves the list is polled un
 
 test('old operations do not count if only a later read shows them, because others were deleted', async (context) => {
   const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
-  const before: WaitOptions['before'] = ({ after, service }, operations) =>
-    after(20 * second, () => {
-      for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
-    });
-  const { result } = await waitForAll(context, [...old, { lengthMs: minute }], {}, { before });
+  const { result } = await waitForAll(context, [...old, { lengthMs: minute }], undefined, {
+    before: ({ after, service }, operations) =>
+      after(20 * second, () => {
+        for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
+      }),
+  });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
   expect(result.log).toMatch(/Read only the newest 1,000 operations of project \S+: the list goes on\./);
   expect(result.summary).toMatch(/Only the newest 1,000 operations were read, because the list goes on\./);
@@ -258,7 +249,7 @@ test('if page 2 of a poll fails, the wait goes on, although an earlier poll read
   expect(times()).toEqual([0, 0, 0, 2, 2, 5, 5, 5].map((time) => time * second));
 });
 
-const slowReadAt3s = onAny(delay(1_500), { from: 3, count: 2 });
+const slowReadAt3s = { from: 3, count: 2, fault: delay(1_500) };
 test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[]]>([
   ['and since is set', { since: '10m' }, [ended]],
   ['after another operation ended', {}, [{ lengthMs: 200 }]],
@@ -291,7 +282,7 @@ test('if a list has more new operations than one poll may read, the next poll re
 
 test('an operation that fails while the service does not respond at first counts', async (context) => {
   const failing = { ageMs: minute, lengthMs: 70 * second, outcome: 'failed' };
-  const { result } = await waitForAll(context, [failing], {}, { faults: [onAny(retryAfter(503, 6), { count: 4 })] });
+  const { result } = await waitForAll(context, [failing], {}, { faults: [{ count: 4, fault: retryAfter(503, 6) }] });
   expect(result.outputs['status']).toBe('failed');
 });
 
@@ -500,7 +491,7 @@ test.for<[how: string, fault: Fault, within: number]>([
 });
 
 test('100 idle projects cost two reads each', async (context) => {
-  const { result, service } = await waitForAll(context, [], {}, { projects: 100, faults: [onAny(delay(150))] });
+  const { result, service } = await waitForAll(context, [], {}, { projects: 100, faults: [{ fault: delay(150) }] });
   expectNothing(result);
   expect(idleOf(result)).toEqual(service.projectIds);
   expect(service.requests).toHaveLength(200);
@@ -760,7 +751,7 @@ test('with 100 projects and a timeout of 2 s, the step reads each list before it
 test('the final poll reads each of 100 projects once, 12 at a time, if responses take 150 ms', async (context) => {
   const plans = oneEach(100, { lengthMs: 20 * second });
   const inputs = { timeout: '1m', 'poll-interval': '1h' };
-  const options = { projects: 100, faults: [onAny(delay(150))] };
+  const options = { projects: 100, faults: [{ fault: delay(150) }] };
   const { result, times, paths, service } = await waitForAll(context, plans, inputs, options);
   const outputs = { status: 'finished', count: '100' };
   expect(result).toMatchObject({ outputs, ms: between(60.001 * second, 62 * second) });
@@ -787,14 +778,14 @@ test('an early poll of an idle project does not delay the regular poll of a busy
 
 test('a final poll that begins early ends the step if it shows that all operations have ended', async (context) => {
   const plans = oneEach(20, { lengthMs: 12 * second });
-  const options = { projects: 20, faults: [onAny(delay(400), { count: 40 })] };
+  const options = { projects: 20, faults: [{ count: 40, fault: delay(400) }] };
   const { result } = await waitForAll(context, plans, { timeout: '15s', 'poll-interval': '1h' }, options);
   expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: between(0, 15 * second) });
 });
 
 test('the final poll is repeated at the deadline if the service became fast', async (context) => {
   const plans = oneEach(50, { lengthMs: 14.8 * second });
-  const options = { projects: 50, faults: [onAny(delay(500), { count: 200 })] };
+  const options = { projects: 50, faults: [{ count: 200, fault: delay(500) }] };
   const { result } = await waitForAll(context, plans, { timeout: '15s' }, options);
   expect(result.outputs['status']).toBe('finished');
 });

@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
-import {
-  delay,
-  hang,
-  html,
-  lost,
-  onAny,
-  onOperation,
-  onOperations,
-  retryAfter,
-  status,
-  truncated,
-} from '../kit/fault.js';
+import { delay, hang, html, lost, onOperation, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { anyId, errorOf, type Stage, warningsOf } from '../kit/stage.js';
 import { between, gaps, maxConcurrent, minute, second } from '../kit/times.js';
@@ -98,7 +87,7 @@ for (const interval of ['auto', '2s'])
     }
   });
 
-const fourTimes503 = onAny(status(503), { count: 4 });
+const fourTimes503 = { count: 4, fault: status(503) };
 test.for<[what: string, seconds: number, nth: number, fault: Fault, most: number, ...before: FaultRule[]]>([
   ['a 429 with Retry-After: 600', 600, 4, retryAfter(429, 600), Number.POSITIVE_INFINITY],
   ['a 503 with Retry-After: 3600 before the first response', 60, 1, retryAfter(503, 3_600), 61],
@@ -121,7 +110,10 @@ test.for<[what: string, seconds: number, nth: number, fault: Fault, most: number
 for (const [what, inputs] of targets)
   test.for(failing)(`with ${what}, the step keeps polling until the deadline despite %o`, async (fault, context) => {
     const slow = { timeout: '15m', 'request-timeout': '10s', ...inputs };
-    const faults = [onAny(fault, { from: 2, count: 12 }), onAny(fault, { from: 40 })];
+    const faults = [
+      { from: 2, count: 12, fault },
+      { from: 40, fault },
+    ];
     const { times, result, ids } = await waitFor(context, [forever], slow, { faults });
     expect(result.outputs).toMatchObject({ status: 'timeout', operations: expect.stringContaining(ids[0] ?? '') });
     expect(errorOf(result)).toMatch(/Last error: /);
@@ -204,13 +196,13 @@ test('a list that does not respond is requested again after 5 s', async (context
 });
 
 test('a request is sent again 5 s after its attempt began, however long the pause before that was', async (context) => {
-  const faults = [onAny(retryAfter(503, 20), { nth: 1 }), onAny(hang, { nth: 2 })];
+  const faults = [onOperation(retryAfter(503, 20), { nth: 1 }), onOperation(hang, { nth: 2 })];
   const { times } = await waitFor(context, [ended], {}, { faults });
   expect(times()).toEqual([0, 20 * second, 25 * second]);
 });
 
 test('the request that is sent once more may take all of request-timeout', async (context) => {
-  const faults = [onAny(hang, { nth: 2 }), onAny(delay(29 * second), { nth: 3 })];
+  const faults = [onOperation(hang, { nth: 2 }), onOperation(delay(29 * second), { nth: 3 })];
   const { result, times } = await waitFor(context, [{ lengthMs: 2 * second }], every('4s'), { faults });
   expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: 38 * second });
   expect(times()).toEqual([0, 4 * second, 9 * second]);
@@ -271,12 +263,6 @@ test('with fail-fast: false, an operation that is not found ends the step after 
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(5 * second, 7 * second) });
 });
 
-test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
-  const plan = { appearsAfterMs: 34_900, lengthMs: minute };
-  const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });
-  expect(result.outputs['status']).toBe('finished');
-});
-
 test.for(targets)('with %s, an operation that disappears is polled for 30 s more', async ([, inputs], context) => {
   const before = ({ after, service, projectId }: Stage) =>
     after(40 * second, () => service.plane.removeProject(projectId));
@@ -287,17 +273,18 @@ test.for(targets)('with %s, an operation that disappears is polled for 30 s more
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'running' }]);
 });
 
-test('the step keeps waiting for an operation that twice vanishes for less than 30 s', async (context) => {
-  const faults = [10, 35].map((from) => ({ from, count: 12, fault: status(404) }));
-  const { result } = await waitFor(context, [{ lengthMs: 2 * minute }], every('2s'), { faults });
+test.for<[what: string, plan: OperationPlan, ...faults: FaultRule[]]>([
+  ['appears within 5 s of its first 404', { appearsAfterMs: 34_900 }, { nth: 1, fault: retryAfter(503, 30) }],
+  ['twice vanishes for less than 30 s', {}, ...[10, 35].map((from) => ({ from, count: 12, fault: status(404) }))],
+])('the step waits for an operation that %s', async ([, plan, ...faults], context) => {
+  const { result } = await waitFor(context, [{ lengthMs: 2 * minute, ...plan }], every('2s'), { faults });
   expect(result.outputs['status']).toBe('finished');
 });
 
 test('an operation that the list shows after a 404 is polled for 30 s more when it vanishes again', async (context) => {
   const plans = [...many(2, forever), { ...forever, appearsAfterMs: 1_200, vanishesAfterMs: 36 * second }];
   const { result } = await waitFor(context, plans);
-  expect(result.outputs['status']).toBe('error');
-  expect(result.ms).toBeGreaterThan(65 * second);
+  expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(65 * second, 10 * minute) });
 });
 
 test('while more than two are pending, the step reads the list, and requests singly only what no page shows', async (context) => {
@@ -333,9 +320,9 @@ test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
   const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
   const faults = (id: string) => [{ path: id, ...rule }];
   const { result, ids, timesOf } = await waitFor(context, [forever, failingIn(10)], inputs, { faults });
-  expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
+  const outputs = { status: 'failed', 'operation-id': ids[1] };
+  expect(result).toMatchObject({ outputs, ms: between(10 * second, within * second + 1) });
   expect(errorOf(result)).toContain(ids[0]);
-  expect(result.ms).toBeLessThanOrEqual(within * second);
   // That poll could have succeeded later, so it is no reason for the failure.
   expect(errorOf(result)).not.toContain('Last error');
   if (rule.fault.kind === 'status' && rule.fault.retryAfter) expect(timesOf(ids[0])).toHaveLength(2);
@@ -458,27 +445,22 @@ test('an operation that ended while a slow list was read is not waited for again
   expect(result).toMatchObject({ outputs: { status: 'finished', count: '3' }, ms: between(0, 20 * second) });
 });
 
-test('the step requests each operation singly if the pages of the list never end', async (context) => {
-  const ids = [1, 2, 3].map((n) => unknownId.replace(/.$/, String(n)));
-  const record = (id = unknownId) => ({ id, status: 'finished' });
-  const respond = (path: string, n: number) => {
-    const page = { operations: [record()], pagination: { cursor: `c${n}` } };
-    return JSON.stringify(path.includes('?') ? page : { operation: record(path.split('/').at(-1)) });
-  };
-  const { result } = await waitFor(context, [], { 'operation-id': ids.join() }, { respond });
-  expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
-  expect(result.log).not.toMatch(/will retry/);
+const threeIds = [1, 2, 3].map((n) => unknownId.replace(/.$/, String(n)));
+const endless = (n: number) => ({
+  operations: [{ id: unknownId, status: 'finished' }],
+  pagination: { cursor: `c${n}` },
 });
-
-test.for([1, 3])('the service may write the ids of %i operations in upper case', async (count, context) => {
-  const ids = [1, 2, 3].slice(0, count).map((n) => unknownId.replace(/.$/, String(n)));
-  const record = (id = '') => ({ id: id.toUpperCase(), status: 'finished' });
-  const respond = (path: string) =>
-    JSON.stringify(
-      path.includes('?') ? { operations: ids.map(record) } : { operation: record(path.split('/').at(-1)) },
-    );
+const inUpperCase = () => ({ operations: threeIds.map((id) => ({ id: id.toUpperCase(), status: 'finished' })) });
+test.for<[what: string, ids: string[], list: (n: number) => object]>([
+  ['requests each operation singly if the pages of the list never end', threeIds, endless],
+  ['accepts the id of one operation in upper case', threeIds.slice(0, 1), inUpperCase],
+  ['accepts the ids of three operations in upper case', threeIds, inUpperCase],
+])('the step %s', async ([, ids, list], context) => {
+  const single = (path: string) => ({ operation: { id: path.split('/').at(-1)?.toUpperCase(), status: 'finished' } });
+  const respond = (path: string, n: number) => JSON.stringify(path.includes('?') ? list(n) : single(path));
   const { result } = await waitFor(context, [], { 'operation-id': ids.join() }, { respond });
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-ids': JSON.stringify(ids) });
+  expect(result.log).not.toMatch(/will retry/);
 });
 
 for (const [first, others] of [
@@ -509,7 +491,7 @@ test('a 423 delays one operation by its whole Retry-After, and no other', async 
 });
 
 test('the pauses after a 423 are short again after a success', async (context) => {
-  const faults = [onAny(status(423), { from: 2, count: 6 }), onAny(status(423), { nth: 10 })];
+  const faults = [onOperation(status(423), { from: 2, count: 6 }), onOperation(status(423), { nth: 10 })];
   for (const seed of seeds) {
     const { times } = await waitFor(context, [forever], { 'poll-interval': '1s', timeout: '10m' }, { faults, seed });
     expect(gaps(times())[9]).toBeLessThanOrEqual(2 * second);
@@ -589,7 +571,7 @@ test.for<readonly [what: string, count: number, interval: string, rule: FaultRul
 });
 
 test('the final poll requests all 100 given ids if the list fails and each response takes 150 ms', async (context) => {
-  const faults = [onOperations(status(500)), onAny(delay(150))];
+  const faults = [onOperations(status(500)), { fault: delay(150) }];
   const { result } = await waitFor(context, many(100, { lengthMs: 14.2 * second }), { timeout: '15s' }, { faults });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
 });
@@ -601,7 +583,7 @@ test('with many given ids, a Retry-After that ends just before the deadline does
 });
 
 test('a final poll that may begin early does not begin before the pause of a 429 ends', async (context) => {
-  const lists = [onOperations(status(500)), onAny(delay(600))];
+  const lists = [onOperations(status(500)), { fault: delay(600) }];
   const faults = (id: string) => [{ path: id, nth: 3, fault: retryAfter(429, 2) }, ...lists];
   const inputs = { timeout: '15s', 'poll-interval': '2s' };
   const { service, times } = await waitFor(context, many(40, forever), inputs, { faults });
@@ -624,7 +606,7 @@ test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
 });
 
 test('a final poll with twenty slow responses takes less than 2 s', async (context) => {
-  const options = { buried: 20, faults: [onAny(delay(900), { from: 2 })] };
+  const options = { buried: 20, faults: [{ from: 2, fault: delay(900) }] };
   const { result } = await waitFor(context, many(20, forever), { timeout: '20s' }, options);
   expect(result).toMatchObject({ outputs: { status: 'timeout' }, ms: between(20 * second, 22 * second) });
 });

@@ -25,4 +25,3 @@ export const onDelete = on('revoke-key', { nth: 1 });
 export const onList = on('list-keys', {});
 export const onOperations = on('list-operations', {});
 export const onOperation = on('get-operation', {});
-export const onAny = on('any', {});
