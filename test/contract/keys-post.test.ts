@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import type { ApiKey, Fault, FaultRule } from '../../control-plane/index.js';
 import { delay, hang, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import type { FinishedJob, JobPlan, KeyStage } from '../kit/key-stage.js';
@@ -44,6 +44,13 @@ function expectRevoked({ post, left, requests, made, service }: FinishedJob, dou
   expect(requests.filter((request) => /unknown|other/.test(request))).toEqual([]);
 }
 
+/** A job that ends as `expectRevoked` says. */
+async function runRevoked(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
+  const job = await runJob(context, plan);
+  expectRevoked(job);
+  return job;
+}
+
 /** One warning, or one error, names the keys that are alive. */
 function expectFailed({ post, left }: FinishedJob, message: RegExp, kind: 'warning' | 'error' = 'warning'): void {
   expect(post.annotations).toEqual([expect.objectContaining({ kind, message: expect.stringMatching(message) })]);
@@ -52,8 +59,7 @@ function expectFailed({ post, left }: FinishedJob, message: RegExp, kind: 'warni
 }
 
 test('post revokes the minted key at once, by a single request with that key', async (context) => {
-  const job = await runJob(context, { beforePost: ({ pass }) => pass(90 * second) });
-  expectRevoked(job);
+  const job = await runRevoked(context, { beforePost: ({ pass }) => pass(90 * second) });
   const { 'key-id': id, 'key-name': name } = job.main.outputs;
   expect([job.requests, job.sentAt]).toEqual([[self], [0]]);
   const path = `/v2/api_keys/${id}`;
@@ -65,8 +71,7 @@ test('post revokes the minted key at once, by a single request with that key', a
 
 test.for(['true', 'false'])('post takes summary: %s from main, not from its own input', async (summary, context) => {
   const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
-  const job = await runJob(context, { inputs: { summary }, post });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inputs: { summary }, post });
   expect(job.post.summary !== '').toBe(summary === 'true');
 });
 
@@ -82,22 +87,19 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
   ['the minted key gets a 403 and the list gets one, too', onDelete(status(403)), onList(status(403))],
   ['the minted key gets a 403 and the list is incomplete', onDelete(status(403)), incomplete],
 ])('post uses the parent key if %s', async ([, ...inPost], context) => {
-  const job = await runJob(context, { inPost });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inPost });
   expect(job.requests).toEqual(handover);
 });
 
 test('post retries after a 404 and an incomplete list, because a replica may not know the key yet', async (context) => {
   const inPost = [onDelete(status(404), { from: 1, count: 6 }), incomplete];
-  const job = await runJob(context, { inPost });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inPost });
   expect(job.post.ms).toBeGreaterThan(second);
 });
 
 test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
   for (const plan of [{ inPost: [onDelete(status(403))] }, killed]) {
-    const job = await runJob(context, { ...plan, post: { inputs: {}, env: { CTL_API_KEY: parentKey } } });
-    expectRevoked(job);
+    const job = await runRevoked(context, { ...plan, post: { inputs: {}, env: { CTL_API_KEY: parentKey } } });
     expect(job.post.masks).toContain(parentKey);
   }
 });
@@ -133,8 +135,7 @@ test.for<readonly [age: number, ...Evidence]>([
   ...absence.map((row) => [60, ...row] as const),
   ...success.map((row) => [0, ...row] as const),
 ])('for a key of %i s, post accepts %s at once', async ([age, , plan, requests], context) => {
-  const job = await runJob(context, ofAge(age, plan));
-  expectRevoked(job);
+  const job = await runRevoked(context, ofAge(age, plan));
   expect(job.requests).toEqual(requests);
   expect(job.post.ms).toBeLessThan(second);
   expect(job.post.summary).toMatch(/^### ✅/);
@@ -142,8 +143,7 @@ test.for<readonly [age: number, ...Evidence]>([
 });
 
 test.for(absence)('for a key of 59 s, post accepts %s only after 10 s', async ([, plan], context) => {
-  const job = await runJob(context, ofAge(59, plan));
-  expectRevoked(job);
+  const job = await runRevoked(context, ofAge(59, plan));
   expect(job.post.ms).toEqual(between(10 * second, 12.5 * second));
   expect(job.requests.length).toBeLessThanOrEqual(30);
 });
@@ -157,31 +157,31 @@ test.for<[what: string, faults: FaultRule[], post?: StepOptions]>([
   ['401, without a parent key', [onDelete(status(401), always)], noParent],
 ])('post revokes a new key even if a replica answers with %s for 9.9 s', async ([, inPost, post], context) => {
   const beforePost = (stage: KeyStage) => stage.after(9.9 * second, () => stage.service.faults.clear());
-  const job = await runJob(context, { inPost, beforePost, ...(post && { post }) });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inPost, beforePost, ...(post && { post }) });
   expect(job.post.ms).toEqual(between(9.901 * second, 12.5 * second));
   expect(job.requests.at(-1)).toBe(self);
 });
 
+/** Between two moments of post, requests and responses take this long. Then they take no time, and faults are over. */
+function slowBetween(from: number, to: number, slowTrip: () => number) {
+  let isSlow = false;
+  const begin = (stage: KeyStage) => {
+    stage.after(from, () => {
+      isSlow = true;
+    });
+    stage.after(to, () => {
+      isSlow = false;
+      stage.service.faults.clear();
+    });
+  };
+  return { trip: () => (isSlow ? slowTrip() : 0), beforePost: begin };
+}
+
 test('a late response to a request sent within the 10 s does not show that a new key is gone', async (context) => {
   let trips = 0;
-  let isSlow = false;
-  const job = await runJob(context, {
-    inPost: [onDelete(status(401), always)],
-    post: noParent,
-    // A request and its response take a trip each.
-    trip: () => (isSlow && trips++ % 2 === 1 ? 4.9 * second : 0),
-    beforePost: (stage) => {
-      stage.after(7 * second, () => {
-        isSlow = true;
-      });
-      stage.after(9.9 * second, () => {
-        isSlow = false;
-        stage.service.faults.clear();
-      });
-    },
-  });
-  expectRevoked(job);
+  // A request and its response take a trip each.
+  const slow = slowBetween(7 * second, 9.9 * second, () => (trips++ % 2 === 1 ? 4.9 * second : 0));
+  const job = await runRevoked(context, { inPost: [onDelete(status(401), always)], post: noParent, ...slow });
   expect(job.post.ms).toBeGreaterThan(11.9 * second);
   expect(job.requests.at(-1)).toBe(self);
   expect(job.post.summary).not.toMatch(/already gone/);
@@ -189,37 +189,27 @@ test('a late response to a request sent within the 10 s does not show that a new
 
 test('a list requested within the 10 s does not show that a new key is gone, even if it is the last one', async (context) => {
   const oneTrip = 2.49 * second;
-  let isSlow = false;
-  const job = await runJob(context, {
+  const { trip, beforePost } = slowBetween(13 * second, 17 * second, () => oneTrip);
+  const job = await runRevoked(context, {
     ...killed,
     inPost: [onDelete(status(404), always)],
-    trip: () => (isSlow ? oneTrip : 0),
+    trip,
     beforePost: (stage) => {
-      stage.after(4.5 * second, () => stage.service.faults.add(onList(status(200, { body: '[]' }), always)));
-      stage.after(13 * second, () => {
-        isSlow = true;
-      });
-      stage.after(17 * second, () => {
-        isSlow = false;
-        stage.service.faults.clear();
-      });
+      stage.after(4.5 * second, () => stage.service.faults.add(nothing));
+      beforePost(stage);
     },
   });
-  expectRevoked(job);
   // No further list follows, and this one was asked for less than 10 s after the first that lacked the key.
   expect(job.requests.slice(-2)).toEqual(['GET by parent', 'DELETE stray by parent']);
   expect(job.sentAt.at(-2)).toBeLessThan(4.5 * second + 10 * second + oneTrip);
 });
 
 test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
-  const job = await runJob(context, {
-    inPost: [onDelete(status(401), always)],
-    beforePost: (stage) => {
-      stage.after(3 * second, stage.service.faults.add(nothing));
-      stage.after(7 * second, () => revokeMinted(stage));
-    },
-  });
-  expectRevoked(job);
+  const beforePost = (stage: KeyStage) => {
+    stage.after(3 * second, stage.service.faults.add(nothing));
+    stage.after(7 * second, () => revokeMinted(stage));
+  };
+  const job = await runRevoked(context, { inPost: [onDelete(status(401), always)], beforePost });
   expect(job.post.ms).toBeGreaterThanOrEqual(17 * second);
 });
 
@@ -262,20 +252,6 @@ test('a list that shows an earlier owner of the id does not show that a new key 
   expect(job.made()[0]?.id).toBe('9007199254740996');
 });
 
-test('post does not revoke a key whose id got another name if only its first list fails', async (context) => {
-  const inPost = [onDelete(status(403)), onList(status(500), { nth: 1 })];
-  const job = await runJob(context, { inPost, beforePost: reuse });
-  expect(job.post.annotations).toEqual([]);
-  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-});
-
-test('post does not revoke a key whose id got another name if all lists but the first fail', async (context) => {
-  const inPost = [onDelete(status(403), always), onList(status(500), { from: 2 })];
-  const job = await runJob(context, { inPost, beforePost: reuse });
-  expect(job.requests).not.toContain('DELETE minted by parent');
-  expect(job.post.ms).toBeGreaterThan(16 * second);
-});
-
 test('if all lists fail, post revokes the key by its id, but only in its last 4 s', async (context) => {
   const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(500), always)] });
   expect(job.requests.indexOf('DELETE minted by parent')).toBe(job.requests.length - 1);
@@ -286,12 +262,6 @@ test('if all lists get a 429, post adds no DELETE by the parent key, even in its
   const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(429), always)] });
   expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);
   expect(job.requests).not.toContain('DELETE minted by parent');
-});
-
-test('after a 401, post revokes nothing if the list fails, because another key may now have the id', async (context) => {
-  const job = await runJob(context, { beforePost: reuse, inPost: [onList(status(500), always)] });
-  expect(job.requests.filter((request) => /^DELETE .* by parent$/.test(request))).toEqual([]);
-  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
 describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revoke-failure: %s,', (onFailure) => {
@@ -353,15 +323,13 @@ test.for<[what: string, plan: JobPlan, message: RegExp]>([
 });
 
 test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, context) => {
-  const job = await runJob(context, { inPost: [onDelete(retryAfter(code, 12))] });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inPost: [onDelete(retryAfter(code, 12))] });
   expect(job.sentAt).toEqual([0, 12 * second]);
 });
 
 test('after an ambiguous create, post revokes stray keys, then the minted key, then searches again with the parent key', async (context) => {
   const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
-  const job = await runJob(context, { inMain });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inMain });
   expect(job.made()).toHaveLength(3);
   const deletes = ['DELETE stray by minted', 'DELETE stray by minted', self];
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual(deletes);
@@ -387,6 +355,11 @@ const lagging: JobPlan = {
   beforePost: (stage) => stage.after(14 * second, () => stage.service.faults.clear()),
 };
 const foundAlive: JobPlan = { inMain: [onCreate(lost), onDelete(status(503), always)], inPost: [nothing] };
+/** As if the response of the create had held the id of another key, which is gone by now. */
+const strayAlone = (stage: KeyStage) => {
+  addStray(stage);
+  revokeMinted(stage);
+};
 test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   ['the key is created after the deadline of main', { inMain: [onCreate(late)], inputs: { timeout: '3s' } }, 0, 1],
   ['the key is created after a kill of main', { ...killed, inMain: [onCreate(late)] }, 0, 1],
@@ -398,41 +371,53 @@ test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   ['somebody else revoked the minted key', { inMain: [ambiguous('never')], beforePost: revokeMinted }, 1, 1],
   ['a replica lags until the minted key should be gone', { inMain: [ambiguous('never')], ...lagging }, 1, 1],
   ['no list of post shows the key that main found', foundAlive, 1, 1],
+  ['no response was lost, but a second key has the name', { beforePost: strayAlone }, 1, 2],
   ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
   ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
 ])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {
-  const job = await runJob(context, plan);
-  expectRevoked(job);
+  const job = await runRevoked(context, plan);
   expect([job.aliveBetween.length, job.made().length]).toEqual([aliveBetween, made]);
   for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
 });
 
 test('the minted key does not revoke itself before its search ends, even if a list shows it', async (context) => {
-  const job = await runJob(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
-  expectRevoked(job);
+  const job = await runRevoked(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
   expect(job.requests).toContain('DELETE stray by minted');
   expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
 });
 
-test('post does not revoke an id that main found, if another key has that id by then', async (context) => {
-  const job = await runJob(context, { ...foundAlive, inPost: [onList(status(500), { nth: 1 })], beforePost: reuse });
-  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
-  expect(job.post).toMatchObject({ annotations: [], exitCode: 0 });
-});
-
-test('post does not revoke an id that main saw under another name, even if post does not see that name', async (context) => {
-  const renameAtDelete: JobPlan['duringMain'] = async (main, stage) => {
-    await main.reach(stage.service.arrived({ endpoint: 'revoke-key' }));
-    rename(stage);
-  };
-  const inMain = [onCreate(lost), onDelete(status(404), { nth: 1 })];
-  const job = await runJob(context, { inMain, duringMain: renameAtDelete, inPost: [nothing] });
-  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toEqual([self]);
+const renameAtDelete: JobPlan['duringMain'] = async (main, stage) => {
+  await main.reach(stage.service.arrived({ endpoint: 'revoke-key' }));
+  rename(stage);
+};
+const seenByMain = { inMain: [onCreate(lost), onDelete(status(404), { nth: 1 })], duringMain: renameAtDelete };
+const reuseAfterDelete = (stage: KeyStage) => {
+  const { id } = addStray(stage);
+  stage.service.faults.add({ path: `/api_keys/${id}`, nth: 1, fault: status(503) });
+  stage.after(100, () => stage.service.plane.reuseId(id, 'of another tool'));
+};
+const firstListFails = onList(status(500), { nth: 1 });
+const rejectedOnce = [onDelete(status(403)), firstListFails];
+const onlyFirstList = [onDelete(status(403), always), onList(status(500), { from: 2 })];
+const strayDelete = 'DELETE stray by minted';
+const notConfirmed = /^Could not confirm that key/;
+test.for<[when: string, deletes: string[], plan: JobPlan, doubt?: RegExp]>([
+  // The DELETE of the minted key itself is that of a key that nobody knows any more.
+  ['after a 401, all lists fail', [], { beforePost: reuse, inPost: [onList(status(500), always)] }, notConfirmed],
+  ['after a 403, only the first list fails', [], { beforePost: reuse, inPost: rejectedOnce }],
+  ['all lists but the first fail', [], { beforePost: reuse, inPost: onlyFirstList }, notConfirmed],
+  ['only main found the key', [], { ...foundAlive, inPost: [firstListFails], beforePost: reuse }],
+  ['only main saw the other name', [self], { ...seenByMain, inPost: [nothing] }],
+  ['it had its name at the first DELETE', [strayDelete, self], { ...orphaned, beforePost: reuseAfterDelete }],
+])('post does not revoke an id that has another name by now if %s', async ([, deletes, plan, doubt], context) => {
+  const job = await runJob(context, plan);
+  expect(job.requests.filter((request) => /^DELETE .* by (parent|minted)$/.test(request))).toEqual(deletes);
+  expect(job.post.annotations).toEqual(doubt ? [warning(doubt)] : []);
+  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
 test('the lifetime of a key ends at its revocation, even if post continues to search', async (context) => {
-  const job = await runJob(context, killed);
-  expectRevoked(job);
+  const job = await runRevoked(context, killed);
   expect(job.post.ms).toBeGreaterThan(15 * second);
   expect(job.post.summary).toMatch(/^### ✅ create-key: Key \d+ was revoked, \d+ms after/);
 });
@@ -517,8 +502,7 @@ test.for([
 
 test('if a search hangs, post revokes the minted key 4 s before the step ends', async (context) => {
   const beforePost = (stage: KeyStage) => stage.after(12 * second, () => stage.service.faults.add(onList(hang)));
-  const job = await runJob(context, { ...orphaned, beforePost });
-  expectRevoked(job);
+  const job = await runRevoked(context, { ...orphaned, beforePost });
   expect([job.requests.at(-1), job.sentAt.at(-1)]).toEqual([self, 16 * second]);
 });
 
@@ -558,29 +542,6 @@ test('a revoked parent key does not end the search', async (context) => {
   expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
 });
 
-test('post does not revoke a key if its id now has another name', async (context) => {
-  const beforePost = (stage: KeyStage) => {
-    const { id } = addStray(stage);
-    stage.service.faults.add({ path: `/api_keys/${id}`, nth: 1, fault: status(503) });
-    stage.after(100, () => stage.service.plane.reuseId(id, 'of another tool'));
-  };
-  const job = await runJob(context, { ...orphaned, beforePost });
-  expect(job.post.annotations).toEqual([]);
-  expect(job.requests.filter((request) => /^DELETE/.test(request))).toHaveLength(2);
-  expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-});
-
-test('post also revokes a second key with the name of the step, even if no response to a create was lost', async (context) => {
-  // As if the response of the create had held the id of another key, which is gone by now.
-  const beforePost = (stage: KeyStage) => {
-    addStray(stage);
-    revokeMinted(stage);
-  };
-  const job = await runJob(context, { beforePost });
-  expectRevoked(job);
-  expect(job.requests.filter((request) => request.startsWith('DELETE'))).toContain('DELETE stray by parent');
-});
-
 test('post revokes the keys on an incomplete list, and warns about it', async (context) => {
   const beforePost = (stage: KeyStage) => {
     const { id, name } = addStray(stage);
@@ -597,8 +558,7 @@ test.for<[code: number, seconds: number, fault: Fault, ofDelete: number]>([
   [429, 0.25, status(429), 503],
 ])('a %i for the list delays all requests by %d s', async ([, seconds, fault, ofDelete], context) => {
   const inPost = [onDelete(status(ofDelete)), onList(fault, { nth: 2 })];
-  const job = await runJob(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
-  expectRevoked(job);
+  const job = await runRevoked(context, { ...orphaned, inPost, beforePost: (stage) => void addStray(stage) });
   const at = job.service.requests
     .slice(-job.requests.length)
     .findIndex((sent) => sent.fault === 'status' && sent.endpoint === 'list-keys');
