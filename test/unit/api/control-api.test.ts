@@ -1,22 +1,18 @@
 import { expect, test } from 'vitest';
-import { ControlApi } from '../../../src/api/control-api.js';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
-import { silent } from '../../virtual/silent.js';
-
-const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 30_000 };
+import { apiBy } from '../../virtual/api.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 
 test('a request without a response is sent once more on a new connection', async () => {
-  const clock = new VirtualClock();
+  const { clock, deadline } = deadlineAt(60_000);
   const connections: unknown[] = [];
   const exchange: Exchange = ({ onNewConnection }) =>
     connections.push(onNewConnection) === 1
       ? new Promise(() => undefined)
       : Promise.resolve({ status: 200, headers: {}, body: '[]' });
-  const deadline = new Deadline(clock, 60_000, new Cancellation());
-  await clock.run(new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry, resendAfter: 5_000 }));
+  await clock.run(apiBy(exchange).keys({ deadline, retry: noRetry, resendAfter: 5_000 }));
   expect(connections).toEqual([false, true]);
   expect(clock.now()).toBe(5_000);
 });
@@ -32,18 +28,17 @@ test('a response does not count if the work on it ended after the deadline', asy
   const list = (expiresAt: number) => {
     const deadline = new Deadline(clock, expiresAt, new Cancellation());
     now = 0;
-    return new ControlApi(exchange, access, silent).keys({ deadline, retry: noRetry });
+    return apiBy(exchange).keys({ deadline, retry: noRetry });
   };
   expect(await list(2_001)).toMatchObject({ keys: new Map() });
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
 });
 
 function cancelledWhileParsing(status: number, body: string) {
-  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+  const { clock, cancellation, deadline } = deadlineAt(60_000);
   // The handler of the signal runs when the event loop is free again.
   clock.turn = async () => cancellation.cancel();
-  const api = new ControlApi(async () => ({ status, headers: {}, body }), access, silent);
-  return { api, deadline: new Deadline(clock, 60_000, cancellation) };
+  return { api: apiBy(async () => ({ status, headers: {}, body })), deadline };
 }
 
 test('a cancel that comes while a list is parsed counts, also if the list is unusable', async () => {

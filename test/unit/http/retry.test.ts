@@ -8,7 +8,7 @@ import {
   withRetries,
 } from '../../../src/http/retry.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 
 const retry = exponentialBackoff(() => 0.5);
 
@@ -41,7 +41,7 @@ test('an error other than a RequestError is thrown without a retry', async () =>
   const defect = new TypeError('a defect');
   let attempts = 0;
   const attempt = () => Promise.reject(attempts++ === 0 ? defect : new Error('retried'));
-  const deadline = new Deadline(new VirtualClock(), 1_000, new Cancellation());
+  const { deadline } = deadlineAt(1_000);
   await expect(withRetries(attempt, { deadline, retry })).rejects.toBe(defect);
 });
 
@@ -49,8 +49,7 @@ test.for([
   [10_000, 2_000],
   [2_000, 10_000],
 ])('the longest Retry-After of parallel requests counts: %i ms, then %i ms', async (pauses) => {
-  const clock = new VirtualClock();
-  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const { clock, deadline } = deadlineAt(60_000);
   const cooldown = new Cooldown(clock);
   for (const retryAfterMs of pauses)
     cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }));

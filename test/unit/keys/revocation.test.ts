@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
-import { ControlApi } from '../../../src/api/control-api.js';
 import { TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { includesKey, Revocation, revokeEach } from '../../../src/keys/revocation.js';
-import { Cancellation, Deadline } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
+import { apiBy } from '../../virtual/api.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
-
-const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
 
 type Response = number | string | Partial<HttpResponse> | Error;
 
@@ -57,8 +54,8 @@ test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', delet
     return { status: 200, headers: {}, body: '', ...(typeof given === 'string' ? { body: given } : given) };
   };
   let attempts = 0;
-  const api = new ControlApi(exchange, access, silent);
-  const deadline = new Deadline(new VirtualClock(), 60_000, new Cancellation());
+  const api = apiBy(exchange);
+  const { deadline } = deadlineAt(60_000);
   const revocation = new Revocation({ id: '7', name: 'ours' });
   const attempt = () =>
     revocation.attempt(api, deadline, async (key) => includesKey(await api.keys({ deadline, retry: noRetry }), key));
@@ -81,11 +78,10 @@ test('an id that a list showed under another name is not requested again, althou
     const [status, body] = typeof response === 'number' ? [response, ''] : [200, response];
     return { status, headers: {}, body };
   };
-  const clock = new VirtualClock();
-  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const { clock, deadline } = deadlineAt(60_000);
   const policy = { deadline, retry: ({ status }: { status: number | undefined }) => (status === 503 ? 1_000 : 100) };
   const keys = ['7', '8'].map((id) => ({ id, name: 'ours' }));
-  await clock.run(revokeEach(keys, new ControlApi(exchange, access, silent), policy, silent));
+  await clock.run(revokeEach(keys, apiBy(exchange), policy, silent));
   expect(sent).toEqual(['7', '8', '7', '7']);
 });
 

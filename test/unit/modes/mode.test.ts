@@ -1,6 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
-import { ControlApi } from '../../../src/api/control-api.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
 import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
@@ -11,7 +10,8 @@ import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
+import { apiBy } from '../../virtual/api.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
 type Part = (...given: never[]) => unknown;
@@ -30,10 +30,7 @@ test('the compiler rejects a mode whose settings, run and report do not fit toge
   partsOf(readListKeysSettings, revokeKeys, revokeKeyReport).toEqualTypeOf<false>();
 });
 
-function apiThatSays(body: string) {
-  const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 5_000 };
-  return new ControlApi(async () => ({ status: 200, headers: {}, body }), access, silent);
-}
+const apiThatSays = (body: string) => apiBy(async () => ({ status: 200, headers: {}, body }));
 
 test('a cancel during the work on a report ends the step as cancelled', async () => {
   let now = 0;
@@ -56,14 +53,13 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
 });
 
 test('a cancel right after the last operation of a wait ended is reported with this operation', async () => {
-  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+  const { clock, cancellation, deadline } = deadlineAt(10_000);
   const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}');
   // The first turn is that after the response.
   let turns = 0;
   clock.turn = async () => void (++turns === 2 && cancellation.cancel());
   const target = { projectIds: ['p-1'], target: { ids: ['op-1'] } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
-  const deadline = new Deadline(clock, 10_000, cancellation);
   const ended = await waitOperation(settings, { api, deadline, log: silent, random: () => 0.5 });
   expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ operation: { status: 'finished' } }] });
 });

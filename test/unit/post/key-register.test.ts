@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { ControlApi } from '../../../src/api/control-api.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { KeyRegister } from '../../../src/post/key-register.js';
-import { Cancellation, Deadline } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
 const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
@@ -15,10 +14,10 @@ function listOf(names: Readonly<Record<string, string | undefined>>, createdAt?:
 
 /** A register with one key, and a check of that key by this list. */
 function setUp(isYoung: boolean) {
-  const clock = new VirtualClock();
+  const { clock, deadline } = deadlineAt(20_000);
   const register = new KeyRegister('shop-key', clock, silent);
   const key = register.add('7', isYoung);
-  const policy = { deadline: new Deadline(clock, 20_000, new Cancellation()), retry: noRetry };
+  const policy = { deadline, retry: noRetry };
   const checkBy = (list: ReturnType<typeof listOf>) =>
     register.listCheck(key, { keys: async () => list } as unknown as ControlApi, policy)(key.revocation.key);
   return { clock, register, key, checkBy };

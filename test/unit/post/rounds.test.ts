@@ -2,12 +2,10 @@ import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/http/errors.js';
 import { withRetries } from '../../../src/http/retry.js';
 import { type Round, Rounds } from '../../../src/post/rounds.js';
-import { Cancellation, Deadline } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 
 function setUp() {
-  const clock = new VirtualClock();
-  const deadline = new Deadline(clock, 20_000, new Cancellation());
+  const { clock, deadline } = deadlineAt(20_000);
   const rounds = new Rounds(deadline, () => 0.5);
   /** Repeats a round, half a second before the deadline for the last time. */
   const repeat = (round: () => Promise<Round>) => clock.run(rounds.repeat(round, deadline, 500));

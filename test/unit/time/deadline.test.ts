@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
-import { VirtualClock } from '../../virtual/clock.js';
-
-function deadlineAt(expiresAt: number) {
-  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
-  return { clock, cancellation, deadline: new Deadline(clock, expiresAt, cancellation) };
-}
+import { CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { deadlineAt } from '../../virtual/deadline.js';
 
 test('work ends at the deadline or at a cancel, and its cancel listeners are called once', async () => {
   for (const cancelAt of [300, Number.POSITIVE_INFINITY]) {

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../../src/http/errors.js';
 import { Pace } from '../../../../src/modes/wait-operation/pace.js';
-import { Cancellation, Deadline } from '../../../../src/time/deadline.js';
-import { VirtualClock } from '../../../virtual/clock.js';
+import { deadlineAt } from '../../../virtual/deadline.js';
 
 test('each 429 after a pause doubles the next pause, even within one poll', async () => {
-  const clock = new VirtualClock();
-  const pace = new Pace(new Deadline(clock, Number.POSITIVE_INFINITY, new Cancellation()), () => 0, 1_000);
+  const { clock, deadline } = deadlineAt(Number.POSITIVE_INFINITY);
+  const pace = new Pace(deadline, () => 0, 1_000);
   const pauses: number[] = [];
   for (let n = 0; n < 3; n++) {
     pauses.push(pace.slowDown(new RequestError('later', { status: 429, transient: true })) - clock.now());
