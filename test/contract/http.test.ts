@@ -115,13 +115,8 @@ describe.for(calls)('$name', (one) => {
   });
 
   test.for([423, 429])('retries a %i until the deadline, at least once a minute', async (code, context) => {
-    const first = { nth: 1, fault: status(code === 429 ? 423 : 429) };
-    const { result, times } = await send(
-      context,
-      one,
-      { faults: [first, { fault: status(code) }] },
-      { timeout: '30m' },
-    );
+    const faults = [{ nth: 1, fault: status(code === 429 ? 423 : 429) }, { fault: status(code) }];
+    const { result, times } = await send(context, one, { faults }, { timeout: '30m' });
     const outputs = { status: mode === 'wait-operation' ? 'timeout' : 'error' };
     expect(result).toMatchObject({ outputs, ms: 30 * minute });
     const says = `Last error: ${method} .*status ${code}: The service says ${code}\\. \\(code FAULT\\) \\[request id`;

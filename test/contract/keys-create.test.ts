@@ -186,7 +186,7 @@ test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, i
   ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
   ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
   [
-    'the key of a lost response is not revoked',
+    'the key of a lost response stays',
     [onCreate(lost), onDelete(rejected)],
     /Could not revoke key \d+: .*403/,
     revoked,

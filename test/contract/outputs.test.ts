@@ -68,34 +68,31 @@ const lists: [mode: Mode, noun: string, count: number, body: (records: string) =
 ];
 
 describe.for(platforms)('on a runner with $platform,', ({ platform, sizeOf, max, limit }) => {
-  test.for(lists)(
-    `\`%s\` outputs its records if they take less than ${limit}, and otherwise warns`,
-    async (list, context) => {
-      const [mode, noun, count, body, inputs] = list;
-      const given = { ...requiredInputs[mode], ...inputs };
-      let response = '';
-      const stage = await setStage(context, { oneJob: true, respond: () => response });
-      for (const start of ['x', 'ä', '##['])
-        for (const isSet of [true, false]) {
-          const record = (name: string, n: number) =>
-            mode === 'list-keys' ? { id: n, name } : { id: uuid(n), status: 'finished', name };
-          const print = (name: string) => JSON.stringify([name, ...Array(count - 1).fill('')].map(record));
-          const escaped = (text: string) => text.replaceAll('##[', '#\\u0023[');
-          const room = max - sizeOf(escaped(print(start)));
-          const records = print(start + 'x'.repeat(isSet ? room : room + 1));
-          response = body(records);
-          const result = await stage.runMode(mode, given, { debug: true, env: { RUNNER_OS: platform } });
-          expect(result.conclusion).toBe('success');
-          expect(result.outputs[`${noun}s`]).toBe(isSet ? escaped(records) : '');
-          expect(result.outputs['count']).toBe(String(count));
-          expect(JSON.parse(result.outputs[`${noun}-ids`] ?? '')).toHaveLength(count);
-          expect(JSON.parse(resultFileOf(result))[`${noun}s`]).toEqual(JSON.parse(records));
-          const warning = new RegExp(`left empty because they are too large: ${noun}s\\..* ${limit}[ ,].*result-file`);
-          expect(warningsOf(result)).toEqual(isSet ? [] : [expect.stringMatching(warning)]);
-          if (!isSet) expect(summaryTextOf(result)).toMatch(warning);
-        }
-    },
-  );
+  test.for(lists)(`\`%s\` outputs records of less than ${limit}, and otherwise warns`, async (list, context) => {
+    const [mode, noun, count, body, inputs] = list;
+    const given = { ...requiredInputs[mode], ...inputs };
+    let response = '';
+    const stage = await setStage(context, { oneJob: true, respond: () => response });
+    for (const start of ['x', 'ä', '##['])
+      for (const isSet of [true, false]) {
+        const record = (name: string, n: number) =>
+          mode === 'list-keys' ? { id: n, name } : { id: uuid(n), status: 'finished', name };
+        const print = (name: string) => JSON.stringify([name, ...Array(count - 1).fill('')].map(record));
+        const escaped = (text: string) => text.replaceAll('##[', '#\\u0023[');
+        const room = max - sizeOf(escaped(print(start)));
+        const records = print(start + 'x'.repeat(isSet ? room : room + 1));
+        response = body(records);
+        const result = await stage.runMode(mode, given, { debug: true, env: { RUNNER_OS: platform } });
+        expect(result.conclusion).toBe('success');
+        expect(result.outputs[`${noun}s`]).toBe(isSet ? escaped(records) : '');
+        expect(result.outputs['count']).toBe(String(count));
+        expect(JSON.parse(result.outputs[`${noun}-ids`] ?? '')).toHaveLength(count);
+        expect(JSON.parse(resultFileOf(result))[`${noun}s`]).toEqual(JSON.parse(records));
+        const warning = new RegExp(`left empty because they are too large: ${noun}s\\..* ${limit}[ ,].*result-file`);
+        expect(warningsOf(result)).toEqual(isSet ? [] : [expect.stringMatching(warning)]);
+        if (!isSet) expect(summaryTextOf(result)).toMatch(warning);
+      }
+  });
 });
 
 test('all outputs of a step together stay below 400 Ki UTF-16 units', async (context) => {

@@ -107,28 +107,24 @@ test('post revokes no kept key because a lost one had the same id before', async
   expect(service.plane.isAlive('2')).toBe(true);
 });
 
-test('post uses the parent key for a state that was copied unchanged from the same run', async (context) => {
-  const { saved, service, runMode, runPost, elsewhere } = await setForgery(context);
+test.for([
+  ['uses the parent key', 'nothing else'],
+  ...['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'].map((name) => ['does not use the parent key', name]),
+])('post %s if another step has copied the state unchanged and set %s', async ([verdict, name = ''], context) => {
+  const stage = await setForgery(context);
+  const { saved, service, runMode, runPost } = stage;
   service.faults.add(onDelete(status(403)));
   const other = await runMode('list-projects');
-  const post = await runPost({ ...other, state: { key: saved } });
-  expect(post.annotations).toEqual([]);
-  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
-  expect(elsewhere).toEqual([]);
+  const post = await runPost({ ...other, state: { key: saved } }, { env: { [name]: 'http://thief.test' } });
+  const isUsed = verdict === 'uses the parent key';
+  const message = expect.stringMatching(/The service says 403.*key-id: 2\b/s);
+  expect(post.annotations).toEqual(isUsed ? [] : [expect.objectContaining({ kind: 'error', message })]);
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(
+    isUsed ? ['console'] : ['console', expect.any(String)],
+  );
+  expect(stage.keysSent().slice(1).includes(`Bearer ${service.apiKey}`)).toBe(isUsed);
+  expect(stage.elsewhere).toEqual([]);
 });
-
-for (const name of ['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'])
-  test(`post does not use the parent key if another step has set ${name}`, async (context) => {
-    const { saved, service, runMode, runPost } = await setForgery(context);
-    service.faults.add(onDelete(status(403)));
-    const other = await runMode('list-projects');
-    const sent = service.requests.length;
-    const post = await runPost({ ...other, state: { key: saved } }, { env: { [name]: 'http://thief.test' } });
-    const message = expect.stringMatching(/The service says 403.*key-id: 2\b/s);
-    expect(post.annotations).toMatchObject([{ kind: 'error', message }]);
-    const senders = service.requests.slice(sent).map(({ headers }) => headers['authorization']);
-    expect(senders).not.toContain(`Bearer ${service.apiKey}`);
-  });
 
 test('post does not send the parent key if any byte of the state is changed', async (context) => {
   const stage = await setForgery(context);

@@ -15,9 +15,7 @@ test.each([
   expect(fieldTime({ id: '1', record: { created_at } }, 'created_at')).toBe(expected);
 });
 
-test.each(['2026-01-31T09:30:00.123Z', '2026-01-31 09:30:00.123Z', '2026-01-31T09:30:00Z'])(
-  'the timestamp %s is shown to the second, with its zone',
-  (created_at) => {
-    expect(displayTime({ id: '1', record: { created_at } }, 'created_at')).toBe('2026-01-31 09:30:00Z');
-  },
-);
+const shown = ['2026-01-31T09:30:00.123Z', '2026-01-31 09:30:00.123Z', '2026-01-31T09:30:00Z'];
+test.each(shown)('the timestamp %s is shown to the second, with its zone', (created_at) => {
+  expect(displayTime({ id: '1', record: { created_at } }, 'created_at')).toBe('2026-01-31 09:30:00Z');
+});
