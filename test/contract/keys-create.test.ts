@@ -197,8 +197,7 @@ test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, i
   ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
   ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
   ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],
-])('if %s, create-key gives up and saves the key name for post', async (row, context) => {
-  const [, rules, message, requests, inputs] = row;
+])('if %s, create-key gives up and saves the name for post', async ([, rules, message, requests, inputs], context) => {
   const { stage, main } = await runCreate(context, rules, inputs);
   expectNoKey(main);
   expect(sent(stage)).toBe(requests);

@@ -55,7 +55,7 @@ const ages = [-day, 0, hour, hour + 1, 35 * day, 35 * day + 1];
 const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
 const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
 const earlier = /GitHub does not yet report the run attempt/;
-test.for<[which: string, shown: string, minAge: number, attempt: number, run: KnownRun, why: RegExp]>([
+staged.for<[which: string, shown: string, minAge: number, attempt: number, run: KnownRun, why: RegExp]>([
   ['all keys', 'is completed', -Infinity, 1, isOver(1), /completed/],
   ['all keys', 'is completed (no attempt shown)', -Infinity, 2, isOver(), /completed/],
   ['no key', 'is still running', Infinity, 1, goesOn(1), /not completed/],
@@ -65,12 +65,10 @@ test.for<[which: string, shown: string, minAge: number, attempt: number, run: Kn
   ['keys older than 35 d', 'GitHub shows as completed at an earlier attempt', 35 * day, 2, isOver(1), earlier],
   ['keys older than 1 h', 'is not found', hour, 1, 'gone', /not found/],
   ['keys older than 35 d', 'cannot be read', 35 * day, 1, failing(403), /unknown/],
-])('a sweep revokes %s of a run that %s', async ([, shown, minAge, attempt, known, why], context) => {
-  const { runs, addKey, sweep } = await setStage(context);
-  runs.set('11', known);
-  const keys = ages.map((ageMs) => ({ ageMs, id: addKey('11', { attempt, ageMs }) }));
-  const result = await sweep();
-
+])('a sweep revokes %s of a run that %s', async ([, shown, minAge, attempt, known, why], { stage }) => {
+  stage.runs.set('11', known);
+  const keys = ages.map((ageMs) => ({ ageMs, id: stage.addKey('11', { attempt, ageMs }) }));
+  const result = await stage.sweep();
   const idsOf = (isOld: boolean) => keys.flatMap(({ ageMs, id }) => (ageMs > minAge === isOld ? id : []));
   const [revoked, kept] = [idsOf(true), idsOf(false)];
   expectSwept(result, 'ok', { revoked, kept });
@@ -282,7 +280,7 @@ staged.for([
 
 const half = /: GitHub did not respond within half of the step's timeout\. Keys/;
 const slow = { timeout: '2m', 'request-timeout': '5m' };
-test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number, inputs?: Inputs]>([
+staged.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: number, inputs?: Inputs]>([
   ['not found', 'gone', /github-token cannot read the current run/, 1, 40, 40],
   ['forbidden', failing(403), /status 403/, 1, 40, 40],
   ['unavailable', failing(503), /status 503/, 5, 200, 200 + 15_000],
@@ -291,9 +289,8 @@ test.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: num
   ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
   ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
   ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
-])('if the current run cannot be read, a sweep revokes only keys older than older-than (%s)', async (row, context) => {
+])('if the current run cannot be read, a sweep revokes only keys older than older-than: %s', async (row, { stage }) => {
   const [, run, why, n, from, to, inputs] = row;
-  const stage = await setStage(context);
   stage.runs.set(ownRun, run);
   stage.runs.set('12', completed);
   const [old, young] = addOldAndYoung(stage);

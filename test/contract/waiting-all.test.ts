@@ -151,8 +151,7 @@ test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
 test.for([
   ['5s', 1],
   ['5001ms', 0],
-] as const)('with timeout: %s, a wait for all gives %i warnings that it takes at least 5 s', async (row, context) => {
-  const [timeout, count] = row;
+] as const)('timeout: %s leads to %i warnings that a wait for all takes 5 s', async ([timeout, count], context) => {
   const { result } = await waitForAll(context, [], { timeout });
   expect(warningsOf(result)).toEqual(Array(count).fill(expect.stringMatching(/^timeout: .*at least 5s/)));
 });
@@ -438,8 +437,7 @@ test('with since, the first poll reads beyond the newest 1,000 operations, but n
 test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<typeof failSecond>]>([
   ['shows a failed operation', 'failed', [{ ...failed, project: 1, startsAfterMs: 15 * second }]],
   ['gets a 403', 'error', [], failSecond(status(403), { from: 3 })],
-])('if the list of one project %s when it is read again, the others are still idle', async (row, context) => {
-  const [, outcome, more, options] = row;
+])('if one project %s when it is read again, the others stay idle', async ([, outcome, more, options], context) => {
   const plans = [{ lengthMs: 20 * second }, ...more];
   const { result, service } = await waitForAll(context, plans, {}, { ...options, projects: 30 });
   expect(result.outputs['status']).toBe(outcome);

@@ -170,8 +170,7 @@ test('the step gives up a host name that does not exist after 5 attempts', async
 test.for<[what: string, ...inTurn: Fault[]]>([
   ['after a 429', retryAfter(429, 70), status(503)],
   ['before and after a 429', status(503), retryAfter(429, 70), status(503)],
-])('the minute for a first response excludes the pause of a 429: a 503 %s is retried', async (row, context) => {
-  const [, ...inTurn] = row;
+])('the minute for a first response excludes pauses of a 429: a 503 %s is retried', async ([, ...inTurn], context) => {
   const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
   const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
   expect(result.outputs['status']).toBe('finished');

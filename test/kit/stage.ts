@@ -168,8 +168,6 @@ export function errorOf(result: StepResult): string {
 
 export const resultFileOf = ({ outputs, readFile }: StepResult): string => readFile(outputs['result-file'] ?? '');
 
-export const summaryTextOf = ({ summary }: StepResult): string => summary.replace(/<[^>]*>/g, '');
-
 export const warningsOf = (result: StepResult): string[] => messagesOf(result, 'warning');
 
 export const noticesOf = (result: StepResult): string[] => messagesOf(result, 'notice');

@@ -37,8 +37,7 @@ test.for([
   // The 10 s begin with the first answer, not with its request.
   [4_000, 13_999, 'no proof'],
   [4_000, 14_000, 'gone'],
-] as const)('a new key that is missing at %i ms, and again when asked at %i ms, is: %s', async (row) => {
-  const [firstAt, askedAt, verdict] = row;
+] as const)('a new key missing at %i ms and again when asked at %i ms is: %s', async ([firstAt, askedAt, verdict]) => {
   const { clock, register, key } = setUp(true);
   await clock.run(clock.sleep(firstAt));
   register.noteGone(key, 0);
