@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test as withoutFixtures } from 'vitest';
 import { attacks, json, nested, printObject, record, text } from '../kit/hostile-values.js';
-import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
+import { type Inputs, operationId as id, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { all } from '../kit/wait.js';
@@ -12,7 +12,6 @@ type Respond = NonNullable<StageOptions['respond']>;
 type Response = ReturnType<Respond>;
 type Run = (mode: Mode, response: Response | Respond, inputs?: Inputs) => Promise<StepResult>;
 
-const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const otherId = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 const inputsOf: Readonly<Record<Mode, Inputs>> = { ...requiredInputs, 'revoke-key': { 'key-id': '7' } };
 /** Each run takes random values of its own. */

@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, type TestContext, test } from 'vitest';
 import { attacks } from '../kit/hostile-values.js';
-import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
+import { type Inputs, operationId as id, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage, staged, warningsOf } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { all, ended } from '../kit/wait.js';
 import { loadManifest } from '../runner/manifest.js';
-
-const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 staged('the step reports all invalid inputs in one error, with what it expects', async ({ stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', {

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attacks, json, record, text } from '../kit/hostile-values.js';
-import { type Inputs, rejectInputs } from '../kit/inputs.js';
+import { type Inputs, operationId as one, rejectInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage, staged } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { Job } from '../runner/job.js';
 import type { StepResult } from '../runner/step.js';
 
-const one = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 /** Every operation has finished. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { html, status } from '../kit/fault.js';
-import { type Inputs, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
+import { type Inputs, operationId as id, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { forever } from '../kit/wait.js';
@@ -10,7 +10,6 @@ import type { StepResult } from '../runner/step.js';
 
 // With characters that JSON, URLs, HTML and the runner's commands escape, and longer than any text that is printed.
 const key = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(6)}_end=`;
-const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 /** The mask is the first line, and no piece of the key is anywhere else. */
 function expectHidden(result: StepResult): void {

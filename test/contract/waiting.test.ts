@@ -187,24 +187,13 @@ test.for<[what: string, fault: Fault, requests: number]>([
   if (fault !== hang) expect([times().at(-1), result.ms]).toEqual([40 * second, 40 * second]);
 });
 
-test('a list that does not respond is requested again after 5 s', async (context) => {
-  const faults = [{ nth: 5, fault: hang }];
-  const { result, times } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, ...every('4s') }, { faults });
-  expect(result.outputs['status']).toBe('finished');
-  expect(gaps(times())[4]).toBe(5 * second);
-});
-
-test.for<[what: string, inTurn: Fault[], times: number[], end: number]>([
-  [
-    'is sent again 5 s after its attempt began, although a pause came before',
-    [retryAfter(503, 20), hang],
-    [0, 20, 25],
-    25,
-  ],
-  ['that is sent once more may take all of request-timeout', [hang, delay(29 * second)], [0, 5], 34],
-])('a request %s', async ([, inTurn, sentAt, end], context) => {
+test.for<[what: string, inputs: Inputs, inTurn: Fault[], times: number[], end: number]>([
+  ['after a pause is sent again 5 s after its attempt began', {}, [retryAfter(503, 20), hang], [0, 20, 25], 25],
+  ['for a list is sent again after 5 s', all, [hang], [0, 5, 5, 10, 10], 10],
+  ['that is sent once more may take all of request-timeout', {}, [hang, delay(29 * second)], [0, 5], 34],
+])('a request %s', async ([, inputs, inTurn, sentAt, end], context) => {
   const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
-  const { result, times } = await waitFor(context, [ended], {}, { faults });
+  const { result, times } = await waitFor(context, [ended], inputs, { faults });
   expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: end * second });
   expect(times()).toEqual(sentAt.map((time) => time * second));
 });

@@ -9,8 +9,10 @@ export { type Mode, modes };
 
 export const uuid = (n: number): string => `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
 
+export const operationId = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
+
 export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
-  'wait-operation': { 'project-id': 'p', 'operation-id': 'a07f8772-1877-4da9-a939-3a3ae62d1d8d' },
+  'wait-operation': { 'project-id': 'p', 'operation-id': operationId },
   'list-operations': { 'project-id': 'p' },
   'list-projects': {},
   'create-key': {},

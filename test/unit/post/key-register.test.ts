@@ -38,22 +38,16 @@ test.for([
   [4_000, 13_999, 'no proof'],
   [4_000, 14_000, 'gone'],
 ] as const)('a new key missing at %i ms and again when asked at %i ms is: %s', async ([firstAt, askedAt, verdict]) => {
-  const { clock, register, key } = setUp(true);
-  await clock.run(clock.sleep(firstAt));
-  register.noteGone(key, 0);
-  await clock.run(clock.sleep(15_000));
-  expect(register.noteGone(key, askedAt) === undefined ? 'gone' : 'no proof').toBe(verdict);
-});
-
-test('a list requested within 10 s does not show that a new key is gone, however late it arrives', async () => {
-  const { clock, register, key } = setUp(true);
-  register.noteGone(key, 0);
-  await clock.run(clock.sleep(15_000));
-  const gone = [9_999, 10_000].map((askedAt) => {
-    register.update(listOf({}), askedAt);
-    return register.gone.length;
-  });
-  expect(gone).toEqual([0, 1]);
+  // The answer comes late: one to the DELETE of the key, or a list.
+  for (const isList of [false, true]) {
+    const { clock, register, key } = setUp(true);
+    await clock.run(clock.sleep(firstAt));
+    register.noteGone(key, 0);
+    await clock.run(clock.sleep(15_000));
+    if (isList) register.update(listOf({}), askedAt);
+    else register.noteGone(key, askedAt);
+    expect(idsOf(register.gone)).toEqual(verdict === 'gone' ? ['7'] : []);
+  }
 });
 
 test('only the latest list tells whether the search is complete', () => {
