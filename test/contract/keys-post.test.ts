@@ -399,7 +399,7 @@ const onlyFirstList = [onDelete(status(403), always), onList(status(500), { from
 const strayDelete = 'DELETE stray by minted';
 const notConfirmed = /^Could not confirm that key/;
 test.for<[when: string, deletes: string[], plan: JobPlan, doubt?: RegExp]>([
-  // The DELETE of the minted key itself is that of a key that nobody knows any more.
+  // The service no longer knows the minted key. What that key sends does not count here.
   ['after a 401, all lists fail', [], { beforePost: reuse, inPost: [onList(status(500), always)] }, notConfirmed],
   ['after a 403, only the first list fails', [], { beforePost: reuse, inPost: rejectedOnce }],
   ['all lists but the first fail', [], { beforePost: reuse, inPost: onlyFirstList }, notConfirmed],
