@@ -562,6 +562,13 @@ test('at the deadline, an idle project that can no longer be read makes the wait
   expect(result.outputs['status']).toBe('timeout');
 });
 
+test('of three parallel responses, the longest Retry-After holds all requests back', async (context) => {
+  const options = withFaults(3, (n) => ({ nth: 1, fault: retryAfter(429, n === 1 ? 60 : 1) }));
+  const { result, times } = await waitForAll(context, [], {}, options);
+  expect(result.outputs['status']).toBe('finished');
+  expect(times()[3]).toBeGreaterThanOrEqual(minute);
+});
+
 test('a poll that a 429 holds back is followed by a pause, not by another poll', async (context) => {
   // At most 12 requests are open, so that of the last project waits for a response of another, and then for the Retry-After.
   const options = { projects: 14, trip: () => 50, faults: [{ nth: 1, fault: retryAfter(429, 10) }] };

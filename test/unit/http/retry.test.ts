@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/http/errors.js';
-import { exponentialBackoff, isTransientStatus, parseRetryAfter, withRetries } from '../../../src/http/retry.js';
+import {
+  Cooldown,
+  exponentialBackoff,
+  isTransientStatus,
+  parseRetryAfter,
+  withRetries,
+} from '../../../src/http/retry.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 
@@ -37,6 +43,18 @@ test('an error other than a RequestError is thrown without a retry', async () =>
   const attempt = () => Promise.reject(attempts++ === 0 ? defect : new Error('retried'));
   const { deadline } = deadlineAt(1_000);
   await expect(withRetries(attempt, { deadline, retry })).rejects.toBe(defect);
+});
+
+test.for([
+  [10_000, 2_000],
+  [2_000, 10_000],
+])('the longest Retry-After of parallel requests counts: %i ms, then %i ms', async (pauses) => {
+  const { clock, deadline } = deadlineAt(60_000);
+  const cooldown = new Cooldown(clock);
+  for (const retryAfterMs of pauses)
+    cooldown.note(new RequestError('later', { status: 429, transient: true, retryAfterMs }));
+  await clock.run(cooldown.wait(deadline));
+  expect(clock.now()).toBe(10_000);
 });
 
 const now = Date.parse('2024-01-01T12:00:00Z');
