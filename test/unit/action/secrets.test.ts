@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { renderSummary } from '../../../src/action/publish.js';
+import { publishOutputs, renderSummary } from '../../../src/action/publish.js';
 import { Secrets } from '../../../src/action/secrets.js';
+import type { PublishContext } from '../../../src/action/step-report.js';
 
 test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
   const secrets = new Secrets(() => undefined);
@@ -11,6 +12,16 @@ test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
     ...['a2V5ICIxMiIgJiAzJQ', 'QmVhcmVyIGtleSAiMTIiICYgMyU'],
   ])
     expect(secrets.redact(`<${text}>`)).toBe('<***>');
+});
+
+test('a secret that holds a command of the runner is redacted in an output', () => {
+  const secrets = new Secrets(() => undefined);
+  secrets.add('##[key-of-8');
+  const outputs: string[] = [];
+  const toolkit = { output: (name: string, value: string) => outputs.push(`${name}=${value}`) };
+  const report = { status: 'ok', succeeded: true, headline: '', outputs: [{ name: 'keys', value: '["##[key-of-8"]' }] };
+  publishOutputs(report, 0, { toolkit, secrets, environment: {} } as unknown as PublishContext);
+  expect(outputs).toContain('keys=["***"]');
 });
 
 test('an empty secret is neither masked nor redacted', () => {
