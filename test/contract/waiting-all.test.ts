@@ -308,21 +308,19 @@ test('if a replica that lags sends an empty first page, operations that ended be
   expect(result.outputs).toMatchObject({ status: 'empty', count: '0' });
 });
 
-const lastPollAt30s = { timeout: '30s', 'poll-interval': '1h' };
 const older = '{"id":"x","status":"finished","created_at":"2020-01-31T09:00:00Z"}';
 const unavailable = `{"operations":[${older}],"pagination":{"cursor":"c"},"unavailable_project_ids":["p"]}`;
 const nextPage = status(200, { body: '{"operations":[]}', headers: { link: '</next>; rel="next"' } });
 const otherCursor = status(200, { body: '{"operations":[],"pagination":{"next_cursor":"c"}}' });
 const mayBeMissing = 'An unfinished operation may be missing from the list.';
 const leavesOut = status(200, { body: unavailable });
-test.for<[what: string, nth: number, fault: Fault, plans: WaitPlan[], ...inputs: Inputs[]]>([
-  ['announces another page in a header', 1, nextPage, [], {}, { timeout: '0' }],
-  ['names its cursor otherwise', 1, otherCursor, [], {}, { timeout: '0' }],
-  ['leaves something out in its second read, which need not reach its end', 2, leavesOut, [], {}],
-  ['leaves something out only in the final poll', 2, leavesOut, [forever], lastPollAt30s],
-])('the step fails if the list %s', async ([, nth, fault, plans, ...inputs], context) => {
+test.for<[what: string, nth: number, fault: Fault, ...inputs: Inputs[]]>([
+  ['announces another page in a header', 1, nextPage, {}, { timeout: '0' }],
+  ['names its cursor otherwise', 1, otherCursor, {}, { timeout: '0' }],
+  ['leaves something out in its second read, which need not reach its end', 2, leavesOut, {}],
+])('the step fails if the list %s', async ([, nth, fault, ...inputs], context) => {
   for (const each of inputs) {
-    const { result } = await waitForAll(context, plans, each, { faults: [{ nth, fault }] });
+    const { result } = await waitForAll(context, [], each, { faults: [{ nth, fault }] });
     expect(result.outputs['status']).toBe('error');
     const why = '(the response announces another page|the service could not read projects p)';
     expect(errorOf(result)).toMatch(new RegExp(`^The list of operations of project \\S+ is incomplete: ${why}`));
@@ -703,12 +701,23 @@ test('the read that confirms that a project is idle waits for the Retry-After of
   expect(Math.max(...before.slice(1))).toBeLessThan(5 * second);
 });
 
+const lastPollAt30s = { timeout: '30s', 'poll-interval': '1h' };
+
 test('after an incomplete list of a project, the step sends no other request for it', async (context) => {
   const partial = status(200, { body: '{"operations":[],"unavailable_project_ids":["p-1"]}' });
   const plans = [{ lengthMs: 20 * second }, { ...forever, project: 1 }];
   const { result, timesOf, service } = await waitForAll(context, plans, patient, failSecond(partial, { from: 3 }));
   expect(result.outputs['status']).toBe('error');
   expect(timesOf(service.projectIds[1])).toHaveLength(3);
+});
+
+test('a list that is incomplete only in the final poll ends the step with an error', async (context) => {
+  const operations = [{ id: 'op-1', status: 'running' }];
+  const respond = (_: string, n: number) =>
+    JSON.stringify({ operations, unavailable_project_ids: n === 1 ? [] : ['p-1'] });
+  const { result } = await waitForAll(context, [], lastPollAt30s, { respond });
+  expect(result.outputs['status']).toBe('error');
+  expect(errorOf(result)).toMatch(/is incomplete: the service could not read projects p-1/);
 });
 
 test('a project that the final poll shows idle is idle, even if the last project became idle meanwhile', async (context) => {
