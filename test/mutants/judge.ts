@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { runMany } from '../simulation/run-many.js';
 import { type Mutant, mutated } from './by-hand.js';
-import { runTests, testsOf } from './test-runner.js';
+import { runScript, runTests, testsOf } from './test-runner.js';
 
 /** These run from the sources. `linear-time` measures real time, which depends on the machine. */
 const fromSource = ['test/contract', 'test/unit', '--exclude=test/unit/linear-time.test.ts'];
@@ -40,12 +38,10 @@ export class Judge {
   }
 
   async #isFoundBySimulation(mutant: Mutant): Promise<boolean> {
-    const script = pathToFileURL(join(this.tree, 'build/test/simulation/worker.js'));
+    const options = ['--seed', '1', '--runs', String(simulatedRuns), '--workers', '1', '--until-found'];
     const findAny = async (active: Mutant | undefined) => {
       this.#switchTo(active);
-      return (
-        (await runMany({ from: 1, runs: simulatedRuns, workers: 1, untilFound: true, script })).findings.length > 0
-      );
+      return !(await runScript(this.tree, ['build/test/simulation/cli.js', ...options])).passed;
     };
     this.#foundWithout ??= findAny(undefined);
     if (await this.#foundWithout) throw new Error('The simulation fails without a mutant.');

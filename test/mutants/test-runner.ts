@@ -32,6 +32,19 @@ export function testsOf(file: string): string[][] {
 const running = new Set<number>();
 process.once('exit', () => running.forEach(killGroup));
 
+/** Runs a script of a tree, until it ends or takes too long. */
+export async function runScript(tree: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  // A group of its own: a worker in an endless loop ends with it.
+  const options = { cwd: tree, env: { ...process.env, ...env }, detached: true, stdio: 'ignore' } as const;
+  const child = spawn(process.execPath, args, { ...options, timeout: limitMs, killSignal: 'SIGKILL' });
+  const pid = child.pid ?? 0;
+  running.add(pid);
+  const [code, signal]: (number | string | null)[] = await once(child, 'exit');
+  running.delete(pid);
+  killGroup(pid);
+  return { passed: code === 0, hangs: signal !== null };
+}
+
 /** Runs tests of a tree until the first failure. `args` of vitest. */
 export async function runTests(tree: string, args: readonly string[]) {
   const temp = join(tree, 'temp');
@@ -40,31 +53,14 @@ export async function runTests(tree: string, args: readonly string[]) {
   const report = join(temp, 'report.xml');
   const options = ['--run', '--bail=1', '--reporter=junit', `--outputFile=${report}`];
   const excludes = blind.map((glob) => `--exclude=${glob}`);
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes], {
-    cwd: tree,
-    env: { ...process.env, TMPDIR: temp },
-    // A group of its own: a worker in an endless loop ends with it.
-    detached: true,
-    stdio: 'ignore',
-    timeout: limitMs,
-    killSignal: 'SIGKILL',
-  });
-  const pid = child.pid ?? 0;
-  running.add(pid);
-  const [code, signal] = await once(child, 'exit');
-  running.delete(pid);
-  killGroup(pid);
+  const words = ['node_modules/vitest/vitest.mjs', ...args, ...options, ...excludes];
+  const { passed, hangs } = await runScript(tree, words, { TMPDIR: temp });
   const xml = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const name = args.join(' ');
   const [, file = name] = /<testsuite name="([^"]+)"[^>]* (?:failures|errors)="[1-9]/.exec(xml) ?? [];
   const [, title = ''] = /<testcase [^>]*\bname="([^"]*)"[^>]*>\s*<(?:failure|error)/.exec(xml) ?? [];
-  return {
-    passed: code === 0,
-    /** The test file that failed, or what else ended it. */
-    by: signal === null ? file : `a hang of ${name}`,
-    /** The title of the test that failed. */
-    title,
-  };
+  /** `by`: the test file that failed, or what else ended it. `title`: of the test that failed. */
+  return { passed, by: hangs ? `a hang of ${name}` : file, title };
 }
 
 function killGroup(pid: number): void {
