@@ -172,36 +172,27 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
   });
 });
 
+const long = 'x'.repeat(2 ** 20);
+const bodies = { usable: { projects: [{ id: 'p', name: long }] }, unusable: [long] };
+const inParse = 'a signal comes while a long body is parsed';
 test.concurrent.for([
-  ['a signal comes while a long body is parsed', '1m', 'cancelled', /^### 🚫 list-projects: Cancelled/],
-  ['a signal comes while the result is printed', '1m', 'cancelled', /^### 🚫 list-projects: Cancelled/],
-  ['the deadline of 5 s passes while the result is printed', '5s', 'error', /Timed out after 5s/],
-] as const)('the step does not succeed if %s', async ([defect, timeout, status, summary], context) => {
+  ['list-projects', 'usable', inParse],
+  ['list-projects', 'unusable', inParse],
+  ['wait-operation', 'unusable', inParse],
+  ['list-projects', 'usable', 'a signal comes while the result is printed'],
+  ['list-projects', 'usable', 'the deadline of 5 s passes while the result is printed'],
+] as const)('%s with a response that is %s does not succeed if %s', async ([mode, body, defect], context) => {
   const { runMode } = await setProcess(context);
-  const server = createHttpServer((_, response) => {
-    response.end(JSON.stringify({ projects: [{ id: 'p', name: 'x'.repeat(2 ** 20) }] }));
-  });
+  const server = createHttpServer((_, response) => response.end(JSON.stringify(bodies[body])));
   const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
-  const result = await runMode('list-projects', { 'base-url': baseUrl, timeout }, withDefect(defect));
-  expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status } });
-  expect(result.summary).toMatch(summary);
+  const isSignal = defect.startsWith('a signal');
+  const ofWait = mode === 'wait-operation' ? { 'project-id': 'p', ...anyId } : {};
+  const inputs = { 'base-url': baseUrl, timeout: isSignal ? '1m' : '5s', ...ofWait };
+  const result = await runMode(mode, inputs, withDefect(defect));
+  expect(result.summary).toMatch(isSignal ? new RegExp(`^### 🚫 ${mode}: Cancelled`) : /Timed out after 5s/);
+  if (isSignal) expectCancelledEnd(result);
+  else expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'error' } });
 });
-
-test.concurrent.for(['wait-operation', 'list-projects'] as const)(
-  '%s is cancelled if a signal comes while it parses an unusable response',
-  async (mode, context) => {
-    const { runMode } = await setProcess(context);
-    const server = createHttpServer((_, response) => response.end(JSON.stringify(['x'.repeat(2 ** 20)])));
-    const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
-    const inputs = mode === 'wait-operation' ? { 'project-id': 'p', ...anyId } : {};
-    const result = await runMode(
-      mode,
-      { 'base-url': baseUrl, ...inputs },
-      withDefect('a signal comes while a long body is parsed'),
-    );
-    expectCancelledEnd(result);
-  },
-);
 
 test.concurrent('a final poll that shows success is believed even if the result takes long to print', async (context) => {
   const { service, operation, start } = await setProcess(context);

@@ -1,18 +1,10 @@
 import type { FaultRule } from '../../control-plane/index.js';
+import { modes as definitions } from '../../src/modes/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { Stage } from './stage.js';
 
-/** In the order of the action's own list. */
-export const modes = [
-  'wait-operation',
-  'list-operations',
-  'list-projects',
-  'create-key',
-  'list-keys',
-  'revoke-key',
-  'sweep-keys',
-] as const;
-export type Mode = (typeof modes)[number];
+export type Mode = keyof typeof definitions;
+export const modes = Object.keys(definitions) as Mode[];
 
 /** When a process is interrupted: so long after its start, or at its n-th request, response or message to the runner. */
 export type Moment =
@@ -115,7 +107,7 @@ export interface OutsideEvent {
 
 /** A workflow run, and how GitHub responds about it. */
 export interface GitHubRun {
-  readonly state: RunState | 'gone';
+  readonly state: RunState;
   /** The first `times` responses, in place of the state. */
   readonly first?: 'gone' | 'hangs' | LookupFailure;
   readonly times: number;

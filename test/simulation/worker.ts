@@ -13,11 +13,6 @@ export interface Share {
   readonly temp: string;
 }
 
-export interface Finding {
-  readonly seed: number;
-  readonly violations: readonly string[];
-}
-
 export type Findings = Awaited<ReturnType<typeof work>>;
 
 // Stack traces of tens of thousands of errors that nobody sees cost time.
@@ -27,9 +22,9 @@ let unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled rejection: ${reason}`));
 parentPort?.postMessage(await work(workerData as Share));
 
-async function work({ from, count, untilFound, temp }: Share): Promise<{ cells: string[]; findings: Finding[] }> {
+async function work({ from, count, untilFound, temp }: Share) {
   const cells: string[] = [];
-  const findings: Finding[] = [];
+  const findings: { readonly seed: number; readonly violations: readonly string[] }[] = [];
   for (let seed = from; seed < from + count; seed++) {
     unhandled = [];
     const violations: string[] = [];
