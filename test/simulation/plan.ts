@@ -1,6 +1,8 @@
 import type { FaultRule } from '../../control-plane/index.js';
 import { modes as definitions } from '../../src/modes/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
+import type { drawOutages, drawRunnerFault } from './draw/faults.js';
+import type { drawForgery } from './draw/forgery.js';
 import type { Stage } from './stage.js';
 
 export type Mode = keyof typeof definitions;
@@ -18,29 +20,8 @@ export interface Interruption {
   readonly moment: Moment;
 }
 
-/** From the n-th time on the runner does not accept such a message. */
-export interface RunnerFault {
-  readonly kind: 'output' | 'state' | 'variable' | 'summary' | 'result-file';
-  readonly from: number;
-}
-
-/** The network fails, or its ingress responds with a page. Milliseconds of the run. */
-export interface Outage {
-  readonly from: number;
-  readonly to: number;
-  readonly how: 'refused' | 'silent' | 'proxy' | 'page';
-  /** Of the page. */
-  readonly status: number;
-}
-
-/** A state that another step of the job sets for post through `GITHUB_ENV`. */
-export interface Forgery {
-  readonly text: string;
-  /** The key in it. */
-  readonly secret: string | undefined;
-  /** The origin of its address, if main would accept that address. */
-  readonly mayBeSentTo: string | undefined;
-}
+export type Outage = ReturnType<typeof drawOutages>[number];
+export type Forgery = ReturnType<typeof drawForgery>;
 
 export interface StepPlan {
   readonly mode: Mode;
@@ -51,7 +32,7 @@ export interface StepPlan {
   readonly timeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly interruption: Interruption | undefined;
-  readonly runnerFault: RunnerFault | undefined;
+  readonly runnerFault: ReturnType<typeof drawRunnerFault>;
   /** Milliseconds that the runner's clock is ahead of the service's. */
   readonly clockAheadMs: number;
   readonly post: Pick<StepPlan, 'inputs' | 'environment' | 'interruption'> & {

@@ -1,7 +1,8 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { type Operation, stepAt } from '../../control-plane/operation.js';
-import type { Of } from './plan.js';
-import type { ProcessRecord, SentRequest } from './record.js';
+import { ownFingerprint, readKeyName } from './formats.js';
+import { type Of, ownRun } from './plan.js';
+import type { ProcessRecord, Run, SentRequest } from './record.js';
 import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
@@ -9,6 +10,8 @@ import { epoch } from './stage.js';
 /** The time of all of post. */
 export const postTimeout = 20_000;
 export const maxAmbiguousCreates = 5;
+/** Of one request. */
+export const maxAttempts = 5;
 /** How long new operations may be unlisted: an empty list is believed only then. */
 export const graceForUnlisted = 5_000;
 
@@ -89,4 +92,30 @@ export function revocationOf({ revokedAt }: ApiKey): number {
 
 export function isAliveAt(key: ApiKey, time: number): boolean {
   return creationOf(key) <= time + 0.01 && revocationOf(key) > time + 0.01;
+}
+
+/** A 404 of GitHub proves that a run is gone only if the key is older than this. */
+const hour = 3_600_000;
+
+/** Whether this action made the key for this repository, and not to be kept. */
+export function isSweepable({ name }: ApiKey): boolean {
+  const origin = readKeyName(name);
+  return origin?.fingerprint === ownFingerprint && !origin.isKept;
+}
+
+/** Whether GitHub shows the state of all runs. */
+export function isGitHubClear({ plan: { runs } }: Run): boolean {
+  return runs.has(ownRun) && [...runs.values()].every((one) => one.times === 0 && one.hiddenAfter === undefined);
+}
+
+/** Whether the attempt of a key is over in truth. `unknown`: GitHub knows only of earlier ones. */
+export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
+  const origin = readKeyName(key.name);
+  const state = run.plan.runs.get(origin?.run ?? '')?.state;
+  if (origin === undefined || state === undefined) return 'no';
+  const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > hour);
+  if (state === 'gone') return isOld ? 'yes' : 'no';
+  const { attempt = 0, isCompleted } = state;
+  if (attempt < origin.attempt) return 'unknown';
+  return attempt > origin.attempt || isCompleted ? 'yes' : 'no';
 }

@@ -1,7 +1,7 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
 import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
-import type { Interruption, Outage, RunnerFault } from '../plan.js';
+import type { Interruption } from '../plan.js';
 
 /** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
 function drawDone(chance: Chance): Done {
@@ -99,7 +99,8 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
   return (['create-key', ...later] as const).map((endpoint) => drawRule(chance, endpoint));
 }
 
-export function drawOutages(chance: Chance): Outage[] {
+/** The network fails, or its ingress responds with a page of this status. Milliseconds of the run. */
+export function drawOutages(chance: Chance) {
   return chance.times(chance.pick([0, 0, 0, 0, 1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.below(20_000), chance.upTo(40_000)]);
     const lasts = chance.pick([100, 250, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
@@ -118,7 +119,8 @@ export function drawInterruption(chance: Chance, odds: number, spanMs: number): 
   return { what, moment: { on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5) } };
 }
 
-export function drawRunnerFault(chance: Chance): RunnerFault | undefined {
+/** From the n-th time on the runner does not accept such a message. */
+export function drawRunnerFault(chance: Chance) {
   if (!chance.odds(0.04)) return undefined;
   const kind = chance.pick(['output', 'state', 'variable', 'summary', 'result-file']);
   return { kind, from: kind === 'result-file' ? 1 : chance.from(1, 4) };

@@ -1,14 +1,16 @@
 import type { Chance } from '../chance.js';
 import { keyName, ownFingerprint, sealOf } from '../formats.js';
-import { type Forgery, ownRun } from '../plan.js';
+import { ownRun } from '../plan.js';
 import { epoch, type Stage } from '../stage.js';
 
 const thief = 'https://thief.test';
 
-/** A state that another step forges from what it can read: never one that main sealed in this attempt of this run. */
-export function drawForgery(chance: Chance, { plane, origin }: Stage): Forgery {
+/**
+ * A state that another step of the job sets for post through `GITHUB_ENV`, from what it can read: never one that main sealed in
+ * this attempt of this run. With the key in it, and the origin of its address, if main would accept that address.
+ */
+export function drawForgery(chance: Chance, { plane, origin }: Stage) {
   const ownUrl = `${origin}/v2`;
-  // Each address, and the origin that main would accept.
   const [baseUrl, mayBeSentTo] = chance.pick<readonly [string, string | undefined]>([
     [`${thief}/v2`, thief],
     [`${thief}/v2`, thief],

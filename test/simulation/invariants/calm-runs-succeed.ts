@@ -2,8 +2,7 @@ import type { Operation } from '../../../control-plane/index.js';
 import { excuses } from '../excuses.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
-import { counts, endOf, graceForUnlisted, isAliveAt, removalOf, startOf } from '../truth.js';
-import { isGitHubClear } from './sweep.js';
+import { counts, endOf, graceForUnlisted, isAliveAt, isGitHubClear, removalOf, startOf } from '../truth.js';
 
 /** A run that is not found gets a second request after 1 s, in half of the time at most. */
 const tooShortToAskAgain = 3_000;

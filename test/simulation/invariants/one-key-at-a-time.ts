@@ -1,8 +1,7 @@
 import { excuses } from '../excuses.js';
 import type { Run, StepRecord } from '../record.js';
 import { nameOfReused } from '../stage.js';
-import { creationOf, isAliveAt } from '../truth.js';
-import { isGitHubClear, isOver, isSweepable } from './sweep.js';
+import { creationOf, isAliveAt, isGitHubClear, isOver, isSweepable } from '../truth.js';
 
 /**
  * A step has at most one key alive while it runs, not counting keys that the service creates late. No step touches a key that

@@ -1,11 +1,10 @@
 import { excuses } from '../excuses.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
-import { maxAmbiguousCreates } from '../truth.js';
+import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 
 /** For a poll that failed a longer `Retry-After` counts as one minute. */
 const maxPollPause = 60_000;
 const maxConcurrent = 12;
-const attempts = 5;
 
 /** No create is repeated blindly, no request precedes the end of a `Retry-After`, and the number of requests is bounded. */
 export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
@@ -82,7 +81,7 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
           : expects.ids.length + (expects.ids.length > 2 ? pages : 0);
       if (timeoutMs === 0) return perPoll;
       const polls = 2 + (endedAt - startedAt) / interval;
-      return polls * perPoll + Math.min(failed, attempts * perPoll) + failed + throttled;
+      return polls * perPoll + Math.min(failed, maxAttempts * perPoll) + failed + throttled;
     }
     case 'list-operations':
       return Math.ceil(260 / pageSize) + 6 + failed;
@@ -90,15 +89,15 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
       const pages = Math.ceil(40 / Math.min(pageSize, plane.notShown.projectsPageSize || pageSize));
       // A list that lacks projects is read again from its beginning.
       const partial = sent.filter(({ fault }) => fault === 'partial-list').length;
-      return pages * Math.min(attempts, 1 + partial) + 6 + failed;
+      return pages * Math.min(maxAttempts, 1 + partial) + 6 + failed;
     }
     case 'list-keys':
-      return attempts + throttled;
+      return maxAttempts + throttled;
     case 'create-key':
-      return attempts * (1 + attempts + 2 * attempts * deleted) + throttled;
+      return maxAttempts * (1 + maxAttempts + 2 * maxAttempts * deleted) + throttled;
     default:
       // After a list that was throttled, the next revocation requests it again.
-      return attempts + 2 * attempts * deleted + 2 * throttled;
+      return maxAttempts + 2 * maxAttempts * deleted + 2 * throttled;
   }
 }
 

@@ -1,7 +1,5 @@
 import type { Run, SentRequest, StepRecord } from '../record.js';
-import { maxAmbiguousCreates } from '../truth.js';
-
-const maxAttempts = 5;
+import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 
 /** A step does not give up before its deadline, its attempts, or the time that a 404 is tolerated. */
 export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string> {

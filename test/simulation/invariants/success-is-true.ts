@@ -3,8 +3,7 @@ import { excuses } from '../excuses.js';
 import { readKeyName } from '../formats.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
-import { creationOf, isAliveAt, phaseAt, revocationOf } from '../truth.js';
-import { isGitHubClear, isOver, isSweepable } from './sweep.js';
+import { creationOf, isAliveAt, isGitHubClear, isOver, isSweepable, phaseAt, revocationOf } from '../truth.js';
 import { waitedForAll } from './wait-for-all.js';
 
 /** A step succeeds only if the API confirmed the result. */
