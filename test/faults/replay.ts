@@ -38,9 +38,9 @@ export async function replay(seed: number, temp: string): Promise<Run> {
   // A busy machine may be late by 10 s.
   const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(realClock(), origin, service, 0, 10_000));
   const github = await startGitHubOf(plan.runs, new Chance(seed));
-  const steps = new Map(plan.jobs.flat().map((step) => [step, new SocketStep(stage, seed, github.url)]));
+  const steps = new Map(plan.jobs.flat().map((step) => [step, socketStep(stage, seed, github.url)]));
   try {
-    const run: Host['run'] = (part, step) => (steps.get(step) as SocketStep).run(part, step);
+    const run: Host['run'] = (part, step) => (steps.get(step) as ReturnType<typeof socketStep>).run(part, step);
     const records = await play(plan, { stage, run }, 0);
     const isOtherToken = github.requests.some(({ headers }) => headers['authorization'] !== `token ${githubToken}`);
     if (isOtherToken) records[0]?.main.problems.push('GitHub got another token');
@@ -65,33 +65,48 @@ function realClock(): Stage['clock'] {
 }
 
 /** The processes of one step, with a server of their own. */
-class SocketStep {
-  #server: Awaited<ReturnType<typeof serve>> | undefined;
-  #listener: Listener | undefined;
-  #main: StepResult | undefined;
-  readonly #handles: StepHandle[] = [];
+function socketStep(stage: Stage, seed: number, gitHubUrl: string) {
+  let server: Awaited<ReturnType<typeof serve>> | undefined;
+  let listener: Listener | undefined;
+  let mainResult: StepResult | undefined;
+  const handles: StepHandle[] = [];
+  const signalOf = (interruption: Interruption | undefined) =>
+    interruption?.what === 'kill' ? 'SIGKILL' : seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly seed: number,
-    private readonly gitHubUrl: string,
-  ) {}
+  function optionsOf(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
+    const { inputs, environment, interruption } = part === 'main' ? plan : plan.post;
+    const { moment } = interruption ?? {};
+    const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
+    const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
+    return {
+      inputs: { ...inputs, 'base-url': `${server?.baseUrl}${inputs['base-url']?.endsWith('/') ? '/' : ''}` },
+      env: {
+        ...Object.fromEntries(names.map((name) => [name, environment[name]])),
+        GITHUB_API_URL: gitHubUrl,
+        // The clock of the service, and by how much the plan wants the runner's to differ.
+        CLOCK_AHEAD_MS: String(stage.clock.epochMs() - Date.now() + plan.clockAheadMs),
+        SIGNAL_AT: inner === undefined ? '' : `${signalOf(interruption)} ${inner}`,
+      },
+      token: githubToken,
+      nodeArgs: ['witness', 'clock-ahead', 'signal-at'].flatMap(preload),
+      // A process that runs 30 s longer than it may hangs.
+      limitMs: timeoutOf(part, plan) + 30_000,
+    };
+  }
 
-  async run(part: ProcessRecord['part'], plan: StepPlan): Promise<ProcessRecord> {
-    const { stage } = this;
-    this.#server ??= await serve(stage, () => this.#listener);
+  async function run(part: ProcessRecord['part'], plan: StepPlan): Promise<ProcessRecord> {
+    server ??= await serve(stage, () => listener);
     const { interruption } = part === 'main' ? plan : plan.post;
-    // A process that runs 30 s longer than it may hangs.
-    const options = { ...this.#options(part, plan), limitMs: timeoutOf(part, plan) + 30_000 };
+    const options = optionsOf(part, plan);
     const { handle, record } = await starts(async () => {
       const record = new ProcessRecord(part, stage.now);
       // Before its first line, a process may have no handlers of signals yet.
       const interrupt = async () => {
         await handle.waitForLine('').catch(() => undefined);
-        handle.kill(this.#signalOf(interruption));
+        handle.kill(signalOf(interruption));
       };
       const count = awaitMoment(interruption, stage.clock, () => void interrupt());
-      this.#listener = {
+      listener = {
         onRequest: (sent) => {
           record.sent.push(sent);
           count('request');
@@ -99,13 +114,13 @@ class SocketStep {
         },
         onEnd: () => count('response'),
       };
-      const handle = this.#main === undefined ? startStep(options) : startPost(this.#main, options);
-      this.#handles.push(handle);
+      const handle = mainResult === undefined ? startStep(options) : startPost(mainResult, options);
+      handles.push(handle);
       await handle.waitForLine('').catch(() => undefined);
       return { handle, record };
     });
     const result = await handle.done;
-    this.#main ??= result;
+    mainResult ??= result;
     record.endedAt = stage.now;
     const mark = result.lines.find(({ stream, text }) => stream === 'stderr' && isMark(text));
     const signalledMs = result.signals[0]?.ms ?? mark?.ms;
@@ -115,36 +130,15 @@ class SocketStep {
     return record;
   }
 
-  async dispose(): Promise<void> {
-    for (const handle of this.#handles) {
+  async function dispose(): Promise<void> {
+    for (const handle of handles) {
       handle.kill();
       (await handle.done).job.dispose();
     }
-    await this.#server?.close();
+    await server?.close();
   }
 
-  #signalOf(interruption: Interruption | undefined): 'SIGKILL' | 'SIGINT' | 'SIGTERM' {
-    return interruption?.what === 'kill' ? 'SIGKILL' : this.seed % 2 === 0 ? 'SIGINT' : 'SIGTERM';
-  }
-
-  #options(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
-    const { inputs, environment, interruption } = part === 'main' ? plan : plan.post;
-    const { moment } = interruption ?? {};
-    const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
-    const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
-    return {
-      inputs: { ...inputs, 'base-url': `${this.#server?.baseUrl}${inputs['base-url']?.endsWith('/') ? '/' : ''}` },
-      env: {
-        ...Object.fromEntries(names.map((name) => [name, environment[name]])),
-        GITHUB_API_URL: this.gitHubUrl,
-        // The clock of the service, and by how much the plan wants the runner's to differ.
-        CLOCK_AHEAD_MS: String(this.stage.clock.epochMs() - Date.now() + plan.clockAheadMs),
-        SIGNAL_AT: inner === undefined ? '' : `${this.#signalOf(interruption)} ${inner}`,
-      },
-      token: githubToken,
-      nodeArgs: ['witness', 'clock-ahead', 'signal-at'].flatMap(preload),
-    };
-  }
+  return { run, dispose };
 }
 
 /** GitHub as the plan wants it, with a fault of a drawn kind for each run that it does not show. */

@@ -1,23 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** A mistake that a tired colleague could make: it replaces the text `replace` with the text `by`. */
-export interface Mutant {
-  readonly name: string;
-  /** The promise that it breaks, or what it does, in words. */
-  readonly defect: string;
-  /** True if the simulation must find it, too. */
-  readonly isSimulated: boolean;
-  readonly file: string;
-  /** Occurs once in the file, else the mutant is out of date. */
-  readonly replace: string;
-  readonly by: string;
-}
+/** A mistake that a tired colleague could make: it replaces the text `replace`, which occurs once in the file, by the text `by`. */
+export type Mutant = (typeof byHand)[number];
 
 /**
  * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, and a diff: lines that go
- * (`-`), come (`+`) or stay (a space), and within these the words that go (`[-old-]`) or come (`{+new+}`).
+ * (`-`), come (`+`) or stay (a space), and within these the words that go (`[-old-]`) or come (`{+new+}`). `(simulated)`: the
+ * simulation must find it, too.
  */
-export const byHand: readonly Mutant[] = readFileSync('test/mutants/by-hand.txt', 'utf8')
+export const byHand = readFileSync('test/mutants/by-hand.txt', 'utf8')
   .split(/^(?=src\/)/m)
   .flatMap((group) => {
     const file = group.slice(0, group.indexOf('\n'));
