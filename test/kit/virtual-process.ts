@@ -21,109 +21,102 @@ export interface VirtualProcessOptions {
 export type VirtualExit = 0 | 1 | 'killed' | 'hung';
 
 /** A process of the action without a process: `src/process.ts` in virtual time. */
-export class VirtualProcess {
-  readonly ended: Promise<VirtualExit>;
-  /** Stack of the error that ended the work. */
-  crash: string | undefined;
-  isOver = false;
-  readonly #cancellation = new Cancellation();
-  readonly #pending = new Set<() => void>();
-  readonly #world: World;
-  #resolve: (exit: VirtualExit) => void = () => undefined;
-  #isReported = false;
+export function startVirtualProcess(options: VirtualProcessOptions) {
+  const { work, clock, exchange, toolkit: ofRunner, environment, random, clockAheadMs, limitMs } = options;
+  const startedAt = clock.now();
+  const cancellation = new Cancellation();
+  const pending = new Set<() => void>();
+  let isOver = false;
+  let isReported = false;
+  let crash: string | undefined;
+  let resolve: (exit: VirtualExit) => void = () => undefined;
 
-  constructor(private readonly options: VirtualProcessOptions) {
-    const { work, clock, limitMs } = options;
-    this.#world = this.#makeWorld(clock.now());
-    this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    void this.ended.then(clock.schedule(clock.now() + limitMs, () => this.kill('hung')));
-    // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
-    const running = Promise.resolve().then(() => work.run(this.#world));
-    const finish = (succeeded: boolean) => (this.#isReported ? undefined : this.#finish(succeeded));
-    void running.then(finish, (error: unknown) => this.#report(error));
-  }
-
-  kill(exit: VirtualExit = 'killed'): void {
-    if (this.isOver) return;
-    this.isOver = true;
+  function kill(exit: VirtualExit = 'killed'): void {
+    if (isOver) return;
+    isOver = true;
     // Its sockets close with it.
-    for (const giveUp of this.#pending) giveUp();
-    this.#resolve(exit);
+    for (const giveUp of pending) giveUp();
+    resolve(exit);
   }
 
-  /** A signal waits for its turn, as in Node. */
-  signal(): void {
-    const { clock, work } = this.options;
-    clock.schedule(clock.now(), () => this.#guard(() => work.onSignal(this.#cancellation)));
+  function finish(succeeded: boolean): void {
+    isReported = true;
+    kill(succeeded ? 0 : 1);
   }
 
-  #makeWorld(startedAt: number): World {
-    const { clock, exchange, environment, random, clockAheadMs } = this.options;
-    const toolkit = this.#guardedToolkit();
-    return {
-      toolkit,
-      secrets: new Secrets(toolkit.mask),
-      environment,
-      random,
-      isReported: () => this.#isReported,
-      cancellation: this.#cancellation,
-      clock: {
-        now: () => clock.now() - startedAt,
-        // As Date.now(), without fractions.
-        epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
-        schedule: (time, call) => clock.schedule(notBefore(time, startedAt), () => this.#guard(call)),
-        turn: () => clock.turn(),
-      },
-      exchange: async (request, onCancel) => {
-        const never = new Promise<never>(() => undefined);
-        if (this.isOver) return never;
-        const response = exchange(request, (giveUp) => {
-          this.#pending.add(giveUp);
-          onCancel(giveUp);
-        });
-        await response.catch(() => undefined);
-        return this.isOver ? never : response;
-      },
-    };
-  }
-
-  /** Once the process is over, nothing of it reaches the runner. */
-  #guardedToolkit(): Toolkit {
-    type Call = (...args: never[]) => unknown;
-    const guarded = Object.entries(this.options.toolkit).map(([name, call]: [string, Call]) => [
-      name,
-      (...args: never[]) => (this.isOver ? undefined : call(...args)),
-    ]);
-    return { ...Object.fromEntries(guarded), input: this.options.toolkit.input };
+  async function report(error: unknown): Promise<void> {
+    if (isReported || isOver) return;
+    isReported = true;
+    crash = String(error instanceof Error ? error.stack : error);
+    const succeeded = await work.reportError(error, world).catch((failure: unknown) => {
+      toolkit.error(`Could not report the step's result: ${failure}`);
+      return false;
+    });
+    finish(succeeded);
   }
 
   /** A timer that throws is an uncaught exception of Node. */
-  #guard(call: () => void): void {
-    if (this.isOver) return;
+  function guard(call: () => void): void {
+    if (isOver) return;
     try {
       call();
     } catch (error) {
-      void this.#report(error);
+      void report(error);
     }
   }
 
-  async #report(error: unknown): Promise<void> {
-    if (this.#isReported || this.isOver) return;
-    this.#isReported = true;
-    this.crash = String(error instanceof Error ? error.stack : error);
-    const succeeded = await this.options.work.reportError(error, this.#world).catch((failure: unknown) => {
-      this.#world.toolkit.error(`Could not report the step's result: ${failure}`);
-      return false;
-    });
-    this.#finish(succeeded);
-  }
-
-  #finish(succeeded: boolean): void {
-    this.#isReported = true;
-    this.kill(succeeded ? 0 : 1);
-  }
+  type Call = (...args: never[]) => unknown;
+  // Once the process is over, nothing of it reaches the runner.
+  const guarded = Object.entries(ofRunner).map(([name, call]: [string, Call]) => [
+    name,
+    (...args: never[]) => (isOver ? undefined : call(...args)),
+  ]);
+  const toolkit: Toolkit = { ...Object.fromEntries(guarded), input: ofRunner.input };
+  const world: World = {
+    toolkit,
+    secrets: new Secrets(toolkit.mask),
+    environment,
+    random,
+    isReported: () => isReported,
+    cancellation,
+    clock: {
+      now: () => clock.now() - startedAt,
+      // As Date.now(), without fractions.
+      epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
+      schedule: (time, call) => clock.schedule(notBefore(time, startedAt), () => guard(call)),
+      turn: () => clock.turn(),
+    },
+    exchange: async (request, onCancel) => {
+      const never = new Promise<never>(() => undefined);
+      if (isOver) return never;
+      const response = exchange(request, (giveUp) => {
+        pending.add(giveUp);
+        onCancel(giveUp);
+      });
+      await response.catch(() => undefined);
+      return isOver ? never : response;
+    },
+  };
+  const ended = new Promise<VirtualExit>((settle) => {
+    resolve = settle;
+  });
+  void ended.then(clock.schedule(startedAt + limitMs, () => kill('hung')));
+  // The first message may come at once, and the owner may kill the process at it: by then it must hold this object.
+  const running = Promise.resolve().then(() => work.run(world));
+  void running.then((succeeded) => (isReported ? undefined : finish(succeeded)), report);
+  return {
+    ended,
+    kill,
+    /** A signal waits for its turn, as in Node. */
+    signal: () => void clock.schedule(clock.now(), () => guard(() => work.onSignal(cancellation))),
+    get isOver() {
+      return isOver;
+    },
+    /** Stack of the error that ended the work. */
+    get crash() {
+      return crash;
+    },
+  };
 }
 
 /** The sum, rounded up: like the real clock, this one must not call back before `now()` has reached the time. */

@@ -6,7 +6,7 @@ import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
 import type { ChildOptions, StepProcess } from '../runner/child.js';
-import { VirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
+import { startVirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
 
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
@@ -17,7 +17,7 @@ export function spawnVirtual(
     ...host
   }: Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: WorkflowRuns },
 ): StepProcess {
-  const running = new VirtualProcess({
+  const running = startVirtualProcess({
     ...host,
     work: part === 'main' ? mainWork(runs) : postWork(env),
     toolkit: createToolkit(env, (text) => onData('stdout', Buffer.from(`${text}\n`))),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange as SendRequest } from '../../src/http/exchange.js';
 import { postStateName } from '../../src/keys/post-state-name.js';
-import { VirtualProcess } from '../kit/virtual-process.js';
+import { startVirtualProcess } from '../kit/virtual-process.js';
 import { mainWork, postWork } from '../kit/virtual-step.js';
 import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import type { VirtualClock } from '../virtual/clock.js';
@@ -73,7 +73,7 @@ export async function runProcess(
     record.messages.push({ at: stage.now, ...message });
   };
 
-  const running = new VirtualProcess({
+  const running = startVirtualProcess({
     clock,
     exchange,
     toolkit: createToolkit(inputs, tell),
