@@ -605,13 +605,13 @@ test('an operation that fails counts even if it gets a field of the filter only 
   const faults = [
     { nth: 1, fault: status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }) },
   ];
-  const { result } = await waitFor(context, plans, { ...all, filter: 'branch_id=br-1' }, { faults });
+  const { result } = await waitForAll(context, plans, { filter: 'branch_id=br-1' }, { faults });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': id });
 });
 
 test('a read that takes more than 10 s is not repeated when it shows the last project idle', async (context) => {
   const plans = many(250, { ...ended, ageMs: 30 * second });
-  const { result, paths } = await waitFor(context, plans, all, { faults: [onOperations(delay(4_500), { from: 4 })] });
+  const { result, paths } = await waitForAll(context, plans, {}, { faults: [onOperations(delay(4_500), { from: 4 })] });
   expectNothing(result);
   // Two reads of three pages and an empty one.
   expect(paths()).toHaveLength(8);

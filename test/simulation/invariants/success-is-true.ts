@@ -93,9 +93,12 @@ function* wronglyReported({ stage }: Run, { main }: StepRecord) {
   if (count !== undefined && count !== String(reported.length)) yield `the count is ${count}`;
 }
 
-/** Some services confirm each DELETE, and a DELETE whose response was lost may have taken effect. */
-function mayHaveRevoked(main: ProcessRecord, id: string, { plane }: Run['stage']): boolean {
-  if (plane.notShown.revokedAgain === 'revoked') return true;
+/**
+ * Some services confirm each DELETE, and a DELETE whose response was lost may have taken effect. That of an id which a list that
+ * lags shows under its former name revokes the key that has the id by then.
+ */
+function mayHaveRevoked(main: ProcessRecord, id: string, { plane, former }: Run['stage']): boolean {
+  if (plane.notShown.revokedAgain === 'revoked' || former.has(id)) return true;
   const sent = main.deletesOf(id).filter(({ mayHaveTakenEffect }) => mayHaveTakenEffect);
   return sent.some((one) => one.response?.wasResent || (!one.isRejection && one.isFaulty));
 }

@@ -91,8 +91,8 @@ test.for([
 ] as const)('an owner of the id of %s confirms that a key of 2024 is gone: %s', async ([created_at, isConfirmed]) => {
   const body = JSON.stringify([{ id: 7, name: 'theirs', created_at }]);
   const exchange: Exchange = async ({ method }) => ({ status: method === 'GET' ? 200 : 404, headers: {}, body });
-  const policy = { deadline: new Deadline(new VirtualClock(), 60_000, new Cancellation()), retry: noRetry };
+  const policy = { deadline: deadlineAt(60_000).deadline, retry: noRetry };
   const key = { id: '7', name: 'ours', createdAt: Date.UTC(2024, 0, 1) };
-  const results = await revokeEach([key], new ControlApi(exchange, access, silent), policy, silent);
+  const results = await revokeEach([key], apiBy(exchange), policy, silent);
   expect(results).toEqual([{ id: '7', outcome: 'already-gone', isConfirmed }]);
 });
