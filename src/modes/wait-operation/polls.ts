@@ -13,8 +13,6 @@ const safetyFactor = 1.25;
 
 /** Sends the requests of one poll after the other, and measures how long they take. */
 export class Polls {
-  /** The requests of all polls that have not ended. */
-  openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
   /** Silent projects wait here first. So they come after the others, and leave a place for them. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
@@ -68,9 +66,7 @@ export class Polls {
       };
       return project.poll({ kind, deadline, queue });
     });
-    const started = Promise.all(polls);
-    this.openRequests = Promise.all([this.openRequests, started]);
-    return started;
+    return Promise.all(polls);
   }
 
   async #send<T>(kind: PollKind, project: ProjectPoller, attempt: () => Promise<T>): Promise<T> {

@@ -118,8 +118,6 @@ class Waiter {
   async #pollFinally(): Promise<void> {
     const { clock, expiresAt } = this.collaborators.deadline;
     const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
-    // Open requests end no later than the deadline of the other polls, so they do not delay this one.
-    await this.#polls.openRequests;
     const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
     await deadline.sleepUntil(Math.min(expiresAt, start));
     this.#context.failures.clearRetryAfter();

@@ -1,5 +1,5 @@
 import { excuses } from '../excuses.js';
-import type { Run, StepRecord } from '../record.js';
+import type { Run, SentRequest, StepRecord } from '../record.js';
 import { nameOfReused } from '../stage.js';
 import { creationOf, isAliveAt, isGitHubClear, isOver, isSweepable } from '../truth.js';
 
@@ -72,13 +72,16 @@ function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: strin
 }
 
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */
-function* reusedIdTouched({ ownProcesses, parent }: StepRecord, { stage }: Run) {
-  for (const { sent } of ownProcesses)
-    for (const { deletedId: id = '', n, at, authorization } of sent) {
+function* reusedIdTouched({ main, ownProcesses, parent }: StepRecord, { stage }: Run) {
+  for (const process of ownProcesses)
+    for (const { deletedId: id = '', n, at, authorization } of process.sent) {
+      const former = stage.former.get(id);
       // The minted key itself can do no harm, because the service rejects it by then.
-      if (!stage.former.has(id) || authorization !== parent) continue;
-      const earlier = sent.filter((one) => one.keyList === 'whole' && one.n < n && (one.endedAt ?? at) <= at);
-      if (earlier.some(({ response }) => response?.body.includes(`{"id":${id},"name":"${nameOfReused}"`)))
-        yield `key ${id} was touched after the list had shown it under another name`;
+      if (former === undefined || authorization !== parent) continue;
+      const lists = process.sent.filter((one) => one.keyList === 'whole' && one.n < n && (one.endedAt ?? at) <= at);
+      const show = (name: string) => (one: SentRequest) => one.response?.body.includes(`{"id":${id},"name":"${name}"`);
+      // A create that was lost has no id, so main knows the key only from the first list that shows it.
+      const known = process === main ? lists.slice(lists.findIndex(show(former.name))) : lists;
+      if (known.some(show(nameOfReused))) yield `key ${id} was touched after the list had shown it under another name`;
     }
 }
