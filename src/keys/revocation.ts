@@ -94,7 +94,7 @@ export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevok
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
-/** A service may give an id out again, and a replica that lags may show an earlier owner of the id. */
+/** False if `one` had the id before `other`: a service may give an id out again, and a replica that lags shows the old owner. */
 export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
   return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
 }
@@ -122,7 +122,7 @@ export function revokeEach(
   log: Log,
 ): Promise<RevocationResult[]> {
   const { isListed, reused } = sharedListCheck(keys, api, policy);
-  /** What ends all revocations. Thousands of keys would take too long if each had to notice it. */
+  /** Ends all revocations: thousands of keys would take too long if each had to notice a cancel or the deadline. */
   let end: CancelledError | DeadlineExceeded | undefined;
   return mapConcurrently(keys, async (key): Promise<RevocationResult> => {
     const { id, name } = key;

@@ -14,7 +14,7 @@ export interface Scope {
   /** With `since`: operations created from this time on count even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** `first`: in the first read. `again`: in a later read, although it had ended in the first one. `later`: in a later read. */
+  /** `first`: in the first read. `again`: in a later read, although the first one showed its end. `later`: in a later read. */
   readonly seen: 'first' | 'again' | 'later';
 }
 
