@@ -11,6 +11,9 @@ export const excuses = {
   /** Section 4: `timeout: 0` believes the first read. */
   pollsOnce: ({ plan }: StepRecord) => plan.timeoutMs === 0,
 
+  /** Section 4: A read takes at most 1,000 operations in one poll, and goes on in the next one. */
+  polls: (listed: number) => Math.floor(listed / 1_000),
+
   /** Section 4: The first read takes the newest 1,000 operations; if the list goes on, log and summary say that only these were read. */
   isBehindFirstRead: (operation: Operation, firstRead: ReadonlyMap<string, unknown>, { main }: StepRecord) =>
     firstRead.size >= 1_000 && startOf(operation) < main.startedAt - 60_000,
@@ -25,8 +28,9 @@ export const excuses = {
   reachesSince: ({ plan: { expects }, main }: StepRecord) => {
     const sinceMs = expects.mode === 'list-operations' ? expects.sinceMs : undefined;
     if (sinceMs === undefined) return false;
-    const oldest = epoch + main.startedAt - sinceMs;
-    const records = main.sent.flatMap((sent) => sent.records ?? []);
+    const pages = main.sent.filter(({ records }) => records !== undefined);
+    const oldest = epoch + (pages[0]?.endedAt ?? main.startedAt) - sinceMs;
+    const records = pages.flatMap((page) => page.records ?? []);
     return records.some((record) => Date.parse(String(record['created_at'])) < oldest);
   },
 

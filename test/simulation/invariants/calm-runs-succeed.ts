@@ -112,7 +112,9 @@ function* waited({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>
   const decided = Math.max(earliest, endsAtFailure ? Math.min(...failures) : lastEnd);
   const pauseFrom = decided + (main.sent.some(({ fault }) => fault !== undefined) ? silenceMs : 0);
   let latest = pauseFrom + 3 * pollMs + 2 * (rounding + lagMs);
-  for (let turn = 0; turn < excuses.turns(seen.length, pages); turn++) latest += step.lag(latest);
+  const listed = isAll ? projectIds.map((id) => stage.listedOperations(id)?.length ?? 0) : [];
+  const turns = excuses.turns(seen.length, pages) + Math.max(0, ...listed.map(excuses.polls));
+  for (let turn = 0; turn < turns; turn++) latest += step.lag(latest);
   const deadline = plan.timeoutMs === 0 ? main.startedAt : step.deadline;
   // The last poll of a wait for given ids shows all that has ended before it.
   if ((isAll ? latest : decided + pollMs + rounding + lagMs) >= deadline) return;
