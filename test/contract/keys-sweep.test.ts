@@ -87,8 +87,11 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
     repositoryFingerprint('http://github.com', repositoryId),
   ].map((fingerprint) => stage.addKey('11', { fingerprint, ageMs: 300 * day }));
   const similar = [
-    ...[`copy of ${name}`, `${name} (2)`, `${name}-x`, name.slice(1, -1), name.toUpperCase()],
-    ...[name.replace('-run11-1-', '-run1-11-'), 'shop', '', '*', `shop-run11-1-${ours}-abcdefghijkl`],
+    ...['copy of ', '\n', '-'].map((start) => start + name),
+    ...[' (2)', '\n', '\u0000', '-x'].map((end) => name + end),
+    ...[name.slice(1, -1), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('1-1', '1\u20101')],
+    ...[name.replace('-run11-1-', '-run1-11-'), name.replace('-run11', '-run011'), name.replace('run', 'r\u0131n')],
+    ...['shop', '', '*', `shop-run11-1-${ours}-abcdefghijkl`],
   ].map((one) => stage.addNamed(one, 300 * day));
   const none = await stage.sweep({ 'older-than': '1s' });
   expectSwept(none, 'ok', {});
@@ -100,8 +103,8 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
   expectSwept(result, 'ok', { revoked });
   expect(stage.aliveIds()).toEqual(['1', ...others, ...similar]);
   expect(stage.deletes()).toHaveLength(1);
-  // Two of the similar names have the form of a name of another repository.
-  expect(result.summary).toContain('keys of other repositories (6), keys that this action did not create (9)');
+  // Three of the similar names have the form of a name of another repository.
+  expect(result.summary).toContain('keys of other repositories (7), keys that this action did not create (16)');
   expect(stage.runs.lookups).toEqual([ownRun, '12', '12', ownRun]);
 });
 

@@ -349,6 +349,7 @@ test.for([
   ['0', '366d', 260, 4, 0],
   ['120', '3h', 120, 2, 1],
   ['120', '2h', 120, 2, 0],
+  ['100', '2h', 100, 2, 1],
   ['', '3h', 180, 2, 0],
 ] as const)('with limit “%s” and since “%s”, list-operations lists %i of 260 (requests: %i)', async (row, context) => {
   const [limit, since, count, requests, warnings] = row;

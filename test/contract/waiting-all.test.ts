@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { delay, hang, onOperation, onOperations, retryAfter, status } from '../kit/fault.js';
-import type { Inputs } from '../kit/inputs.js';
+import { type Inputs, operationId as id } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, warningsOf } from '../kit/stage.js';
 import { atLeast, between, gaps, maxConcurrent, minute, second } from '../kit/times.js';
 import { ended, every, failed, forever, many, patient, type WaitPlan, waitForAll } from '../kit/wait.js';
@@ -600,7 +600,6 @@ test.for<[what: string, fault: Fault, verdict: string]>([
 });
 
 test('an operation that fails counts even if it gets a field of the filter only then', async (context) => {
-  const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
   const plans = [{ ...failed, id, branchId: 'br-1', lengthMs: 2 * second }];
   const faults = [
     { nth: 1, fault: status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }) },

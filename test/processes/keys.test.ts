@@ -85,6 +85,19 @@ test.concurrent('post revokes the key although SIGINT arrives twice, and SIGTERM
   expectRevoked(job);
 });
 
+test.concurrent('two parallel steps of a job create two keys, and each post revokes its own', async (context) => {
+  const { service, startMode, runPost } = await setProcess(context);
+  const first = startMode('create-key');
+  const mains = await Promise.all([first.done, startMode('create-key', {}, { job: first.job }).done]);
+  expect(new Set(mains.map(({ outputs }) => outputs['key-name'])).size).toBe(2);
+  const posts = await Promise.all(mains.map((main) => runPost(main)));
+  for (const post of posts) expect(post).toMatchObject({ annotations: [], conclusion: 'success' });
+  const deletes = service.requests.filter(({ method }) => method === 'DELETE');
+  expect(deletes).toHaveLength(2);
+  expect(deletes.map(({ path }) => path)).toEqual(deletes.map(({ keyId }) => `/v2/api_keys/${keyId}`));
+  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
+});
+
 test.concurrent.for([
   ['warn', 'two timers throw', /defect in a timer/],
   ['fail', 'the event loop runs empty', /nothing left to run/],

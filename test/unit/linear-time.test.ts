@@ -18,13 +18,13 @@ import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
 import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { DeadlineExceeded } from '../../src/time/deadline.js';
+import { operationId as id } from '../kit/inputs.js';
 
 // Linear work on a megabyte takes milliseconds, quadratic work a quarter of an hour. Nothing lies in between.
 const megabyte = 1_000_000;
 const limitMs = 20_000;
 const of = (unit: string, end = '') => unit.repeat(Math.ceil(megabyte / unit.length)) + end;
 
-const id = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 const url = new URL('https://control.test/v2/projects');
 const request: HttpRequest = { method: 'GET', url, headers: {}, maxBytes: 0 };
 const respond = (status: number) => (body: string) =>

@@ -8,6 +8,7 @@ function parse(method: 'GET' | 'POST', status: number, body: string) {
 }
 
 test.each([
+  ['the message and code of a JSON body', '{"message":"No.","code":"FAULT"}', ': No. (code FAULT)'],
   ['the message and code of a nested object', '{"error":{"message":"No.","code":"FAULT"}}', ': No. (code FAULT)'],
   ['a message that quotes HTML', '{"message":"no <html>"}', ': no <html>'],
   ['a body of plain text', 'neither \\/ nor', ': neither \\/ nor'],
