@@ -163,13 +163,15 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
       // As if another step revoked it meanwhile.
       { path: '/api_keys/6', fault: status(404, { done: 'now' }) },
     ];
-    const stage = await setKeys(context, 6, { faults });
+    // Six are revoked at a time, so the others begin after the first failure.
+    const stage = await setKeys(context, 12, { faults });
     const own = stage.addKey(ownRun);
     const result = await start(stage, stage.ids).done;
     const kept = keptWith(['3', '5'], own);
-    expectRevocations(result, mode, 'error', { revoked: ['2', '4', '7'], gone: ['6'], kept });
+    const revoked = stage.ids.filter((id) => !['3', '5', '6'].includes(id));
+    expectRevocations(result, mode, 'error', { revoked, gone: ['6'], kept });
     expect(stage.aliveIds()).toEqual(['1', '3', '5', own]);
-    expect(errorOf(result)).toMatch(/2 of 6 keys/);
+    expect(errorOf(result)).toMatch(/2 of 12 keys/);
     for (const [id, code, attempts] of [
       ['3', 403, 1],
       ['5', 503, 5],
