@@ -24,6 +24,12 @@ test('a secret that holds a command of the runner is redacted in an output', () 
   expect(outputs).toContain('keys=["***"]');
 });
 
+test('a secret that begins another one leaves nothing of the other', () => {
+  const secrets = new Secrets(() => undefined);
+  for (const secret of ['key-of-8', 'key-of-8-and-more']) secrets.add(secret);
+  expect(secrets.redact('key-of-8-and-more')).toBe('***');
+});
+
 test('an empty secret is neither masked nor redacted', () => {
   const masked: string[] = [];
   const secrets = new Secrets((text) => masked.push(text));
