@@ -1,3 +1,4 @@
+import { unescape as decodePercent } from 'node:querystring';
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
 import { minSecretLength } from '../text/encodings.js';
 
@@ -30,12 +31,4 @@ export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
     const password = userInfo.replace(/^[^:]*:?/, '');
     return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= minSecretLength);
   });
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

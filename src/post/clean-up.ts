@@ -34,32 +34,33 @@ export async function cleanUp(
   for (const id of unconfirmedKeyIds) if (id !== minted?.id) register.add(id, true);
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
-  const key =
+  const mintedKey =
     minted !== undefined && revoke ? register.add(minted.id, deadline.clock.epochMs() - since < youngAge) : undefined;
   let searchFailure: PhaseFailure;
   let mintedFailure: PhaseFailure;
 
   if (wasAmbiguous && minted !== undefined) {
-    const phase = deadline.within(deadline.remaining - (key === undefined ? 0 : timeForMinted));
+    const phase = deadline.within(deadline.remaining - (mintedKey === undefined ? 0 : timeForMinted));
     searchFailure = await searchStrays(register, rounds, minted.api, phase, lastRoundBeforeEnd.ofMinted);
   }
-  if (minted !== undefined && key !== undefined) {
+  if (minted !== undefined && mintedKey !== undefined) {
     const isSearchedAfter = wasAmbiguous && parent !== undefined;
     const phase = deadline.within(timeForRevocation(deadline.remaining, rounds.cooldown.remaining, isSearchedAfter));
-    mintedFailure = await revokeMinted(key, register, { minted: minted.api, parent, wasAmbiguous }, phase, rounds);
+    const clients = { minted: minted.api, parent, wasAmbiguous };
+    mintedFailure = await revokeMinted(mintedKey, register, clients, phase, rounds);
     register.skipped = undefined;
   }
   // A response to a create can name a wrong id. Then a list shows the real key: this name with another id.
-  const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== key);
+  const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== mintedKey);
   // If the minted key is kept, the first search had all the time of post. Then a second search helps only after an incomplete
   // list.
-  if (mayHaveStrays && parent !== undefined && (key !== undefined || !register.isComplete)) {
+  if (mayHaveStrays && parent !== undefined && (mintedKey !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }
 
   const unconfirmed = register.pending.map(({ id }) => id);
   const isStrayLeft = wasAmbiguous && !register.isComplete;
-  const isMintedLeft = key !== undefined && unconfirmed.includes(key.id);
+  const isMintedLeft = mintedKey !== undefined && unconfirmed.includes(mintedKey.id);
   const reason = (isMintedLeft ? mintedFailure : undefined) ?? searchFailure ?? new UserError(noKey);
   const isLate = deadline.isExpired && !(reason instanceof DeadlineExceeded);
   const failure = isLate ? new DeadlineExceeded(reason) : reason;
@@ -137,9 +138,9 @@ function revokeMinted(
     const began = phase.clock.now();
     // A request gets half of the remaining time. If the request hangs, there is time for a second one.
     const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-    const own = await revocation.send(shortened, phase).catch(expectRequestError);
-    const isRejected = own !== undefined && (own.isPermanent || own.isServiceStatus(404));
-    const result = isRejected ? await afterRejection(own) : { failure: own };
+    const doubt = await revocation.send(shortened, phase).catch(expectRequestError);
+    const isRejected = doubt !== undefined && (doubt.isPermanent || doubt.isServiceStatus(404));
+    const result = isRejected ? await afterRejection(doubt) : { failure: doubt };
     const failure = result.failure ?? register.noteGone(key, began);
     if (failure !== undefined) rounds.cooldown.note(failure);
     return { ...result, failure };

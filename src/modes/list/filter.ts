@@ -67,7 +67,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
     const leftover = leftoverProblem(pattern);
     if (leftover !== undefined)
-      throw bad(`the pattern ${leftover}. If it is a value, write “?” in place of its first character`);
+      throw bad(`the pattern ${leftover}. To match this text all the same, write “?” in place of its first character`);
     if (/^[=^~<>!]|^(["']).*\1$/.test(pattern))
       throw bad(
         'the pattern is in quotes or starts with “=”, “^”, “~”, “<”, “>” or “!”. These signs would be a part of the value. Remove them. If the value does contain one, write “?” in its place',
@@ -75,7 +75,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
       throw bad(
-        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the line is one value, write “?” in place of the sign before ${second}`,
+        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the whole line is one condition, write “?” in place of the sign before ${second}`,
       );
     if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
     const word = pattern.toLowerCase().replaceAll('-', '_');
@@ -85,7 +85,9 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const other = words.get(field) ?? pattern;
     if (isWord && admits) words.set(field, pattern);
     if ((isWord && admits && other !== pattern) || ((known || field.endsWith('id')) && /[,|]/.test(pattern)))
-      throw bad(`no ${field} can match this, because a filter has no “or”. Use “*”, or one step for each value`);
+      throw bad(
+        `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`,
+      );
     if (isWord && known?.includes(pattern) === false) {
       // Services often add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
       const meant = didYouMean(pattern, known, 2);

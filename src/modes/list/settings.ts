@@ -62,7 +62,7 @@ function parseShard(text: string) {
   const [, number = 0, total = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (number < 1 || number > total)
     throw new BadValue(
-      'is not a valid shard; expected number/total, such as 3/256, with a number from 1 to the total, at most 999999',
+      'is not a valid shard; expected number/total, such as 3/256. The number is from 1 to the total, the total at most 999999',
     );
   return { number, total };
 }

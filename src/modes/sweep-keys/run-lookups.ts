@@ -17,6 +17,8 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 const maxFailures = 3;
+/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. The contract promises this. */
+export const minAgeForNotFound = 3_600_000;
 /** The second request for a run that GitHub did not find comes this much later. The contract promises this. */
 const untilSecondRequestMs = 1_000;
 

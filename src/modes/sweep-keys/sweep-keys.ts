@@ -2,15 +2,12 @@ import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
-import { RunLookups } from './run-lookups.js';
+import { minAgeForNotFound, RunLookups } from './run-lookups.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { RunState } from './workflow-runs.js';
 
 export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
 export type SweepDecision = SweepResult['decisions'][number];
-
-/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. The contract promises this. */
-const minAgeForNotFound = 3_600_000;
 
 export async function sweepKeys(
   settings: SweepKeysSettings,

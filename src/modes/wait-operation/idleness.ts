@@ -2,7 +2,7 @@ import { type ListPlace, type Page, UnreadableList } from '../../api/paging.js';
 import { fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
-import { graceForUnlisted, overlap } from './limits.js';
+import { graceForUnlisted, maxAgeOfIdleness, overlap } from './limits.js';
 import { placeOf } from './place-of.js';
 import type { PollContext } from './poll-context.js';
 import type { AllOperations } from './settings.js';
@@ -21,10 +21,10 @@ interface Read extends ListPlace {
  * Follows the reads of one list in a wait for `all`: which operations are part of the wait, and whether the project is idle.
  * The first read is complete when it has enough records. Each later one is complete when it overlaps with the read before it,
  * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
- * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expire()` at 20 s asks for one more.
+ * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expireIfOld()` at 20 s asks for one more.
  *
  * The states of a project: its first read; a proof is due (`proofDueAt`); the read proved it (`isProven`) or did not
- * (`isOverdue`). After `expire()`, a proof is due again, but the project still `wasProven`.
+ * (`isOverdue`). After `expireIfOld()`, a proof is due again, but the project still `wasProven`.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
@@ -67,7 +67,7 @@ export class Idleness {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** True even after `expire()`. `isLate`: the latest read counts even if it began too early, unless it was cut. */
+  /** True even after `expireIfOld()`. `isLate`: the latest read counts even if it began too early, unless it was cut. */
   wasProven(isLate: boolean): boolean {
     if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
     return this.#idleFrom !== never && this.#read?.cursor === undefined;
@@ -83,13 +83,11 @@ export class Idleness {
     return this.#triedAt >= this.#provenFrom ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
 
-  isOlderThan(ms: number): boolean {
-    return this.#now - this.#completeAt > ms;
-  }
-
-  /** After this call, only a new read proves that the project is idle. */
-  expire(): void {
+  /** If the latest complete read is old, only a new one proves from now on that the project is idle. Returns true then. */
+  expireIfOld(): boolean {
+    if (this.#now - this.#completeAt <= maxAgeOfIdleness) return false;
     this.#provenFrom = Math.max(this.#provenFrom, this.#now);
+    return true;
   }
 
   /** Starts a read, or goes on with one. Returns the place to start from. */
@@ -127,8 +125,8 @@ export class Idleness {
       );
     // The reader may go on after a complete read, to find pending operations.
     if (this.#read === undefined) return true;
-    const { began, seenIds, ...before } = this.#read;
-    const showsPending = before.showsPending || records.some(({ id }) => this.pendingIds.has(id));
+    const { began, seenIds } = this.#read;
+    const showsPending = this.#read.showsPending || records.some(({ id }) => this.pendingIds.has(id));
     // An earlier read no longer proves anything.
     if (showsPending) this.#idleFrom = never;
     const isComplete = this.#isFarEnough(records, seenIds.size) || cursor === undefined;

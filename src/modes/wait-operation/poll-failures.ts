@@ -45,7 +45,7 @@ export class PollFailures {
   readonly responded = new Set<string>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
-  /** The last failure for each id that is still failing, and for each project whose first request is being retried. */
+  /** The last failure for each id of an operation or a project that is still failing. */
   readonly #failures = new Map<string, RequestError>();
   /** The number of 423 in a row, for each id. */
   readonly #locks = new Map<string, number>();
@@ -82,7 +82,6 @@ export class PollFailures {
     this.responded.add(projectId);
     this.#notFoundSince.delete(id);
     this.#locks.delete(id);
-    this.#failures.delete(firstRequest(projectId));
     this.#failures.delete(id);
     if (this.#failures.size === 0) this.progress.serviceRecovered();
   }
@@ -91,7 +90,7 @@ export class PollFailures {
    * The policy of one request. Until the first response for its project, a failed request is retried. After that, the next
    * poll repeats the request. A throttled one is always left to the next poll, so it delays no other project for longer.
    */
-  requestPolicy(projectId: string, policy: PollPolicy): RequestPolicy {
+  requestPolicy(projectId: string, id: string, policy: PollPolicy): RequestPolicy {
     if (policy.kind === 'final') return { ...policy, retry: noRetry };
     let failingSince: number | undefined;
     return {
@@ -107,10 +106,11 @@ export class PollFailures {
         const left = maxPatience - failedFor;
         const usual = Math.min(left, backoff(errorCount, firstPauses, this.random()));
         const pause = Math.max(usual, cappedRetryAfter(error));
+        // Before 30 s nothing is given up, so the attempt after a long `Retry-After` can begin later than a minute.
         return isEarly || pause <= left ? pause : undefined;
       },
       onRetry: (error) => {
-        this.#noteFailure(firstRequest(projectId), error);
+        this.#noteFailure(id, error);
         this.progress.requestFailed(error);
       },
     };
@@ -165,11 +165,6 @@ export function isListReplaceable(error: unknown, { deadline, kind }: PollPolicy
   if (error instanceof DeadlineExceeded) return !deadline.isExpired;
   if (!(error instanceof RequestError) || error.isServiceStatus(401) || error.isServiceStatus(403)) return false;
   return kind === 'final' || error.status !== 429;
-}
-
-/** Ids of operations and projects hold no control character, so this is none of them. */
-function firstRequest(projectId: string): string {
-  return `\n${projectId}`;
 }
 
 function cappedRetryAfter({ retryAfterMs = 0 }: RequestError): number {

@@ -57,8 +57,8 @@ export class ProjectPoller {
 
   /** When an early poll reads the list, on the step's clock. */
   get dueAt(): number {
-    const isDueLater = this.failure !== undefined || this.tracked.pending.size > 0 || this.#listActiveAt !== undefined;
-    if (this.idleness === undefined || isDueLater) return Number.POSITIVE_INFINITY;
+    const isRegular = this.failure !== undefined || this.tracked.pending.size > 0 || this.#listActiveAt !== undefined;
+    if (this.idleness === undefined || isRegular) return Number.POSITIVE_INFINITY;
     return Math.max(this.idleness.proofDueAt, this.context.failures.blockedUntil(this.id));
   }
 
@@ -128,10 +128,8 @@ export class ProjectPoller {
     const { api, clock, failures, onChange } = this.context;
     let pages = 0;
     let records = 0;
-    let goesOn: boolean;
-    do {
+    for (;;) {
       const place = idleness?.startRead();
-      goesOn = place?.cursor !== undefined;
       for await (const page of api.operations(id, policy, place)) {
         failures.recordSuccess(id, id);
         this.#listActiveAt = clock.now();
@@ -147,12 +145,13 @@ export class ProjectPoller {
         if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
       }
       // A read that continued an earlier one did not show the newest operations. So a new read follows.
-    } while (goesOn);
+      if (place?.cursor === undefined) return;
+    }
   }
 
   /** Single requests replace a failed list of given ids, so only a throttled list is retried, or ends the wait. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
-    const usual = this.context.failures.requestPolicy(this.id, policy);
+    const usual = this.context.failures.requestPolicy(this.id, this.id, policy);
     if (this.idleness !== undefined) return usual;
     const deadline = policy.kind === 'final' ? policy.deadline.within(policy.deadline.remaining / 2) : policy.deadline;
     return { ...usual, deadline, retry: (error, ...of) => (error.isThrottled ? usual.retry(error, ...of) : undefined) };
@@ -163,7 +162,7 @@ export class ProjectPoller {
     this.#polledIds.add(id);
     this.tracked.moveToEnd(id);
     try {
-      this.#update(await api.operation(this.id, id, failures.requestPolicy(this.id, policy)));
+      this.#update(await api.operation(this.id, id, failures.requestPolicy(this.id, id, policy)));
     } catch (error) {
       const wasSeen = this.tracked.get(id) !== undefined;
       this.#handleFailure({ projectId: this.id, operationId: id, wasSeen }, error, policy.kind);

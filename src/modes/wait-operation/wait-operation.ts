@@ -1,6 +1,6 @@
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
-import { maxAgeOfIdleness, maxConcurrentRequests, maxFirstRead } from './limits.js';
+import { maxConcurrentRequests, maxFirstRead } from './limits.js';
 import { Pace } from './pace.js';
 import type { PollContext } from './poll-context.js';
 import { PollFailures } from './poll-failures.js';
@@ -141,7 +141,7 @@ class Waiter {
     if (end === undefined) return;
     const isFirstFailure = this.settings.failFast && end !== 'finished' && end !== 'empty';
     // Another response may still show that an operation has failed.
-    if (this.#isLastPoll && !(isFirstFailure && end === 'failed')) return;
+    if (this.#isLastPoll && !(this.settings.failFast && end === 'failed')) return;
     // A project that has been idle for long may have become busy.
     if (!isFirstFailure && this.#expireOldReads()) void this.#polls.start('early');
     else this.#decide(end);
@@ -151,11 +151,10 @@ class Waiter {
   #expireOldReads(): boolean {
     if (this.#hasReadAgain) return false;
     this.#hasReadAgain = true;
-    const old = this.#projects.filter(
-      ({ idleness, failure }) => failure === undefined && idleness?.isOlderThan(maxAgeOfIdleness),
-    );
-    for (const { idleness } of old) idleness?.expire();
-    return old.length > 0;
+    let hasExpired = false;
+    for (const { idleness, failure } of this.#projects)
+      if (failure === undefined && idleness?.expireIfOld()) hasExpired = true;
+    return hasExpired;
   }
 
   #decide(end: WaitEnd): void {

@@ -59,9 +59,9 @@ test.each<[line: string, message: string]>([
   [`action=${'x'.repeat(257)}`, 'the pattern is longer than 256 characters'],
   ['action!=START_COMPUTE', 'no action is “START_COMPUTE”; write start_compute'],
   ['action=create-branch', 'no action is “create-branch”; write create_branch'],
-  ['action=create_branch,start_compute', 'no action can match this, because a filter has no “or”'],
-  ['branch_id=br-1|br-2', 'no branch_id can match this, because a filter has no “or”'],
-  ['action=create_branch|start_*', 'no action can match this'],
+  ['action=create_branch,start_compute', 'a filter has no “or”, so no action matches this'],
+  ['branch_id=br-1|br-2', 'a filter has no “or”, so no branch_id matches this'],
+  ['action=create_branch|start_*', 'a filter has no “or”, so no action matches this'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['status=Cancelled', 'no status is “Cancelled”; write cancelled'],
   ['status!=failed action!=create_branch', `action ${folded}`],
@@ -82,7 +82,7 @@ test.each([
   ['failures_count=0', 'failures_count cannot be used here: it changes during the wait'],
   ['updated_at!=x', 'updated_at cannot be used here'],
   ['branch_id=br-1 status=failed', `status ${folded}`],
-  ['branch_id=br-1\nbranch_id=br-2', 'no branch_id can match this, because a filter has no “or”'],
+  ['branch_id=br-1\nbranch_id=br-2', 'a filter has no “or”, so no branch_id matches this'],
 ])('a wait rejects the filter %j: %s', (line, message) => {
   expect(() => ofWait(line)).toThrow(message);
 });
