@@ -64,7 +64,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     if (reported) return;
     reported = true;
     process.exitCode = 1;
-    // The end of a success must not interrupt the report of a later error.
+    // A success before this error may have scheduled an exit, which must not interrupt the report.
     clearTimeout(forcedExit);
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
       toolkit.error(`Could not report the step's result: ${reportFailure}`);
@@ -75,7 +75,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
 
   function end(succeeded: boolean): void {
     if (reported) return;
-    // An error after a success is reported, and makes it a failure.
+    // An error after a success is still reported, and then the step fails.
     reported = !succeeded;
     exit(succeeded);
   }

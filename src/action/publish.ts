@@ -4,7 +4,7 @@ import { writeResultFile } from './result-file.js';
 import type { Output, PublishContext, StepReport } from './step-report.js';
 import { escapeCommandsInJson } from './toolkit.js';
 
-/** Writes the result file and all outputs except `status`. Redacts those that are not secret on purpose. Returns warnings. */
+/** Writes the result file and all outputs except `status`. Redacts each output unless it is marked secret. Returns warnings. */
 export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
   const { toolkit, secrets, environment } = context;
   const all: Output[] = [
@@ -71,7 +71,7 @@ function outputsToDrop(outputs: readonly Output[], isTooLarge: (value: string) =
   return dropped;
 }
 
-/** `clean` redacts secrets. It must see a text before its words stand in tags, which could split a secret. */
+/** `clean` redacts secrets. It must see a text before tags are put around the words, because a tag could split a secret. */
 export function renderSummary(report: StepReport, mode: string, clean: (text: string) => string): string {
   const { succeeded, status, headline, error, errorAboveTable = error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';

@@ -11,11 +11,11 @@ export class Secrets {
     if (secret === '') return;
     this.mask(secret);
     this.#known.push(...secretEncodings(secret));
-    // A secret can begin another one. If the shorter one were replaced first, the rest of the longer one would stay.
+    // One secret can be the start of another. If the shorter one were replaced first, the rest of the longer one would stay.
     this.#known.sort((one, other) => other.length - one.length);
   }
 
-  /** Also masks forms that a later step may print, and that the runner does not derive. */
+  /** Also masks encoded forms of the secret that a later step may print, and that the runner does not mask by itself. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
     const hex = Buffer.from(secret).toString('hex');

@@ -9,7 +9,7 @@ export interface StepReport {
   /** A few words for the summary and the log, without a full stop. */
   readonly headline: string;
   readonly error?: string | undefined;
-  /** Stands in the summary in place of `error`, if headline and table already show the rest. */
+  /** The summary shows this text in place of `error`, if headline and table already show the rest of `error`. */
   readonly errorAboveTable?: string | undefined;
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
@@ -22,7 +22,7 @@ export interface StepReport {
   readonly details?: string;
 }
 
-/** A string is not allowed, because iteration yields single characters, in which redaction finds no secret. */
+/** A string is not allowed. Iteration would split it into single characters, and redaction finds no secret in them. */
 export type Pieces = readonly string[] | Generator<string>;
 
 export interface Output {

@@ -11,11 +11,11 @@ import { type Decode, parseResponse, unexpectedShape } from './parse-response.js
 import { type ApiRecord, parseOperation, parseProject } from './records.js';
 import { type Access, type Call, type Connection, createRequest, type Log, sendRequest } from './request.js';
 
-/** Maximum sizes of a response body. The contract promises them. The documented list of projects has no pages. */
+/** Maximum sizes of a response body. The contract promises them. The list of projects has no pages, so it can be larger. */
 export const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 
-/** The contract promises a warning if the clocks differ by more. In milliseconds. */
+/** The contract promises a warning if the clocks differ by more than this. In milliseconds. */
 const maxClockSkew = 300_000;
 
 export class ControlApi {
@@ -38,7 +38,7 @@ export class ControlApi {
     return clock.epochMs() + this.#clockSkew;
   }
 
-  /** The same, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
+  /** Returns the same time, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
   epochMsForAges(clock: Clock): number {
     const skew = Math.abs(this.#clockSkew);
     const message = `The clock of the runner is ${formatDuration(skew)} ${this.#clockSkew > 0 ? 'behind' : 'ahead of'} that of the service. Ages (since, older-than) are measured on the clock of the service. If that clock is wrong, check the result in the console.`;
@@ -113,8 +113,8 @@ export class ControlApi {
       try {
         return await this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
       } catch (error) {
-        // A signal that arrives while a long response is parsed is handled late, and a cancel counts more than this error. Not
-        // so for a create or a DELETE: its error tells whether the request may have taken effect.
+        // Node cannot handle a signal while it parses a long response. If a signal cancels the step, this error becomes a
+        // cancel. A create or a DELETE keeps its error, because the error tells whether the request may have taken effect.
         await policy.deadline.check();
         throw error;
       }
@@ -126,7 +126,7 @@ export class ControlApi {
     const response = await sendRequest(request, deadline, this.#connection, giveUpAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
-    // Without a `Date`, the earlier of both clocks counts, because a later one could turn a new operation into history.
+    // Without a `Date`, the earlier of both clocks is used. By the later clock, a new operation could seem too old.
     this.#clockSkew = serviceNow === undefined ? Math.min(0, this.#clockSkew) : serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
     await deadline.check();

@@ -33,7 +33,7 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
   const keys = new Map<string, Key>();
   for (const [index, item] of body.entries()) {
     const key = parseKey(item, `[${index}]`);
-    // With two names for one id, a key could count as gone because of the other name.
+    // If one id had two names in the list, the wrong name could make a key seem to be gone.
     const { name } = keys.get(key.id) ?? key;
     if (name !== key.name) throw new UnexpectedShapeError(`two keys with different names have the id ${key.id}`);
     keys.set(key.id, key);

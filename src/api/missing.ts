@@ -5,13 +5,13 @@ import { joinFirst } from '../text/sentences.js';
 import { words } from './records.js';
 
 export interface Missing {
-  /** For a message: says what is missing, or why. Undefined if nothing is. */
+  /** For a message: says what is missing, or why. Undefined if nothing is missing. */
   readonly missing: string | undefined;
   /** True if the service could not read some of the records. Another response may contain them. */
   readonly isUnavailable: boolean;
 }
 
-/** `cursor`: the documented cursor. With it, paging reads the next page, so other signs of a page do not matter. */
+/** `cursor`: the documented cursor. With it, paging reads the next page, so other signs of a next page do not matter. */
 export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): Missing {
   const { unavailable_project_ids: unavailable = null } = isObject(body) ? body : {};
   if (hasContent(unavailable)) {
@@ -27,7 +27,7 @@ export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): 
 const cursorHeaders = words(
   'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more',
 );
-/** The same in the body or in one of these fields of it, in lower case and without `_`. */
+/** The names of such fields in the body, or in its fields `cursorPlaces`. The names are in lower case and without `_`. */
 const cursorFields = words(
   'cursor next nextcursor nextpage nextpagetoken nexttoken nextoffset nextmarker continuationtoken nexturl nextlink more hasmore hasnext hasnextpage truncated istruncated',
 );

@@ -28,7 +28,7 @@ export interface ListPlace {
 }
 
 /**
- * Reads a list page by page, from its beginning or a place. The list ends at an empty page, and at a missing or repeated
+ * Reads a list page by page, from its beginning or a given place. The list ends at an empty page, and at a missing or repeated
  * cursor. The last page is always yielded. A record can appear twice if the list changes during the read, so duplicates are
  * dropped. A page of only duplicates is reported: the service may be ignoring the cursor, and then the rest of the list is
  * missing. The last page also says what earlier pages lacked, so it tells whether the list is whole.

@@ -22,7 +22,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const page = describePage(request, response);
   const isPage = page !== undefined;
   const isEmpty = response.body.trim() === '';
-  // A proxy may have sent the page in place of the service, as with a 502. Its demand for a login (407) is final.
+  // A proxy may have sent the page in place of the service, for example with a 502. A proxy's 407 (login needed) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
@@ -58,7 +58,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // Without an `error`, only a repeated POST can get another response: it creates a new key.
+    // Without an `error`, only a POST can get a different response the next time, because it creates a new key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
     const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;

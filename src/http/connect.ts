@@ -48,10 +48,10 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
       ? connectDirectly()
       : openTunnel(proxy, options, agentFor(proxy.protocol, names, false)));
     if (!isSecure) return socket;
-    // By default, Node compares the certificate with the `host` header. That of a CONNECT names the target, not the proxy.
+    // By default, Node compares the certificate with the `host` header. In a CONNECT, `host` names the target, not the proxy.
     const servername = isName ? host : '';
     const secureSocket = createConnection({ ...options, host, servername, socket } as ConnectOptions);
-    // An error during the handshake proves that no request was sent. Later, the same error of OpenSSL proves nothing.
+    // An error in the handshake proves that no request was sent. After the handshake, the same OpenSSL error proves nothing.
     const markAsUnsent = (error: Error) => void Object.assign(error, { syscall: 'connect' });
     secureSocket?.prependListener('error', markAsUnsent);
     secureSocket?.once('secureConnect', () => secureSocket.off('error', markAsUnsent));
@@ -66,7 +66,7 @@ export function agentFor(protocol: string, names: NameLookup, keepAlive: boolean
   return agent;
 }
 
-/** Sends CONNECT to the proxy. All errors count as never sent, because no request has gone through the tunnel. */
+/** Sends CONNECT to the proxy. An error proves that the request was never sent, because nothing has gone through the tunnel. */
 function openTunnel(proxy: URL, { host, port, connectSignal }: ConnectOptions, agent: Agent): Promise<Socket> {
   const { protocol, hostname, username, password } = proxy;
   const login = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

@@ -28,7 +28,7 @@ export class RequestError extends Error {
     return this.status === status && !this.isPage;
   }
 
-  /** True for a 4xx that a retry cannot change. A page is not one, except for the 407 of a proxy. */
+  /** True for a 4xx that a retry cannot change. False for an HTML page, unless it is a proxy's 407. */
   get isPermanent(): boolean {
     return this.status !== undefined && this.status >= 400 && this.status < 500 && !this.transient;
   }
@@ -74,7 +74,7 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
   });
 }
 
-/** `status`: the status of the response to CONNECT. After a 200 nothing may follow but the target's bytes. */
+/** `status`: the status of the response to CONNECT. After a 200, the proxy may send only the bytes of the target. */
 export function tunnelError(status: number | undefined): TransportError {
   const unsent = { mayHaveTakenEffect: false };
   if (status === 407)

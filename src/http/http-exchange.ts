@@ -8,7 +8,7 @@ import { hostAndPort, TransportError, toTransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
 
-/** On Windows, a closed connection may have either of the last two. */
+/** The codes of a closed connection. Windows may report either of the last two. */
 const closedConnectionCodes = ['ECONNRESET', 'EPIPE', 'ECANCELED', 'ECONNABORTED'];
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */

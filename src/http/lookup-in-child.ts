@@ -10,7 +10,7 @@ const script = `
     const result = error ? error.code : addresses.map(({ address }) => address);
     process.stdout.write(mark + JSON.stringify(result) + mark, () => process.exit());
   });`;
-/** Modules that NODE_OPTIONS loads into the child may print, too. */
+/** Marks the result, because modules that NODE_OPTIONS loads into the child may print, too. */
 const mark = '<name lookup>';
 
 /** Looks up names in child processes, because they can be killed. Concurrent lookups of a host share one process. */

@@ -31,7 +31,7 @@ export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-/** The contract promises 5 attempts for each request outside of polls, but retries of a 423 or 429 until the deadline. */
+/** Outside of polls, the contract promises 5 attempts for each request. A 423 or 429 is retried until the deadline. */
 const maxAttempts = 5;
 /** The pauses between 5 attempts are at most 1, 2, 4 and 8 s. Only throttled requests can reach `maxMs`. */
 const requestPauses = { firstMs: 1_000, maxMs: 60_000 };
@@ -134,7 +134,7 @@ export class Cooldown {
   }
 }
 
-/** Longer `Retry-After` values are capped at 366 days, the longest duration the inputs accept. */
+/** `Retry-After` is capped at 366 days, because the inputs accept no longer duration. */
 const maxMs = 366 * 86_400_000;
 
 /** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */

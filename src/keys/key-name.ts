@@ -54,9 +54,9 @@ export function repositoryFingerprint(server: string, repository: string): strin
   return toBase36(hash(`${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`));
 }
 
-// The seal is the sum of the fingerprint and a hash of the other fields. If somebody changes a field, for example `kept` to
-// `run`, the difference is the fingerprint of no known repository. A seal has 10 digits in base 36. It is below 2^53, so
-// `Number.parseInt` is exact.
+// The seal is the sum of the fingerprint and a hash of the other fields. So the fingerprint is the seal minus this hash. If
+// somebody changes a field, for example `kept` to `run`, the hash changes. Then the result is the fingerprint of no known
+// repository. A seal has 10 digits in base 36. It is below 2^53, so `Number.parseInt` is exact.
 const digits = 10;
 const space = 36n ** BigInt(digits);
 

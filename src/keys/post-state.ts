@@ -17,7 +17,7 @@ export interface PostState {
   readonly ambiguousCreates: number;
   /** Ids of the keys that main found after such requests, and began to revoke. */
   readonly foundKeyIds: readonly string[];
-  /** Those of them whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
+  /** Ids of the found keys whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
   readonly unconfirmedKeyIds: readonly string[];
   /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;

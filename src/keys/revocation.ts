@@ -16,13 +16,13 @@ interface KeyToRevoke {
   readonly createdAt?: Key['createdAt'];
 }
 
-/** Checks whether the service still lists the key. An older list can prove `false`: a revoked key never reappears. */
+/** Checks whether the service still lists the key. Even an earlier list can prove `false`: a revoked key never returns. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
 /**
- * Revokes one key. The caller repeats failed attempts, because what a response to the DELETE proves depends on earlier ones:
+ * Revokes one key. Repeated attempts use the same object, because earlier responses to the DELETE decide what the next proves:
  *
  * - `revoked: true`: the key is gone.
  * - Any other success: it is gone if a complete list does not contain it.
@@ -55,12 +55,12 @@ export class Revocation {
   }
 
   /**
-   * Returns undefined if the revocation is confirmed. Returns a doubt after any other success, and after a 404: if the key
-   * revokes itself, such a response shows that the service still accepts the key.
+   * Returns undefined if the revocation is confirmed. After any other success or a 404, returns a doubt: an error that says
+   * that the key may still be valid. If the key revokes itself, a doubt shows that the service still accepts the key.
    */
   async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {
-      // During this request, a list that was read for another key may have confirmed it.
+      // During this request, a list that was read for another key may have confirmed this revocation.
       if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
       this.#mayBeOurs = true;
       if (this.isConfirmed) return undefined;
@@ -108,7 +108,7 @@ export async function listKeysNamed(name: string, api: ControlApi, policy: Reque
   return { keys: [...keys.values()].filter((key) => key.name === name), missing };
 }
 
-/** `isConfirmed`: false if the key was only absent, which a replica that lags can show, too. */
+/** `isConfirmed`: false if the service just did not find the key. A replica that lags may not know the key. */
 export type RevocationResult = { readonly id: string; readonly isConfirmed: boolean } & (
   | { readonly outcome: RevocationOutcome }
   | { readonly outcome: 'failed'; readonly failure: unknown }
@@ -132,12 +132,12 @@ export function revokeEach(
       reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     try {
       const outcome = await withRetries(attempt, policy);
-      // A key with a name was in the list.
+      // Keys with a name come from a list, so they did exist.
       const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
       return { id, outcome, isConfirmed: revocation.isConfirmed || reused.has(id) };
     } catch (failure) {
-      // With a cause, the error is about this key.
+      // A cause is the last error of this key, so the other keys must not get it.
       if (failure instanceof CancelledError || (failure instanceof DeadlineExceeded && !failure.cause)) end = failure;
       return { id, outcome: 'failed', isConfirmed: false, failure };
     }
@@ -153,7 +153,7 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
   const isListed: ListCheck = async (key) => {
-    // Without an earlier list, nothing is awaited, so that parallel checks share the first one.
+    // Without an earlier list, this line awaits nothing. So parallel checks share the first list.
     const earlier = list === undefined ? undefined : await list.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.

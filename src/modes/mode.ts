@@ -42,7 +42,7 @@ interface Mode<Settings, Result> {
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
-  /** True for a mode that accepts `timeout: 0`, and whose result counts although the deadline has passed. */
+  /** True for a mode that accepts `timeout: 0`, and whose result is valid even if the deadline has passed. */
   readonly polls?: boolean;
 }
 

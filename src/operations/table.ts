@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   ['Failures', ({ failures }) => (/^\d*$/.test(failures) ? failures : codeHtml(failures))],
   ['Operation', ({ id }) => codeHtml(id)],
 ];
-/** A table without a value for one of these leaves its column out. The other columns always stay. */
+/** A table leaves out such a column if no row has a value for it. The other columns always stay. */
 const rareColumns: readonly Column[] = [
   ['Project', ({ project = '' }) => codeHtml(project)],
   ['The service says', ({ reason }) => codeHtml(reason)],

@@ -21,7 +21,7 @@ interface Clients {
 
 export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
-/** In three phases: the minted key searches for stray keys, it is revoked, and the parent key continues the search. */
+/** Runs three phases: the minted key searches for stray (lost) keys, then it is revoked, then the parent key searches on. */
 export async function cleanUp(
   { name, ambiguousCreates, unconfirmedKeyIds, revoke, since }: PostState,
   { minted, parent }: Clients,
@@ -50,10 +50,9 @@ export async function cleanUp(
     mintedFailure = await revokeMinted(mintedKey, register, clients, phase, rounds);
     register.skipped = undefined;
   }
-  // A response to a create can name a wrong id. Then a list shows the real key: this name with another id.
+  // A response to a create can name a wrong id. Then the list shows the real key: the same name with a different id.
   const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== mintedKey);
-  // If the minted key is kept, the first search had all the time of post. Then a second search helps only after an incomplete
-  // list.
+  // If the minted key is kept, the first search had all the time. A second search then helps only after an incomplete list.
   if (mayHaveStrays && parent !== undefined && (mintedKey !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }
@@ -165,7 +164,7 @@ function revokeMinted(
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
     // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
-    // is valid. Then, if no list comes in time, it is revoked by its id, although another key may have this id by now: a key
+    // is valid. If no list comes in time, the key is then revoked by its id. Another key may have this id by now, but a key
     // that stays valid is worse.
     if (listed instanceof RequestError) {
       const mayFollow = listed.transient && phase.remaining > timeForMinted;

@@ -13,9 +13,9 @@ export interface CreatedKey {
   readonly revocation: Revocation;
   /** True if the key is so new that a replica may not know it yet. */
   readonly isYoung: boolean;
-  /** Since when the service does not find the key, on the step's clock. */
+  /** The time since which the service does not find the key, on the step's clock. */
   missingSince?: number | undefined;
-  /** When the key was confirmed to be gone, in milliseconds since 1970. */
+  /** The time at which the key was confirmed to be gone, in milliseconds since 1970. */
   goneAt?: number | undefined;
   /** A 423 for a DELETE delays only this key. */
   readonly lock: Cooldown;
@@ -23,7 +23,7 @@ export interface CreatedKey {
 
 const youngKeyMissing = 'the service does not find the key, but it is so new that a replica may not know it yet';
 
-/** A hostile service could list thousands of keys of this name. */
+/** Limits the log lines, because a hostile service could list thousands of keys with this name. */
 const maxLogged = 20;
 
 /** The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. */
@@ -34,7 +34,7 @@ export class KeyRegister {
   #hasList = false;
   /** True if the latest list of a search was complete. */
   isComplete = false;
-  /** Searches skip this key: it is the minted key, which still sends their requests. */
+  /** Searches skip this key, because it is the minted key, which sends the requests of a search. */
   skipped: string | undefined;
 
   constructor(
@@ -47,7 +47,7 @@ export class KeyRegister {
     return [...this.#keys.values()].filter(({ goneAt }) => goneAt === undefined);
   }
 
-  /** The keys that a search revokes. Without a list, any key could belong to another by now. */
+  /** The keys that a search revokes. There are none without a list, because each id may belong to a different key by now. */
   get revocable(): readonly CreatedKey[] {
     return this.pending.filter(({ id }) => this.#hasList && id !== this.skipped && !this.belongsToOther(id));
   }
@@ -65,8 +65,8 @@ export class KeyRegister {
   }
 
   /**
-   * Call this each time the service says that the key is gone. Returns a failure until that is proof. `askedAt`: the start of
-   * the first request behind this answer, because a late response shows the state at that time.
+   * Call this each time the service says that the key is gone. Returns a failure until this is proved.
+   * `askedAt`: the start of the first request for this answer. A late response shows the state at that time.
    */
   noteGone(key: CreatedKey, askedAt: number): RequestError | undefined {
     key.missingSince ??= this.clock.now();
@@ -87,7 +87,7 @@ export class KeyRegister {
     }
   }
 
-  /** Each check reads a new list. That list can show a stray key, or another name for the id of any key. */
+  /** Each check reads a new list, because the list can show a stray key, or a different name for the id of any key. */
   listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
     return async () => {
       const list = await api.keys(policy);

@@ -70,7 +70,7 @@ function keyMayBeAlive(message: string, state: PostState | undefined, details = 
     : { ...ending, succeeded: true, warnings: [message] };
 }
 
-/** Says whether a sweep will revoke the key. A sweep skips keys that are kept on purpose. Only the name shows them. */
+/** Says whether a sweep will revoke the key. A sweep skips keys that are kept on purpose. Only the name of a key shows this. */
 function consequence(name = ''): string {
   const isKept = parseKeyName(name)?.isKept === true;
   const sweep = isKept ? 'does not revoke it, because revoke-in-post is false' : 'revokes it once this run is over';

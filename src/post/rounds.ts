@@ -42,7 +42,7 @@ export class Rounds {
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;
-        // For example, a proxy variable is invalid: a retry cannot send the request either.
+        // For example, the proxy variable is invalid. Then a retry cannot send the request either.
         const isUnsendable =
           failure?.transient === false && !failure.mayHaveTakenEffect && failure.status === undefined;
         if (result.isFinal || isUnsendable) return failure;

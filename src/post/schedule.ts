@@ -8,7 +8,7 @@ export const totalTimeout = 20_000;
 export const requestTimeout = 5_000;
 /** A key of less than this age can be missing on a replica that lags. */
 export const youngAge = 60_000;
-/** Such a key must be missing for this long. */
+/** Such a key counts as gone only after it has been missing for this long. */
 export const minAbsence = 10_000;
 
 // The contract does not promise the following times. `npm run simulate` checks that they are long enough.

@@ -10,7 +10,7 @@ export interface Clock {
   turn(): Promise<void>;
 }
 
-/** Node fires a timer with a longer delay after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+/** If a delay exceeds this, a timer fires after 1 ms: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 export const longestTimer = 2 ** 31 - 1;
 
 /** `now()` counts from the start of the process, so the deadline includes the time to load the bundle. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** With AbortController, a simulated wait took twice as long (`npm run bench`): it adds thousands of listeners. */
+/** With AbortController, a simulated wait took twice as long (`npm run bench`), because a wait adds thousands of listeners. */
 export class Cancellation {
   readonly #listeners = new Set<() => void>();
   isCancelled = false;
@@ -55,7 +55,7 @@ export class Deadline {
     return new Deadline(this.clock, Math.min(this.expiresAt, this.clock.now() + ms), this.cancellation);
   }
 
-  /** Rejects at expiry or cancellation, without waiting for the work to stop, so no socket or proxy can delay the step. */
+  /** Rejects at expiry or cancellation. Does not wait for the work to stop, so no socket or proxy can delay the step. */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());
     if (this.isExpired) return Promise.reject(new DeadlineExceeded());

@@ -20,7 +20,7 @@ export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }:
   if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, '')))
     throw new BadValue(`has an item that is not an id; expected only ids (extract them with jq: ${jq})`, true);
   if (words.length === 0 && !isArray) throw new BadValue(whyEmpty);
-  // An expression beside the comma may be empty. Then a gate would open without a look at its operation.
+  // The id beside a comma may come from an empty expression. Then a wait could succeed without a check of that operation.
   if (!isArray && /^,|,\s*,|,$/.test(text))
     throw new BadValue(
       'has a comma without an id beside it; expected an id on both sides. An expression beside the comma may be empty, because a step id or output name is misspelled',

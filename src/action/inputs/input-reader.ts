@@ -147,7 +147,7 @@ export class InputReader {
     throw new BadInputs(`${what}\nNo request was sent.`, this.outputsIfInvalid);
   }
 
-  /** An input without effect would be a trap: with `dry-run`, `revoke-key` would revoke. */
+  /** An input without effect would be a trap. For example, `revoke-key` with `dry-run` would still revoke the key. */
   #rejectUnused(): void {
     for (const name of Object.keys(defaults) as InputName[]) {
       if (this.uses(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
@@ -162,7 +162,7 @@ export class InputReader {
 
 const maxAgeDays = 366;
 
-/** Reads `since` or `older-than`. A bare number means seconds. A small one probably means hours or days. */
+/** Reads `since` or `older-than`. A bare number means seconds. If it is small, the user probably meant hours or days. */
 export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
   const text = reader.text(name);
   if (text === '') return undefined;

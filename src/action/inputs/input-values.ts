@@ -15,7 +15,7 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-/** Quotes what a user wrote, without the password of a URL. Shortening comes last: it can cut off the `@` behind a password. */
+/** Quotes what a user wrote. Hides the password of a URL first, because shortening can cut off the `@` after the password. */
 export function quote(text: string, max = 80): string {
   const note = /[\p{Cf}\u00a0]/u.test(text.slice(0, max)) ? ' (with invisible characters)' : '';
   return `“${sanitizeLine(withoutPassword(text), max)}”${note}`;
@@ -67,7 +67,7 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-/** A secret goes into a header, which can hold no other characters. */
+/** Accepts only visible ASCII characters, because the secret goes into a header. */
 export function rejectUnsendable(text: string, noun: string): string {
   if (/[^\x21-\x7e]/.test(text))
     throw new BadValue(
@@ -77,7 +77,7 @@ export function rejectUnsendable(text: string, noun: string): string {
   return text;
 }
 
-/** Describes a word that jq, JavaScript and Python print for a missing value, or GitHub for a list or an object. */
+/** Describes a word that jq, JavaScript and Python print for a missing value, or that GitHub prints for a list or an object. */
 export function leftoverProblem(text: string): string | undefined {
   if (['Array', 'Object'].includes(text))
     return 'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”';

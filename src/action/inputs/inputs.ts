@@ -63,7 +63,7 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     );
   if (url.username !== '' || url.password !== '')
     throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
-  // The parser takes the first part of the path as the host, and the key would go there.
+  // If there is no host, the parser takes the first part of the path as the host. Then the key would go to that host.
   if (/^https?:(?!\/\/[^/\\])/i.test(text))
     throw new BadValue(
       'has no host behind “https://”; expected a URL like https://host/api/v2. If an expression provides the host, it may be empty: check the name of its variable',
@@ -81,7 +81,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides query and fragment, all before an `@`, and what may be an API key. `quote` hides the other forms of a password. */
+/** Hides the query, the fragment, the text before an `@`, and a possible API key. `quote` hides other forms of a password. */
 export function urlWithoutSecrets(text: string): string {
   if (/^[^./:]{16,}$/.test(text)) return '***';
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');

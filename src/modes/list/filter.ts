@@ -109,7 +109,7 @@ const documentedWords: Record<string, readonly string[]> = {
   locked: ['true', 'false'],
 };
 
-/** A longer value is cut first. A search takes at most the length of the value times that of the pattern. */
+/** A longer value is cut to this length. A search takes at most (length of the value) × (length of the pattern) steps. */
 const maxValueLength = 100_000;
 
 /**

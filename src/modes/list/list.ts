@@ -53,7 +53,7 @@ async function* takeSince(pages: AsyncIterable<Page<Operation>>, since: () => nu
   }
 }
 
-/** A fan-out must not miss projects silently. So the list is read again if the service could not read all projects. */
+/** A job for all projects must not miss some silently. So the list is read again if the service could not read all projects. */
 export async function listProjects({ shard, orgId, ...settings }: ListProjectsSettings, collaborators: Collaborators) {
   const { api, deadline } = collaborators;
   const { retry, onRetry } = defaultPolicy(collaborators);
@@ -95,7 +95,7 @@ async function collect<T extends ApiRecord>(
       read += page.records.length;
       for (const one of page.records) if (isWanted(one) && filter.admits(one.record)) records.push(one);
       last = { ...page, records };
-      // One more page shows whether a limit that was set cut the list.
+      // If the user set the limit, one more page shows whether the limit cut the list.
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
       isFull = records.length === limit;
       // That page may come late, or never. The step must end in time with the records that it has.

@@ -37,6 +37,6 @@ export const revokeKeyReport: Report<readonly RevocationResult[], RevokeKeySetti
   };
 };
 
-/** A 404 for an id, and a list without it, do not tell which of the two. */
+/** A 404 for an id, or a list without the id, does not tell which of these two is true. */
 const notFound = 'revoked before, or never existed';
 const outcomeLabels = { revoked: '✅ revoked', 'already-gone': `✅ ${notFound}`, failed: '❌ not revoked' };

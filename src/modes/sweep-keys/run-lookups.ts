@@ -17,9 +17,9 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 const maxFailures = 3;
-/** A 404 is trusted only for older keys, because GitHub may not find a new run yet. The contract promises this. */
+/** A 404 is trusted only for keys older than this, because GitHub may not find a new run yet. The contract promises it. */
 export const minAgeForNotFound = 3_600_000;
-/** The second request for a run that GitHub did not find comes this much later. The contract promises this. */
+/** The time between the first and the second request for a run that GitHub does not find. The contract promises it. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */

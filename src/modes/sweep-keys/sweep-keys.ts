@@ -37,7 +37,7 @@ export async function sweepKeys(
   return {
     decisions,
     revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
-    /** Numbers of keys that a sweep ignores: created for other repositories, and not created by this action. */
+    /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
     missing: list.missing,

@@ -13,18 +13,18 @@ const never = Number.NEGATIVE_INFINITY;
 interface Read extends ListPlace {
   /** On the step's clock. */
   readonly began: number;
-  /** True if an operation on these pages is pending. */
+  /** True if an operation on the pages so far is pending. */
   readonly showsPending: boolean;
 }
 
 /**
- * Follows the reads of one list in a wait for `all`: which operations are part of the wait, and whether the project is idle.
- * The first read is complete when it has enough records. Each later one is complete when it overlaps with the read before it,
- * so that no operation can hide between the two. For example: the first read ends at 0.2 s, so a complete read that begins at
- * 5.2 s or later, and shows nothing pending, proves that the project is idle. `expireIfOld()` at 20 s asks for one more.
+ * Follows the reads of one list in a wait for `all`. Decides which operations are part of the wait, and whether the project is
+ * idle. The first read is complete when it has enough records. Each later read is complete when it overlaps with the read
+ * before it. So no operation can hide between the two. For example, the first read ends at 0.2 s. Then a complete read proves
+ * that the project is idle if it begins at 5.2 s or later and shows nothing pending. `expireIfOld()` at 20 s asks for a new proof.
  *
- * The states of a project: its first read; a proof is due (`proofDueAt`); the read proved it (`isProven`) or did not
- * (`isOverdue`). After `expireIfOld()`, a proof is due again, but the project still `wasProven`.
+ * After the first read of a project, a proof is due (`proofDueAt`). The read that follows proves that the project is idle
+ * (`isProven`), or it does not (`isOverdue`). After `expireIfOld()`, a new proof is due, but `wasProven` still returns true.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
@@ -40,11 +40,11 @@ export class Idleness {
   #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
   // The following times are on the step's clock.
-  /** Later reads go back to this time: after the first read the start of the wait, then the start of the latest complete read. */
+  /** The next read goes back to this time. The first read sets it to the start of the wait, later reads to their own start. */
   #completeFrom = never;
   /** The end of the latest complete read. */
   #completeAt = never;
-  /** The start of the wait on the service's clock. If replicas differ, the earliest counts: no operation gets lost. */
+  /** The start of the wait on the service's clock. If replicas differ, the earliest time is used, to lose no operation. */
   #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
@@ -67,18 +67,18 @@ export class Idleness {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** True even after `expireIfOld()`. `isLate`: the latest read counts even if it began too early, unless it was cut. */
+  /** Stays true after `expireIfOld()`. `isLate`: a read that began too early is proof, too, unless the latest read was cut. */
   wasProven(isLate: boolean): boolean {
     if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
     return this.#idleFrom !== never && this.#read?.cursor === undefined;
   }
 
-  /** True if a read could have proved it, but failed or showed something pending. Then each regular poll reads again. */
+  /** True if a read began late enough for proof, but failed or showed something pending. Then each regular poll reads again. */
   get isOverdue(): boolean {
     return this.#triedAt >= this.#provenFrom && !this.isProven;
   }
 
-  /** When an early poll reads the list of a project without pending operations. */
+  /** If the project has no pending operations, an early poll reads its list at this time. */
   get proofDueAt(): number {
     return this.#triedAt >= this.#provenFrom ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
@@ -94,7 +94,7 @@ export class Idleness {
   startRead(): ListPlace {
     this.#triedAt = this.#now;
     const canProve = this.#triedAt >= this.#provenFrom;
-    // A later read that began too early would prove nothing. A new read covers all of it.
+    // A read after the first one proves nothing if it began too early. A new read covers all of it.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;
     Object.assign(this.ignored, { excluded: 0, automatic: 0 });
@@ -150,7 +150,7 @@ export class Idleness {
     if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
   }
 
-  /** True if the records reach back far enough. Their order is not relied on. */
+  /** True if the records reach back far enough. The order of the records does not matter. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
     // An operation without a creation time counts as new.
     const createdAt = (one: Operation) => fieldTime(one, 'created_at') ?? Number.POSITIVE_INFINITY;

@@ -19,7 +19,7 @@ export const recentFailureAge = 300_000;
 
 /** Maximum number of requests that are open at the same time. */
 export const maxConcurrentRequests = 12;
-/** With more pending operations of a project than this, reads of its list replace single requests. */
+/** If a project has more pending operations than this, reads of its list replace single requests. */
 export const maxPolledSingly = 2;
 /** A poll reads further pages until at most this many pending operations are not listed. It requests those singly. */
 export const maxSingle = 20;
@@ -34,7 +34,7 @@ export const maxRecords = 1_000;
 export const minInterval = 500;
 /** A 429 raises the interval to at most this, unless `Retry-After` is longer. */
 export const maxThrottledInterval = 60_000;
-/** The longest pause for the `Retry-After` of any other failure but a 423. */
+/** The longest pause for a `Retry-After`, except after a 423 or 429. */
 export const maxRetryAfter = 60_000;
 
 // When a request that fails is repeated or given up.
@@ -42,8 +42,8 @@ export const maxRetryAfter = 60_000;
 /** A request without a response for this long is sent once more, on a new connection. */
 export const resendAfter = 5_000;
 /**
- * Until the first response, a request is given up after this many attempts, but not before `minPatience`. After
- * `maxPatience`, no new attempt begins.
+ * Until the first response, a request is given up after this many attempts, but not before `minPatience` unless the host is
+ * unknown. After `maxPatience`, no new attempt begins.
  */
 export const minAttempts = 5;
 export const minPatience = 30_000;

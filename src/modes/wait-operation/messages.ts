@@ -108,7 +108,7 @@ function timeoutReasons(result: WaitResult, { timeout }: WaitContext): string[] 
   if (unseen > 0) return [`The step did not learn the status of ${plural(unseen, 'operation')} in time`, slow];
   if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
   if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
-  // After a longer wait, the step may have read all lists twice, and one of them once more.
+  // After a wait longer than this, the step may have read all lists twice, and one list a third time.
   if (elapsed > 2 * graceForUnlisted) return ['Not all lists could be read again in time', slow];
   const grace = formatDuration(graceForUnlisted);
   return [

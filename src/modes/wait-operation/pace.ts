@@ -23,7 +23,7 @@ const retryAfterSpread = 1.25;
 const maxJitter = 0.15;
 /**
  * After a 429, the n-th success in a row shortens the interval by the fraction n/200. So about 27 polls shorten it from 25 s
- * to 3.3 s. If the factor or the amount were constant, the slowest clients in bench/waits.ts would take longer than its 90 s.
+ * to 3.3 s. If the factor or the amount were constant, the slowest clients in bench/waits.ts would exceed its limit of 90 s.
  */
 const easingSteps = 200;
 
@@ -84,7 +84,7 @@ export class Pace {
     this.#state = { name: 'easing', interval, successes };
   }
 
-  /** After a 429. Returns the time at which requests may start again, on the step's clock. */
+  /** Call this after a 429. Returns the time at which requests may start again, on the step's clock. */
   slowDown({ retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
     // The parallel requests were sent before the first 429 arrived, so only that response slows polling down.

@@ -11,10 +11,10 @@ export interface Scope {
   readonly filter: Filter;
   /** The start of the wait. */
   readonly beganMs: number;
-  /** With `since`: operations created from this time on count even if they have ended. */
+  /** With `since`: operations created from this time on are part of the wait even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** `first`: in the first read. `again`: in a later read, although the first one showed its end. `later`: in a later read. */
+  /** `first`: in the first read. `again`: in a later read, after the first read showed its end. `later`: in all other cases. */
   readonly seen: 'first' | 'again' | 'later';
 }
 
@@ -40,16 +40,16 @@ export function placeOf(operation: Operation, scope: Scope): Place {
   return isRecentFailure ? 'failed-before' : 'history';
 }
 
-/** Times on the service's clock are uncertain by this: a `Date` has whole seconds. In milliseconds. */
+/** Times on the service's clock can be wrong by this, because a `Date` has whole seconds. In milliseconds. */
 const clockTolerance = 2_000;
 
-/** True for an operation that has ended, but counts, because of `since`, or because it ended during the wait. */
+/** True if an ended operation is part of the wait: `since` includes it, or it probably ended during the wait. */
 function isRecent(operation: Operation, { beganMs, sinceMs, nowMs, seen }: Scope): boolean {
   const createdAt = fieldTime(operation, 'created_at');
   if (sinceMs !== undefined && (createdAt ?? sinceMs) >= sinceMs) return true;
   const endedAt = fieldTime(operation, 'updated_at');
   if (seen === 'again') return false;
-  // The first read can come late, if the service did not respond before.
+  // If the service did not respond at first, this read came late. So the operation may have ended during the wait.
   if (seen === 'first') return (endedAt ?? 0) > beganMs + clockTolerance && (endedAt ?? 0) <= nowMs;
   if (createdAt === undefined && endedAt === undefined) return true;
   return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;

@@ -49,7 +49,7 @@ export class PollFailures {
   readonly #failures = new Map<string, RequestError>();
   /** The number of 423 in a row, for each id. */
   readonly #locks = new Map<string, number>();
-  /** When the `Retry-After` of a failed request expires, by the id of the operation or project. */
+  /** The time at which the `Retry-After` of a failed request ends, by the id of the operation or project. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(
@@ -60,7 +60,7 @@ export class PollFailures {
     private readonly pollsOnce: boolean,
   ) {}
 
-  /** When the `Retry-After` of an earlier failure ends, on the step's clock. */
+  /** The time at which the `Retry-After` of an earlier failure ends, on the step's clock. */
   blockedUntil(id: string): number {
     return this.#notBefore.get(id) ?? 0;
   }
@@ -88,7 +88,7 @@ export class PollFailures {
 
   /**
    * The policy of one request. Until the first response for its project, a failed request is retried. After that, the next
-   * poll repeats the request. A throttled one is always left to the next poll, so it delays no other project for longer.
+   * poll repeats the request. A throttled request is always left to the next poll, so that it does not delay other projects.
    */
   requestPolicy(projectId: string, id: string, policy: PollPolicy): RequestPolicy {
     if (policy.kind === 'final') return { ...policy, retry: noRetry };
@@ -151,7 +151,7 @@ export class PollFailures {
     }
     if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;
     if (kind === 'final') return undefined;
-    // An error that no retry can change, before the first response: the base URL is probably wrong.
+    // Before the first response, no retry has helped or could help. So the base URL is probably wrong.
     if (!error.isThrottled && !this.responded.has(target.projectId)) return error;
     this.noteRetryAfter(id, error);
     this.progress.requestFailed(error);

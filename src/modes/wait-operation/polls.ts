@@ -8,13 +8,13 @@ import type { ProjectPoller } from './project-poller.js';
 /** After this many milliseconds without a response, the next poll starts even if requests are still open. */
 const silentAfter = 500;
 
-/** The final poll may take this much longer than usual, as a factor. */
+/** The final poll may take this many times as long as a usual poll. */
 const safetyFactor = 1.25;
 
-/** Sends the requests of one poll after the other, and measures how long they take. */
+/** Runs one poll after the other, and measures how long the requests take. */
 export class Polls {
   readonly #queue = pLimit(maxConcurrentRequests);
-  /** Silent projects wait here first. So they come after the others, and leave a place for them. */
+  /** Silent projects wait here first. So they come after the other projects, and leave one place for those. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   /** The projects whose latest request got no usable response. */
   readonly #silent = new Set<ProjectPoller>();
@@ -45,7 +45,7 @@ export class Polls {
     await deadline.race(() => this.start('final', deadline));
   }
 
-  /** When a poll that reads everything must start to end by `time`. `least`: it sends so many requests, or more. */
+  /** Returns when a poll that reads everything must start, so that it ends by `time`. `least`: its least number of requests. */
   startToEndBy(time: number, least: number): number {
     const { requests, totalMs } = this.#answered;
     const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);

@@ -71,8 +71,8 @@ export class ProgressLog {
   }
 
   requestFailed(error: RequestError): void {
-    // Consecutive failures of one kind are logged once. Messages differ by their paths and request ids, so statuses are
-    // compared, or, without a status, the errors of the network.
+    // Consecutive failures of one kind are logged once. Messages differ by their paths and request ids, so the statuses are
+    // compared. For failures without a status, the network errors are compared.
     const kind = error.status === undefined ? errorMessage(error.cause) : String(error.status);
     if (this.#lastFailure === kind) return;
     this.#lastFailure = kind;

@@ -13,10 +13,11 @@ import { TrackedOperations } from './tracked-operations.js';
 const hangsAfter = 1_000;
 
 /**
- * Sends what is due for one project:
- * - of given ids, up to 2 pending ones singly; for more, the list, and then singly what it does not show
- * - for `all`, the list if an operation is pending, or a read could prove that none is; then singly what it does not show
- * - in place of a list that hangs, that got a 429, or that must not be read before its `Retry-After` ends, single requests
+ * Sends the requests that are due for one project:
+ * - For given ids, it requests up to 2 pending operations singly. If more are pending, it reads the list.
+ * - For `all`, it reads the list if an operation is pending, or if a read could prove that none is.
+ * - After it reads a list, it requests singly the pending operations that the list does not show.
+ * - If a list hangs, gets a 429, or must wait for its `Retry-After`, it sends single requests in place of the list.
  */
 export class ProjectPoller {
   readonly tracked: TrackedOperations;
@@ -26,7 +27,7 @@ export class ProjectPoller {
   failure: RequestError | undefined;
   /** The start of the read of the list, or the arrival of its latest page. Undefined between two reads. */
   #listActiveAt: number | undefined;
-  /** True if the latest list of given ids got a 429. Then the next poll requests them singly in its place. */
+  /** True if the latest list got a 429 in a wait for given ids. Then the next poll requests the ids singly. */
   #isListThrottled = false;
   /** Ids of operations that are being requested singly. */
   readonly #polledIds = new Set<string>();
@@ -55,7 +56,7 @@ export class ProjectPoller {
     return this.failure === undefined && (this.tracked.pending.size > 0 || this.idleness?.isOverdue === true);
   }
 
-  /** When an early poll reads the list, on the step's clock. */
+  /** An early poll reads the list at this time, on the step's clock. */
   get dueAt(): number {
     const isRegular = this.failure !== undefined || this.tracked.pending.size > 0 || this.#listActiveAt !== undefined;
     if (this.idleness === undefined || isRegular) return Number.POSITIVE_INFINITY;
@@ -83,7 +84,7 @@ export class ProjectPoller {
     return readsAll || this.dueAt <= clock.now();
   }
 
-  /** The ids to request singly, although the list is not read now. */
+  /** The ids to request singly in a poll that does not read the list. */
   #dueIds(kind: PollKind): string[] {
     if (kind === 'early' || this.failure !== undefined) return [];
     const isFew = this.idleness === undefined && this.tracked.pending.size <= maxPolledSingly;
@@ -95,7 +96,7 @@ export class ProjectPoller {
 
   #singleIds(ids: Iterable<string>, kind: PollKind): string[] {
     const due = [...ids].filter((id) => !this.#polledIds.has(id) && this.context.failures.isDue(id));
-    // No later poll could request the others.
+    // No poll follows that could request the rest.
     if (kind === 'final') return due;
     return due.slice(0, Math.max(0, maxSingle - this.#polledIds.size));
   }
@@ -122,7 +123,7 @@ export class ProjectPoller {
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Goes on with the read of the poll before, if that was cut. Removes every listed id from `unseen`. */
+  /** Goes on with the read of the previous poll, if that read was cut. Removes every listed id from `unseen`. */
   async #readList(unseen: Set<string>, policy: RequestPolicy): Promise<void> {
     const { id, idleness } = this;
     const { api, clock, failures, onChange } = this.context;
@@ -133,15 +134,15 @@ export class ProjectPoller {
       for await (const page of api.operations(id, policy, place)) {
         failures.recordSuccess(id, id);
         this.#listActiveAt = clock.now();
-        // This comes first, because `takePage` takes an operation that has ended by now for history.
+        // This comes first, because `takePage` could ignore an operation that has ended by now.
         for (const operation of page.records) if (unseen.delete(operation.id)) this.#update(operation);
         const isComplete = idleness?.takePage(page, this.#update) ?? true;
-        // A page can show the end of an operation and the beginning of another. So it counts as a whole.
+        // A page can show the end of one operation and the start of another. So `onChange` runs only after the whole page.
         onChange();
         pages++;
         records += page.records.length;
         const hasAll = unseen.size <= maxSingle || pages >= maxPages;
-        // The first read ends only when it is complete, because with `since` it may take more.
+        // The first read ends only when it is complete, because with `since` it may need more records.
         if (isComplete ? hasAll : records >= maxRecords && !idleness?.isFirstRead) return;
       }
       // A read that continued an earlier one did not show the newest operations. So a new read follows.
@@ -149,7 +150,7 @@ export class ProjectPoller {
     }
   }
 
-  /** Single requests replace a failed list of given ids, so only a throttled list is retried, or ends the wait. */
+  /** Single requests replace a failed list of given ids, so it is not retried. A throttled list can still end the wait. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
     const usual = this.context.failures.requestPolicy(this.id, this.id, policy);
     if (this.idleness !== undefined) return usual;
@@ -183,7 +184,7 @@ export class ProjectPoller {
     // The waiter itself handles a deadline and a cancellation.
     if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     if (error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline)) {
-      // Even after a final failure, a 429 delays the requests that are open.
+      // This also runs after the wait for the project has failed: a 429 must delay the requests that wait to be sent.
       const failure = this.context.failures.finalError(target, error, kind);
       this.failure ??= failure;
     } else this.context.onFatalError(error as Error);

@@ -21,7 +21,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const deciding = decidingId(result) ?? '';
   const rows = operationRows(result, settings, facts);
   const idle = 'all' in settings.target ? result.idleProjects : undefined;
-  // If nothing counted, the text above names the projects.
+  // If the step found nothing to wait for, the text above this line already names the projects.
   const isNamed = rows.length === 0 && idle !== undefined && ['finished', 'empty'].includes(result.verdict);
   const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
   const table = operationTable(rows, (row) => row);

@@ -37,7 +37,7 @@ export function readWaitSettings(reader: InputReader) {
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
     pollInterval: reader.parse('poll-interval', (text) => (text === 'auto' ? ('auto' as const) : parsePause(text))),
     failFast: reader.parse('fail-fast', parseBoolean),
-    /** True with `timeout: 0`: sends each request once, and believes the first read of a list. */
+    /** True with `timeout: 0`. Then the wait sends each request once, and trusts the first read of a list. */
     pollsOnce,
   });
 }

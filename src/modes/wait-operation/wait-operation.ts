@@ -13,7 +13,7 @@ import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } f
 
 /** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
 const finalPollTimeout = 1_000;
-/** The final poll of many requests may begin before the deadline: by at most this for each further group. In milliseconds. */
+/** A final poll may begin before the deadline: at most this long for each group of requests but the first. In milliseconds. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
 
@@ -24,7 +24,7 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   cancellation.onCancel(() => waiter.stop());
   try {
     const end = await waiter.end();
-    // What the final poll learns counts after the deadline, but not after a cancel.
+    // The result of the final poll is valid after the deadline, but not after a cancel.
     if (end === 'finished') await new Deadline(clock, Number.POSITIVE_INFINITY, cancellation).check();
     return waiter.result(end);
   } catch (error) {
@@ -47,7 +47,7 @@ class Waiter {
   #decision: WaitEnd | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
   #hasReadAgain = false;
-  /** True during the final poll: then any response can still show a failure, so no earlier one decides. */
+  /** True during the final poll. Any response of this poll can still show a failure, so no earlier response decides. */
   #isLastPoll: boolean;
 
   constructor(
@@ -124,7 +124,7 @@ class Waiter {
     this.#expireOldReads();
     this.#isLastPoll = true;
     await this.#polls.pollOnce(deadline);
-    // If the service responds faster than before, there is time for another look at the deadline itself.
+    // If the service responds faster than before, there is time for another poll at the deadline itself.
     if (this.#endNow !== 'timeout' || clock.now() >= expiresAt) return;
     await deadline.sleepUntil(expiresAt);
     await this.#polls.pollOnce(deadline);
@@ -147,7 +147,7 @@ class Waiter {
     else this.#decide(end);
   }
 
-  /** Returns true if lists must be read again. That happens once in a wait, so that it ends. */
+  /** Returns true if lists must be read again. That happens only once, so that the wait ends. */
   #expireOldReads(): boolean {
     if (this.#hasReadAgain) return false;
     this.#hasReadAgain = true;

@@ -10,7 +10,7 @@ export type WaitEnd = Exclude<Verdict, 'error'> | Error;
 
 export type WaitResult = ReturnType<typeof waitResult>;
 
-/** The failure that ended the wait for a project, of the first such project. */
+/** Returns the failure of the first project for which the wait has failed. */
 export function firstFailure(projects: readonly ProjectPoller[]): RequestError | undefined {
   return projects.find(({ failure }) => failure !== undefined)?.failure;
 }
@@ -50,13 +50,13 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
     excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
     automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
     cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.isCut)),
-    /** Those for which the step still waited. */
+    /** The projects for which the step still waited. */
     unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),
-    /** Those without a usable response. */
+    /** The projects without a usable response. */
     unresponsiveProjects: idsOf(projects.filter(({ id }) => !context.failures.responded.has(id))),
-    /** Those that later steps may go on with. */
+    /** The projects with which later steps may go on. */
     idleProjects: idsOf(projects.filter(isIdle)),
-    /** The error that ended the wait, or a project. After a timeout: the last failure before the deadline. */
+    /** The error that ended the wait, or the wait for one project. After a timeout: the last failure before the deadline. */
     cause: error ?? (isLate ? context.failures.lastFailure : undefined),
     elapsed: context.clock.now() - context.began,
   };
