@@ -126,11 +126,11 @@ test.for<[what: string, response: Response]>([
   ['a status that is an array', operationBody({ id, status: [every] })],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
   ['a string in place of a record', JSON.stringify({ operation: every })],
-])('wait-operation shows attacks in %s as text', async ([, response], { run }) => {
+])('wait-operation shows attacks as plain text if they are in %s', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
 });
 
-test('revoke-key names only some of 50,000 keys with one name', async ({ run }) => {
+test('the error of revoke-key lists only some of 50,000 keys with the same name', async ({ run }) => {
   const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
   const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
   expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');

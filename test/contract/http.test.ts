@@ -99,7 +99,7 @@ describe.for(calls)('$name', (one) => {
   const { method, mode } = one;
 
   // `keys-create.test.ts` shows what follows a create that may have taken effect.
-  const retries = method === 'POST' ? 'does not retry without a search' : 'retries';
+  const retries = method === 'POST' ? 'does not retry blindly' : 'retries';
   const cases = problems
     .filter(([name]) => method !== 'DELETE' || !ambiguousDelete.includes(name))
     .map((row) => [row[2] === 1 ? 'does not retry' : retries, ...row] as const);
@@ -186,7 +186,7 @@ describe.for(calls)('$name', (one) => {
   });
 });
 
-test('revoke-key pauses for at most 1, 2, 4 and 8 s, with full jitter', async (context) => {
+test('revoke-key pauses between its five attempts for random times of up to 1, 2, 4 and 8 s', async (context) => {
   const stage = await setStage(context, { faults: [onDelete(status(503), {})] });
   const ids = Array.from({ length: 100 }, () => stage.service.plane.addKey('a key').id);
   await stage.runMode('revoke-key', { 'key-id': ids.join() });
@@ -210,7 +210,7 @@ test.for([
   [429, 'delays', 30],
   [503, 'delays', 30],
   [423, 'does not delay', 0],
-] as const)('a %i that asks for 30 s %s requests for other keys', async ([code, , delay], context) => {
+] as const)('the Retry-After of a %i %s requests for other keys', async ([code, , delay], context) => {
   const stage = await setStage(context, { trip: () => 10 });
   const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
   stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: retryAfter(code, 30) });
@@ -233,7 +233,7 @@ test.for([
   ['wait-operation', { 'project-id': 'p', ...all }, -301, undefined],
   ['sweep-keys', {}, 301, 'behind'],
   ['list-keys', {}, 301, undefined],
-] as const)('%s with %o and a Date %i s ahead of the runner: the clock is %s', async (row, context) => {
+] as const)('in %s with %o and a Date %i s ahead, the warning about the clock says: %s', async (row, context) => {
   const [mode, inputs, aheadSeconds, expected] = row;
   const respond = () => {
     const date = new Date(stage.service.plane.clock.now() + aheadSeconds * second).toUTCString();
@@ -262,7 +262,7 @@ test.for([
   ['a finished operation of another project', record({ project_id: 'other' })],
   ['an operation with its status in an array', record({ status: ['finished'] })],
   ['an operation that inherits its status', `{"operation":{${inherited}}}`],
-] as const)('a wait fails if a 200 has %s as its body', async ([, body], context) => {
+] as const)('a wait fails if the body of a 200 is %s', async ([, body], context) => {
   const stage = await setStage(context, { respond: () => body });
   const single = await stage.run({ 'project-id': 'p', ...anyId });
   const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
@@ -287,7 +287,7 @@ test.for([
   expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
 });
 
-test.for(calls)('$name accepts a body of 8 MiB, and a page of projects one of 64 MiB', async (one, context) => {
+test.for(calls)('$name limits each response body to 8 MiB, but a page of projects to 64 MiB', async (one, context) => {
   const sizes = new Set<unknown>();
   const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
     sizes.add(maxBytes);
@@ -303,7 +303,7 @@ test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as
   expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');
 });
 
-test('a step fails in time after any unsuccessful status with any headers', async (context) => {
+test('a step that gets an unsuccessful status fails at most 2 s after its timeout, whatever the headers are', async (context) => {
   const code = fc.oneof(
     fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
     fc.constantFrom(206, 301, 304, 408, 423, 429, 503),

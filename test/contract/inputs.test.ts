@@ -256,7 +256,7 @@ test.for([
   expect(warningsOf(result)).toEqual(Array(count).fill(warning));
 });
 
-test('operation-id accepts ids between commas, blanks or line ends, or in a JSON array', async (context) => {
+test('operation-id accepts ids separated by commas, blanks or line ends, or in a JSON array', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const ids = [1, 2, 3].map(() => stage.operation(ended).id);
   const twice = [...ids, ...ids.map((one) => one.toUpperCase())];
@@ -297,7 +297,7 @@ test('project-id accepts any text without slashes and control characters, also i
   }
 });
 
-test('a wait for all accepts up to 100 projects', async (context) => {
+test('a wait with operation-id: all accepts up to 100 projects', async (context) => {
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
   const stage = await setStage(context);
   const rejected = await rejectInputs(stage, 'wait-operation', { ...all, 'project-id': ids.join(' ') });
@@ -390,7 +390,7 @@ staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   if (inputs['timeout'] === '') expect(result.log).toContain('(timeout 10m)');
 });
 
-staged('a wait checks inputs without effect', async ({ stage }) => {
+staged('a wait rejects invalid inputs even if they would have no effect', async ({ stage }) => {
   const inputs = { timeout: '0', filter: 'acton=x', since: 'x', 'fail-fast': 'x', 'poll-interval': '99ms' };
   const error = errorOf(await rejectInputs(stage, 'wait-operation', inputs));
   expect(error.match(/^- [a-z-]+: .{8}/gm)).toEqual([

@@ -47,7 +47,7 @@ test('create-key outputs the key after one request, and shows its id and name in
   expect(service.requests).toMatchObject([{ method: 'POST', path: '/v2/api_keys', headers, body }]);
 });
 
-test('create-key masks the key, its encodings and the seals of states, but not the key id', async (context) => {
+test('create-key masks the key, its encodings and the seals of its saved states, but not the key id', async (context) => {
   const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
   const body = JSON.stringify({ id: 77_123_456, key: secret });
   const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))], { 'export-env': 'DB_API_KEY' });
@@ -70,7 +70,7 @@ test('with revoke-in-post: false, create-key leaves the key alive, and post does
 });
 
 // `inputs.test.ts` shows which names are rejected.
-test('create-key exports the key to every variable that does not control later steps', async (context) => {
+test('create-key can export the key to any variable that does not control later steps', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const name of 'DB_API_KEY PGPASSWORD KEY _key db_key2 MY_PATH XGITHUB_TOKEN TF_VAR_db_key'.split(' ')) {
     const main = await stage.runMode('create-key', { 'export-env': name });
@@ -138,7 +138,7 @@ const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];
 
-test.for(ambiguous)('after %s, create-key revokes any key of its name and retries', async ([, fault], context) => {
+test.for(ambiguous)('after %s, create-key revokes any key that was made, and retries', async ([, fault], context) => {
   const stage = await setKeyStage(context);
   stage.service.faults.add(onCreate(fault));
   const main = await stage.startCreate().done;
@@ -185,19 +185,14 @@ test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, i
   ['the response is a redirect', [onCreate(redirect)], /redirect to https:\/\/control\.test was not/, revoked],
   ['the response is endless', [onCreate({ kind: 'endless-body' })], /larger than/, revoked],
   ['the search fails', [onCreate(lost), onList(status(503))], /The service says 503/, searched],
-  [
-    'the key of a lost response stays',
-    [onCreate(lost), onDelete(rejected)],
-    /Could not revoke key \d+: .*403/,
-    revoked,
-  ],
+  ['a key cannot be revoked', [onCreate(lost), onDelete(rejected)], /Could not revoke key \d+: .*403/, revoked],
   ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
   ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
   // The first may still take effect.
   ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
   ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
   ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],
-])('if %s, create-key gives up and saves the name for post', async ([, rules, message, requests, inputs], context) => {
+])('if %s, create-key gives up and saves the key name', async ([, rules, message, requests, inputs], context) => {
   const { stage, main } = await runCreate(context, rules, inputs);
   expectNoKey(main);
   expect(sent(stage)).toBe(requests);
@@ -226,7 +221,7 @@ test('the error of create-key names only the keys that it could not revoke', asy
   expect(stage.service.plane.aliveKeys()).toHaveLength(1);
 });
 
-test('create-key does not revoke a key if its id now has another name', async (context) => {
+test('create-key does not revoke another key that now has the same id', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
   const { service, runMode } = stage;
   void service.ended({ endpoint: 'revoke-key' }).then(() => service.plane.reuseId('2', 'of another tool'));

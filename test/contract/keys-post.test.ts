@@ -134,7 +134,7 @@ const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
 test.for<readonly [age: number, ...Evidence]>([
   ...absence.map((row) => [60, ...row] as const),
   ...success.map((row) => [0, ...row] as const),
-])('for a key of %i s, post accepts %s at once', async ([age, , plan, requests], context) => {
+])('if a key is %i s old, this shows at once that it is gone: %s', async ([age, , plan, requests], context) => {
   const job = await runRevoked(context, ofAge(age, plan));
   expect(job.requests).toEqual(requests);
   expect(job.post.ms).toBeLessThan(second);
@@ -142,7 +142,7 @@ test.for<readonly [age: number, ...Evidence]>([
   if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
 });
 
-test.for(absence)('for a key of 59 s, post accepts %s only after 10 s', async ([, plan], context) => {
+test.for(absence)('if a key is 59 s old, this shows only after 10 s that it is gone: %s', async ([, plan], context) => {
   const job = await runRevoked(context, ofAge(59, plan));
   expect(job.post.ms).toEqual(between(10 * second, 12.5 * second));
   expect(job.requests.length).toBeLessThanOrEqual(30);
@@ -177,7 +177,7 @@ function slowBetween(from: number, to: number, slowTrip: () => number) {
   return { trip: () => (isSlow ? slowTrip() : 0), beforePost: begin };
 }
 
-test('a late response to a request sent within the 10 s does not show that a new key is gone', async (context) => {
+test('a late response does not show that a new key is gone if post sent its request in the first 10 s', async (context) => {
   let trips = 0;
   // A request and its response take a trip each.
   const slow = slowBetween(7 * second, 9.9 * second, () => (trips++ % 2 === 1 ? 4.9 * second : 0));
@@ -187,7 +187,7 @@ test('a late response to a request sent within the 10 s does not show that a new
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
-test('a list requested within the 10 s does not show that a new key is gone, even if it is the last one', async (context) => {
+test('lists without a new key do not show that it is gone if all were requested within 10 s, even if no list follows', async (context) => {
   const oneTrip = 2.49 * second;
   const { trip, beforePost } = slowBetween(13 * second, 17 * second, () => oneTrip);
   const job = await runRevoked(context, {
@@ -204,7 +204,7 @@ test('a list requested within the 10 s does not show that a new key is gone, eve
   expect(job.sentAt.at(-2)).toBeLessThan(4.5 * second + 10 * second + oneTrip);
 });
 
-test('when a list shows a missing new key again, its 10 s start anew', async (context) => {
+test('if a list shows a new key again after it was missing, post needs another 10 s to take the key as gone', async (context) => {
   const beforePost = (stage: KeyStage) => {
     stage.after(3 * second, stage.service.faults.add(nothing));
     stage.after(7 * second, () => revokeMinted(stage));
@@ -225,7 +225,7 @@ test.for<[what: string, plan: JobPlan]>([
   ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
   ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
   ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
-])('post does not accept %s', async ([, plan], context) => {
+])('this does not show that a key is gone: %s', async ([, plan], context) => {
   const job = await runJob(context, plan);
   const id = job.main.outputs['key-id'];
   expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
@@ -233,7 +233,7 @@ test.for<[what: string, plan: JobPlan]>([
   expect(job.post.summary).toContain(`key-id: <code>${id}</code>`);
 });
 
-test.for([401, 403, 404])('post does not revoke a key whose id got another name (%i)', async (code, context) => {
+test.for([401, 403, 404])('post does not revoke another key that now has the same id (%i)', async (code, context) => {
   for (const inMain of [[], [ambiguous('never')]]) {
     const inPost = code === 401 ? [] : [onDelete(status(code))];
     const job = await runJob(context, { inMain, inPost, beforePost: reuse });
@@ -245,16 +245,16 @@ test.for([401, 403, 404])('post does not revoke a key whose id got another name 
   }
 });
 
-test('a list that shows an earlier owner of the id does not show that a new key is gone', async (context) => {
+test('a list that shows an older key with the same id does not show that a new key is gone', async (context) => {
   const body = '[{"id":9007199254740996,"name":"of another tool","created_at":"2020-01-31T09:00:00Z"}]';
   const job = await runRevoked(context, { inPost: [onDelete(status(401)), onList(status(200, { body }))] });
   expect(job.made()[0]?.id).toBe('9007199254740996');
 });
 
 test.for([
-  [500, 'only in its last 4 s'],
-  [429, 'not even in its last 4 s'],
-] as const)('if all lists get a %i, post sends a DELETE by the parent key %s', async ([code], context) => {
+  [500, 'only in the last 4 s of post'],
+  [429, 'at no time'],
+] as const)('if all lists get a %i, a DELETE by the parent key is sent %s', async ([code], context) => {
   const job = await runJob(context, { inPost: [onDelete(status(403), always), onList(status(code), always)] });
   expect(job.requests.indexOf('DELETE minted by parent')).toBe(code === 500 ? job.requests.length - 1 : -1);
   expect(job.sentAt.at(-1)).toBeGreaterThanOrEqual(16 * second);
@@ -275,7 +275,7 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
     expect(job.requests).toEqual(handover);
   });
 
-  test(`post gives the ${kind} for a new key that is first missing in the last 10 s`, async (context) => {
+  test(`post gives the ${kind} if it first misses a new key in its last 10 s`, async (context) => {
     const job = await runJob(context, { inputs, beforePost: revokeMinted, inPost: [onDelete(retryAfter(503, 11))] });
     expectFailed(job, /^Could not confirm that key \d+ .*timed out.* so new that a replica may not know it yet/, kind);
     expect(job.post.ms).toBe(20 * second);
@@ -311,7 +311,7 @@ test.for<[what: string, plan: JobPlan, message: RegExp]>([
   ['a 423 (as a date)', { inPost: [onDelete(status(423, { retryAfter: { dateInSeconds: 60 } }), always)] }, minted],
   ['a 503 to a search by the parent key', { ...killed, inPost: [onList(retryAfter(503, 60))] }, /key-name: shop-/],
   ['a 429 to a search by the minted key', { ...orphaned, inPost: [onList(retryAfter(429, 60))] }, minted],
-  ['a 429 to a search beside a kept key', { ...kept, inPost: [onList(retryAfter(429, 60))] }, /may still exist: .*429/],
+  ['a 429 to a search with a kept key', { ...kept, inPost: [onList(retryAfter(429, 60))] }, /may still exist: .*429/],
 ])('post ends at once if the Retry-After of %s exceeds 20 s', async ([, plan, message], context) => {
   const job = await runJob(context, plan);
   expectFailed(job, message);
@@ -323,7 +323,7 @@ test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, co
   expect(job.sentAt).toEqual([0, 12 * second]);
 });
 
-test('after an ambiguous create, post revokes stray keys, then the minted key, then searches again with the parent key', async (context) => {
+test('if the response to a create was lost, post revokes other keys of the step, then the minted key, and then searches with the parent key', async (context) => {
   const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
   const job = await runRevoked(context, { inMain });
   expect(job.made()).toHaveLength(3);
@@ -369,7 +369,7 @@ test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   ['no list of post shows the key that main found', foundAlive, 1, 1],
   ['a search by the parent key takes 4 s', { ...killed, inPost: slowList }, 1, 1],
   ['a search by the minted key takes 4 s', { inMain: lateStray, inPost: slowList, post: noParent }, 1, 2],
-])('post revokes and lists every key if %s', async ([, plan, aliveBetween, made], context) => {
+])('post revokes every key and lists it in the summary if %s', async ([, plan, aliveBetween, made], context) => {
   const job = await runRevoked(context, plan);
   expect([job.aliveBetween.length, job.made().length]).toEqual([aliveBetween, made]);
   for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
@@ -398,13 +398,13 @@ const strayDelete = 'DELETE stray by minted';
 const notConfirmed = /^Could not confirm that key/;
 test.for<[when: string, deletes: string[], plan: JobPlan, doubt?: RegExp]>([
   // The service no longer knows the minted key. What that key sends does not count here.
-  ['after a 401, all lists fail', [], { beforePost: reuse, inPost: [onList(status(500), always)] }, notConfirmed],
-  ['after a 403, only the first list fails', [], { beforePost: reuse, inPost: rejectedOnce }],
+  ['all lists fail after a 401', [], { beforePost: reuse, inPost: [onList(status(500), always)] }, notConfirmed],
+  ['only the first list fails, after a 403', [], { beforePost: reuse, inPost: rejectedOnce }],
   ['all lists but the first fail', [], { beforePost: reuse, inPost: onlyFirstList }, notConfirmed],
-  ['only main found the key', [], { ...foundAlive, inPost: [firstListFails], beforePost: reuse }],
-  ['only main saw the other name', [self], { ...seenByMain, inPost: [nothing] }],
-  ['it had its name at the first DELETE', [strayDelete, self], { ...orphaned, beforePost: reuseAfterDelete }],
-])('post does not revoke an id that has another name by now if %s', async ([, deletes, plan, doubt], context) => {
+  ['only main found the old key', [], { ...foundAlive, inPost: [firstListFails], beforePost: reuse }],
+  ['only main saw the new name', [self], { ...seenByMain, inPost: [nothing] }],
+  ['the old key still had it at the first DELETE', [strayDelete, self], { ...orphaned, beforePost: reuseAfterDelete }],
+])('post never revokes another key that now has the same id, even if %s', async ([, deletes, plan, doubt], context) => {
   const job = await runJob(context, plan);
   expect(job.requests.filter((request) => /^DELETE .* by (parent|minted)$/.test(request))).toEqual(deletes);
   expect(job.post).toMatchObject({ annotations: doubt ? [warning(doubt)] : [], exitCode: 0 });
@@ -429,17 +429,17 @@ const killedAtSecondCreate = {
 const byName = /key-name: shop-kept\S+\. .* sweep-keys does not revoke it/;
 const bySweep = /\(?shop-run\S+ other than key \d+ may still .*sweep-keys revokes it once this run is over/;
 test.for<[what: string, plan: JobPlan, annotations: readonly unknown[]]>([
-  ['no key of a killed main', noKey, [mayBeCreated]],
-  ['no kept key', { ...noKey, inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
+  ['no key after main was killed', noKey, [mayBeCreated]],
+  ['no key with revoke-in-post: false', { ...noKey, inputs: { 'revoke-in-post': 'false' } }, [warning(byName)]],
   ['no key of the first create', { inMain: [ambiguous('never')] }, [warning(bySweep)]],
   ['one key of two creates', { inMain: [ambiguous('never'), ambiguous('never', 2)], ...oneStray }, [mayBeCreated]],
   ['the key of the first create', { inMain: [ambiguous('never')], ...oneStray }, []],
-  ['one key of two creates, and main the other', { ...foundByMain, ...oneStray }, []],
-  ['again the key that main found, of two creates', { ...foundByMain, inMain: foundAgain }, [mayBeCreated]],
-  ['nothing, because a main that was killed had found the key', killedAtDelete, []],
+  ['one key of two creates, and main found the other', { ...foundByMain, ...oneStray }, []],
+  ['the same key as main, after two creates', { ...foundByMain, inMain: foundAgain }, [mayBeCreated]],
+  ['nothing, because main had found the key before it was killed', killedAtDelete, []],
   ['one key of two creates, because main was killed during the second one', killedAtSecondCreate, [mayBeCreated]],
   ['nothing, because main found all keys', { inMain: [onCreate(lost), onCreate(lost, { nth: 2 })] }, []],
-])('with on-revoke-failure: fail, post only warns that a key may be created if it finds %s', async (row, context) => {
+])('with on-revoke-failure: fail, post gives at most a warning if it finds %s', async (row, context) => {
   const [, { inputs, ...plan }, annotations] = row;
   const job = await runJob(context, { ...plan, inputs: { 'on-revoke-failure': 'fail', ...inputs } });
   expect(job.post).toMatchObject({ annotations, conclusion: 'success', exitCode: 0 });
@@ -475,7 +475,7 @@ test('post warns if its last lists fail, even if it has read an earlier one', as
   expect(job.left.alive).toEqual([]);
 });
 
-test('the warning says why another key may still exist, not why the minted key was slow to revoke', async (context) => {
+test('if another key cannot be revoked, the warning says why, and does not say that the minted key is new', async (context) => {
   const beforePost = (stage: KeyStage) => {
     revokeMinted(stage);
     stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });

@@ -56,7 +56,7 @@ test.for(['[]', ' [ ] '])('revoke-key succeeds with a notice for the empty list 
   expect(paths()).toEqual([]);
 });
 
-staged('revoke-key revokes only the key with exactly that name, and later reports it as gone', async ({ stage }) => {
+staged('revoke-key revokes only the key with the exact name, and later reports it as gone', async ({ stage }) => {
   const { service, addNamed, revoke, aliveIds, paths } = stage;
   const name = 'shop (deploy) *';
   const similar = [`${name}2`, 'Shop (deploy) *', 'shop (deploy) ', 'shop (deploy) all', '*', ''];
@@ -78,7 +78,7 @@ test.for<[what: string, names: readonly string[], options: StageOptions, error: 
   ['several keys have the name', ['shop', 'shop', 'shop'], { firstKeyId: '9007199254740993' }, shared],
   ['an incomplete list shows a key of the name', ['shop', 'other'], { notShown: { keysPageSize: 2 } }, incomplete],
   ['an incomplete list shows no key of the name', ['other', 'shop'], { notShown: { keysPageSize: 2 } }, incomplete],
-])('by name, revoke-key fails and revokes nothing if %s', async ([, names, options, error], context) => {
+])('with key-name, revoke-key fails and revokes nothing if %s', async ([, names, options, error], context) => {
   const { addNamed, revoke, paths } = await setStage(context, options);
   for (const name of names) addNamed(name);
   const result = await revoke({ 'key-name': 'shop' });
@@ -107,7 +107,7 @@ test.for([
   [200, ''],
   [200, '{"deleted":true}'],
   [202, 'OK'],
-] as const)('a %i “%s” counts only if a later list lacks the key', async ([code, body], context) => {
+] as const)('a %i “%s” proves a revocation only if a later list lacks the key', async ([code, body], context) => {
   const { ids, revoke, aliveIds, service } = await setKeys(context, 2);
   service.faults.add({ path: '/api_keys/2', nth: 1, fault: status(code, { body, done: 'now' }) });
   service.faults.add({ path: '/api_keys/3', fault: status(code, { body, done: 'never' }) });
@@ -120,7 +120,7 @@ test.for<[what: string, notShown: Partial<NotShown>, inputs: Inputs, error: RegE
   ['with an incomplete list', { keysPageSize: 1 }, {}, /2 .*404.*list of keys is incomplete/],
   ['from a wrong base-url', {}, { 'base-url': 'https://control.test/v2/old/v2' }, /base-url/],
   ['that the list contradicts', {}, {}, /\b2\b.*404.*The service says 404\..*request id req-\d+/],
-])('a 404 %s is not taken as revoked', async ([, notShown, inputs, error], context) => {
+])('a 404 %s does not prove that a key is revoked', async ([, notShown, inputs, error], context) => {
   const { revoke, paths } = await setKeys(context, 1, { notShown, faults: [notFound] });
   const result = await revoke({ 'key-id': '2', ...inputs });
   expectEnd(result, 'error', { kept: ['2'] });

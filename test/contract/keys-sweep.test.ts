@@ -57,9 +57,9 @@ const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
 const earlier = /GitHub does not yet report the run attempt/;
 staged.for<[which: string, shown: string, minAge: number, attempt: number, run: KnownRun, why: RegExp]>([
   ['all keys', 'is completed', -Infinity, 1, isOver(1), /completed/],
-  ['all keys', 'is completed (no attempt shown)', -Infinity, 2, isOver(), /completed/],
+  ['all keys', 'is completed (GitHub does not say which attempt)', -Infinity, 2, isOver(), /completed/],
   ['no key', 'is still running', Infinity, 1, goesOn(1), /not completed/],
-  ['no key', 'is still running (no attempt shown)', Infinity, 2, goesOn(), /not completed/],
+  ['no key', 'is still running (GitHub does not say which attempt)', Infinity, 2, goesOn(), /not completed/],
   ['all keys', 'is running a later attempt', -Infinity, 2, goesOn(3), /re-run \(now attempt 3\)/],
   ['keys older than 35 d', 'GitHub shows at an earlier attempt', 35 * day, 2, goesOn(1), earlier],
   ['keys older than 35 d', 'GitHub shows as completed at an earlier attempt', 35 * day, 2, isOver(1), earlier],
@@ -129,7 +129,7 @@ staged('a sweep keeps and lists a key that was created with revoke-in-post: fals
   expect(stage.runs.lookups).not.toContain('12');
 });
 
-staged('the summary of a sweep of 70 keys shows those that failed or are kept on purpose', async ({ stage }) => {
+staged('the summary of a sweep of 70 keys shows each failed revocation and each kept key', async ({ stage }) => {
   const over = Array.from({ length: 68 }, () => stage.addKey('12'));
   const rows = [stage.addKey('12'), stage.addKey('12', { isKept: true })];
   stage.service.faults.add({ path: `api_keys/${rows[0]}`, fault: status(403) });
@@ -190,7 +190,7 @@ test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
-staged('a sweep looks up all runs before the first DELETE, and repeats each 404 after 1 s', async ({ stage }) => {
+staged('a sweep looks up all runs before the first DELETE, and checks a 404 again after 1 s', async ({ stage }) => {
   const revoked = [stage.addKey('11'), stage.addKey('12')];
   const kept = [stage.addKey('13', { ageMs: hour })];
   const result = await stage.sweep();
@@ -239,7 +239,7 @@ staged('a sweep believes no 404 if its token loses access during the second look
   expectWarned(await stage.sweep(), [old], [young], /cannot read the current run/);
 });
 
-staged('a sweep warns about failed lookups with at most three different reasons, as text', async ({ stage }) => {
+staged('the warning of a sweep about failed lookups names at most three reasons, as plain text', async ({ stage }) => {
   const statuses = [403, 410, 403, 422, 451];
   const kept = statuses.map((status, n) => {
     const { message } = failing(status);
@@ -292,7 +292,7 @@ staged.for<[string, KnownRun, why: RegExp, attempts: number, from: number, to: n
   ['a rate limit that ends too late', failing(429, { retryAfterMs: 6 * minute }), /429.*asks to wait 6m/, 1, 40, 40],
   ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/, 5, 4 * minute, 5 * minute],
   ['unavailable for an hour', failing(503, { retryAfterMs: hour }), /status 503/, 1, 40, 5 * minute],
-])('if the current run cannot be read, a sweep revokes only keys older than older-than: %s', async (row, { stage }) => {
+])('if the current run cannot be read (%s), a sweep revokes only keys older than 35 d', async (row, { stage }) => {
   const [, run, why, n, from, to, inputs] = row;
   stage.runs.set(ownRun, run);
   stage.runs.set('12', completed);

@@ -98,7 +98,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     ['empty', 2, 'ok', 'ok'],
     ['match', 0, 'ok', 'error'],
     ['match', 2, 'match', 'match'],
-  ] as const)('with fail-on: “%s” and %i matches ends with %s, or %s if a page is missing', async (row, context) => {
+  ] as const)('with fail-on: “%s”, %i matches give status %s, or %s if a page is missing', async (row, context) => {
     const [failOn, count, whole, partial] = row;
     const records = numbered(list, count + 1);
     const matches = records.slice(0, count);
@@ -116,7 +116,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(incomplete.result.summary).toContain('is incomplete');
   });
 
-  test('with fail-on: match names the first five records', async (context) => {
+  test('names the first five records in the error of fail-on: match', async (context) => {
     const field = list === operations ? 'action' : 'name';
     const nameOf = (n: number) => (n === 1 ? null : `n-${n}\u0007\n::x`);
     const records = numbered(list, 7).map((one, n) => ({ ...list.full, ...one, [field]: nameOf(n) }));
@@ -227,7 +227,7 @@ test('`list-operations` ends in time although the page after the last wanted ope
   expect(warningsOf(result)).toEqual([expect.stringContaining('may have truncated the list')]);
 });
 
-test('`list-operations` warns of what the service could not read, even if since ends the list on a later page', async (context) => {
+test('`list-operations` warns of what the service could not read, even if `since` ends the list on a later page', async (context) => {
   const respond = (_: string, n: number) => {
     const listed = operations.record(n, { created_at: n === 1 ? '2023-12-31T23:59:00Z' : '2023-01-31T09:30:00Z' });
     const first = { unavailable_project_ids: ['p'], pagination: { cursor: 'c' } };
@@ -293,7 +293,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     ['is full, without a match', () => ({ body: body([record(900)], 'c-2') }), 'may have truncated the list'],
     ['fails', () => ({ status: 403 }), 'may have truncated the list'],
     ['comes too late', () => ({ status: 503, headers: { 'retry-after': '5' } }), 'may have truncated the list'],
-  ])('at exactly limit matches, the next page decides on a warning: it %s', async ([, second, warning], context) => {
+  ])('if a page fills the limit, the next page decides on a warning: it %s', async ([, second, warning], context) => {
     for (const limit of [1, 100]) {
       const records = numbered(list, limit);
       const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
@@ -307,7 +307,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     }
   });
 
-  test('can be cancelled while it reads one more page to learn whether limit cut the list', async (context) => {
+  test('can be cancelled while it reads one more page to learn whether the limit cut the list', async (context) => {
     const stage = await setStage(context, { respond: (_, n) => (n === 1 ? body([record(1)], 'c') : { status: 503 }) });
     const step = stage.startMode(list.mode, { ...requiredInputs[list.mode], limit: '1' });
     stage.after(500, () => step.kill('SIGTERM'));
@@ -401,14 +401,14 @@ test.for([
   }
 });
 
-test('the time of since does not move while list-operations reads slow pages', async (context) => {
+test('the start of `since` does not move while list-operations reads slow pages', async (context) => {
   const stage = await setStage(context, { operations: 0, faults: [onOperations(delay(25_000), { from: 2 })] });
   const ids = past(stage, 260);
   const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '4h' });
   expect(idsOf(result, operations)).toEqual(ids.slice(0, 240));
 });
 
-test('`list-operations` with since lists undated operations, and those after an older one on the same page', async (context) => {
+test('`list-operations` with `since` also lists operations without a date, and those after an older one on the same page', async (context) => {
   const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
   const records = times.map((created_at, n) => operations.record(n, { created_at }));
   const { result } = await read(context, operations, operations.body(records), { since: '1h' });
@@ -467,7 +467,7 @@ test('`list-projects` leaves project-ids empty, but not batches, if the ids are 
   expect(warningsOf(result)).toEqual([expect.stringMatching(warning)]);
 });
 
-test('`list-projects` shows fifty of 200 projects in a summary far under the 1 MiB of the runner', async (context) => {
+test('`list-projects` shows fifty of 200 projects in a summary far below the limit of 1 MiB', async (context) => {
   const text = '"'.repeat(500);
   const records = Array.from({ length: 200 }, (_, n) => {
     const own = text + (n % 100);
@@ -516,7 +516,7 @@ test.for([
   [-120, 0],
   [120, 0],
   [0, 10],
-])('list-keys lists only older keys (runner %i min ahead, trips of %i s)', async ([ahead = 0, trip = 0], context) => {
+])('list-keys lists only older keys (runner %i min ahead, delay of %i s)', async ([ahead = 0, trip = 0], context) => {
   const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
   stage.service.plane.addKey('old');
   await stage.pass(60 * minute);

@@ -98,7 +98,7 @@ test('if the clock was set back after main, post counts the key as new, with a l
   expect(result.ms).toBeGreaterThanOrEqual(10_000);
 });
 
-test('post revokes no kept key because a lost one had the same id before', async (context) => {
+test('post does not revoke a kept key even if a lost key had the same id before', async (context) => {
   const { service, object, post, keysSent } = await setForgery(context);
   const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], ambiguousCreates: 1, revoke: false };
   const result = await post(serializePostState({ ...object, ...known }, service.apiKey, run));
@@ -167,7 +167,7 @@ test.for<Row>([
   ['ambiguousCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
   ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
   ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
-])('post warns and sends no request (invalid: %s)', async ([invalid, changes], context) => {
+])('post warns and sends no request if its state is invalid (%s)', async ([invalid, changes], context) => {
   const stage = await setForgery(context);
   for (const change of changes) {
     const post = await stage.post(typeof change === 'function' ? change(stage) : forged(stage.saved, change));

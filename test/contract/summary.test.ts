@@ -30,7 +30,7 @@ test.for(['error', 'error_message', 'message'])('the summary quotes the service�
 test.for([
   ['finished', {}],
   ['empty', { 'fail-on': 'empty' }],
-] as const)('the summary of a wait names each project once, with status %s', async ([status, inputs], context) => {
+] as const)('the summary of a wait with status %s names each project once', async ([status, inputs], context) => {
   const { result, projectId } = await waitFor(context, [], { ...all, ...inputs });
   expect(result.outputs['status']).toBe(status);
   expect(result.summary.split(projectId)).toHaveLength(2);
@@ -66,7 +66,7 @@ test.for([
   [2_400, '5minute'],
   [2_401, '1hour'],
   [28_801, '1day'],
-])('the summary labels at most 8 times of a timeline of %i s: each %s', async ([seconds, interval], context) => {
+])('a timeline of %i s in the summary has at most 8 time labels, one per %s', async ([seconds, interval], context) => {
   const plans = many(2, { ...ended, ageMs: Number(seconds) * second, lengthMs: Number(seconds) * second });
   const { result } = await waitFor(context, plans);
   expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);
@@ -93,7 +93,7 @@ test('the summary of a wait shows which operations are still pending at the dead
   expect(errorOf(result)).not.toMatch(/Last error/);
 });
 
-test('the summary of a wait shows what failed before what is pending', async (context) => {
+test('the summary of a wait shows failed operations above pending ones', async (context) => {
   const { result } = await waitFor(context, [forever, { ...failed, lengthMs: second }]);
   expect(tableOf(result).map(([status]) => status)).toEqual(['Status', '❌ failed', '⏳ running']);
 });

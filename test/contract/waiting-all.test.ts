@@ -50,7 +50,7 @@ function requestsOfPolls({ times }: Stage): number[] {
   return [...new Set(times())].map((time) => times().filter((other) => other === time).length);
 }
 
-test('the step waits for every unfinished operation, and for those that start meanwhile', async (context) => {
+test('the step waits for every unfinished operation, and for those that start during the wait', async (context) => {
   const later = { startsAfterMs: 8 * second, lengthMs: 20 * second };
   const plans = [{ ...failed, ageMs: 10 * second }, ...many(30, ended), { lengthMs: 10 * second }, later];
   const { result, ids } = await waitForAll(context, plans);
@@ -64,7 +64,7 @@ test.for([
   ['a filter on branch_id', 0, 'branch_id=*'],
   ['a filter for one action', 1, 'action=suspend_compute'],
   ['a filter against another action', 2, 'action!=start_compute'],
-] as const)('with %s, the step waits for %i of 2 operations of the service', async ([, count, filter], context) => {
+] as const)('with %s, a wait includes %i of 2 operations by the service itself', async ([, count, filter], context) => {
   const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
   const { result } = await waitForAll(context, plans, { filter, timeout: '0' });
   expect(result.outputs).toMatchObject({ status: count === 0 ? 'finished' : 'timeout', count: String(count) });
@@ -75,21 +75,21 @@ test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLe
   ['appears and fails between two polls', 25 * second, failed, minute],
   ['fails after the other has ended', 29.9 * second, failed, 29 * second],
   ['is listed only after it failed', 21 * second, listedLate, minute],
-])('an operation that %s fails the step', async ([, startsAfterMs, appearing, lengthMs], context) => {
+])('the step fails if an operation %s', async ([, startsAfterMs, appearing, lengthMs], context) => {
   const plans = [{ lengthMs }, { ...appearing, startsAfterMs }];
   const { result, ids } = await waitForAll(context, plans, every('10s'));
   expect(result).toMatchObject({ outputs: { status: 'failed', count: '2', 'operation-id': ids[1] }, ms: 30 * second });
   expect(errorOf(result)).toContain(ids[1]);
 });
 
-test.for(['finished', 'failed'])('an operation that leaves the list is polled until %s', async (outcome, context) => {
+test.for(['finished', 'failed'])('an operation that left the list is polled until it %s', async (outcome, context) => {
   const plans = [{ lengthMs: 2 * minute, outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
   const { result, paths, ids } = await waitForAll(context, plans);
   expect(result).toMatchObject({ outputs: { status: outcome }, ms: atLeast(2 * minute) });
   expect(paths().at(-1)).toContain(ids[0]);
 });
 
-test('old operations do not count if only a later read shows them, because others were deleted', async (context) => {
+test('the step ignores old operations that only a later read shows, because newer ones were deleted', async (context) => {
   const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
   const { result } = await waitForAll(context, [...old, { lengthMs: minute }], undefined, {
     before: ({ after, service }, operations) =>
@@ -123,7 +123,7 @@ test.for<[end: string, when: string, inputs: Inputs, polls: number[], ...faults:
   ['succeeds', 'after 5 s, even with poll-interval: 1m', every('1m'), [0, 5]],
   ['succeeds', 'after a third poll if the second fails', every('5s'), [0, 5, 10], { nth: 2, fault: status(503) }],
   ['succeeds', 'after the Retry-After of a poll', every('4s'), [0, 5, 25], { nth: 2, fault: retryAfter(503, 20) }],
-  ['succeeds', '5 s after the end of a first read of 2 s', {}, [0, 7], { nth: 1, fault: delay(2_000) }],
+  ['succeeds', '5 s after the end of a first read that takes 2 s', {}, [0, 7], { nth: 1, fault: delay(2_000) }],
   ['succeeds', 'at once with timeout: 0', { timeout: '0' }, [0]],
   ['times out', 'after less than 5 s', { timeout: '4s' }, [0, 4]],
   ['times out', 'after less than 5 s even with fail-on: empty', { timeout: '4s', 'fail-on': 'empty' }, [0, 4]],
@@ -140,8 +140,8 @@ test.for<[end: string, when: string, inputs: Inputs, polls: number[], ...faults:
 
 test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
   ['that is listed 1.5 s late is still waited for', { lengthMs: minute, appearsAfterMs: 1_500 }, 'failed', 75],
-  ['that appears as failed within 5 s counts', { ...ended, startsAfterMs: 2_200 }, 'failed', 5.1],
-  ['that appears as finished within 5 s counts', { ...ended, startsAfterMs: 2_200 }, 'finished', 5.1],
+  ['that appears as failed within 5 s is in the result', { ...ended, startsAfterMs: 2_200 }, 'failed', 5.1],
+  ['that appears as finished within 5 s is in the result', { ...ended, startsAfterMs: 2_200 }, 'finished', 5.1],
 ])('an operation %s', async ([, plan, outcome, within], context) => {
   const { result, ids } = await waitForAll(context, [{ ...plan, outcome }], { 'fail-on': 'empty' });
   const outputs = { status: outcome, count: '1', 'operation-id': ids[0] };
@@ -156,7 +156,7 @@ test.for([
   expect(warningsOf(result)).toEqual(Array(count).fill(expect.stringMatching(/^timeout: .*at least 5s/)));
 });
 
-test('a project whose list hangs while its last operation ends is idle once another read shows it', async (context) => {
+test('if a list hangs while the last operation of its project ends, the next read shows that the project is idle', async (context) => {
   const faults = [onOperations(hang, { nth: 3 })];
   const { result, times } = await waitForAll(context, [{ lengthMs: 4_200 }], every('4500ms'), { faults });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
@@ -205,7 +205,7 @@ for (const clockAheadMs of clocks)
     expect(result.summary).not.toMatch(/<table>|mermaid/);
   });
 
-test('the first poll reads the newest 1,000 operations, later polls those since a minute before the last one', async (context) => {
+test('the first poll reads the newest 1,000 operations, and each later poll goes back to a minute before the previous one', async (context) => {
   const old = [{ ...forever, ageMs: 10 * minute }, ...many(100, { ...ended, ageMs: 10 * minute })];
   const plans = [...old, { lengthMs: 50 * second }, ...many(950, ended)];
   const { result, ids, times } = await waitForAll(context, plans, every('40s'));
@@ -238,7 +238,7 @@ test('an operation on page 1 is followed to its end, although page 2 always fail
   expect(result).toMatchObject({ outputs, ms: between(0, 5 * second) });
 });
 
-test('if page 2 of a poll fails, the wait goes on, although an earlier poll read all pages', async (context) => {
+test('a poll whose page 2 fails does not end the wait, even if an earlier poll read all pages', async (context) => {
   const plans = [...many(150, ended), { lengthMs: second }];
   const options = { faults: [onOperations(status(404), { nth: 5 })] };
   const { result, times } = await waitForAll(context, plans, every('2s'), options);
@@ -248,16 +248,16 @@ test('if page 2 of a poll fails, the wait goes on, although an earlier poll read
 
 const slowReadAt3s = { from: 3, count: 2, fault: delay(1_500) };
 test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[]]>([
-  ['and since is set', { since: '10m' }, [ended]],
-  ['after another operation ended', {}, [{ lengthMs: 200 }]],
-  ['during a read from 3 s to 6 s', every('3s'), [{ lengthMs: 200 }], slowReadAt3s],
-])('an operation that the list shows 4 s late %s is waited for', async ([, inputs, plans, ...faults], context) => {
+  ['even with since: 10m', { since: '10m' }, [ended]],
+  ['even if another one ended before', {}, [{ lengthMs: 200 }]],
+  ['even if a read lasts from 3 s to 6 s', every('3s'), [{ lengthMs: 200 }], slowReadAt3s],
+])('the step awaits an operation that the list shows 4 s late, %s', async ([, inputs, plans, ...faults], context) => {
   const late = { lengthMs: 20 * second, outcome: 'failed', appearsAfterMs: 4 * second };
   const { result, ids } = await waitForAll(context, [...plans, late], inputs, { faults });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
-test.for([0, 30])('an operation of %i s is seen under 250 others between two polls', async (seconds, context) => {
+test.for([0, 30])('an operation that takes %i s is seen among 250 that start with it', async (seconds, context) => {
   const startsAfterMs = 7 * second;
   const hidden = { startsAfterMs, lengthMs: seconds * second, outcome: 'failed' };
   const plans = [{ lengthMs: 8 * second }, hidden, ...many(250, { ...ended, startsAfterMs })];
@@ -277,7 +277,7 @@ test('if a list has more new operations than one poll may read, the next poll re
   expect(Math.max(...requestsOfPolls(wait))).toBe(11);
 });
 
-test('an operation that fails while the service does not respond at first counts', async (context) => {
+test('the step fails if an operation fails before the service first responds', async (context) => {
   const failing = { ageMs: minute, lengthMs: 70 * second, outcome: 'failed' };
   const { result } = await waitForAll(context, [failing], {}, { faults: [{ count: 4, fault: retryAfter(503, 6) }] });
   expect(result.outputs['status']).toBe('failed');
@@ -300,7 +300,7 @@ test('a page that shows the end of an operation and the beginning of another doe
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[1] });
 });
 
-test('if a replica that lags sends an empty first page, operations that ended before do not count', async (context) => {
+test('the step ignores operations that ended before the wait, even if a replica that lags first sends an empty list', async (context) => {
   const old = { ...failed, ageMs: 7 * 24 * 60 * minute };
   const plans = [old, ...many(80, { ...old, outcome: 'finished' })];
   const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];
@@ -316,8 +316,8 @@ const mayBeMissing = 'An unfinished operation may be missing from the list.';
 const leavesOut = status(200, { body: unavailable });
 test.for<[what: string, nth: number, fault: Fault, ...inputs: Inputs[]]>([
   ['announces another page in a header', 1, nextPage, {}, { timeout: '0' }],
-  ['names its cursor otherwise', 1, otherCursor, {}, { timeout: '0' }],
-  ['leaves something out in its second read, which need not reach its end', 2, leavesOut, {}],
+  ['names its cursor in another field', 1, otherCursor, {}, { timeout: '0' }],
+  ['is incomplete in its second read, which need not read all pages', 2, leavesOut, {}],
 ])('the step fails if the list %s', async ([, nth, fault, ...inputs], context) => {
   for (const each of inputs) {
     const { result } = await waitForAll(context, [], each, { faults: [{ nth, fault }] });
@@ -329,9 +329,9 @@ test.for<[what: string, nth: number, fault: Fault, ...inputs: Inputs[]]>([
 });
 
 test.for<[what: string, failing: WaitPlan, verdict: string, count: number]>([
-  ['appears and fails after it counts', { startsAfterMs: 300, lengthMs: 50 }, 'failed', 1],
-  ['failed before does not count', { ageMs: second, lengthMs: 0 }, 'finished', 0],
-])('if the first read takes three polls, an operation that %s', async ([, failing, verdict, count], context) => {
+  ['fails if an operation starts and fails after the first of them', { startsAfterMs: 300, lengthMs: 50 }, 'failed', 1],
+  ['ignores an operation that failed before the first of them', { ageMs: second, lengthMs: 0 }, 'finished', 0],
+])('if the first read takes three polls, the step %s', async ([, failing, verdict, count], context) => {
   const plans = [{ ...failing, outcome: 'failed' }, ended, ended];
   const notShown = { maximumPageSize: 1, overMaximum: 'clamp' } as const;
   const faults = [onOperations(status(500), { from: 2, count: 2 })];
@@ -369,7 +369,7 @@ test.for<readonly [what: string, first: Page, pages: Readonly<Record<'later' | '
   ['100 new ones, if the first response has a wrong date', pageAt(0, 120, []), onPage2(2, new100)],
   ['one created a second before the wait', pageAt(0, 0, [ended1sBefore, old]), onPage2(-2, [ended1sBefore])],
   ['one without a creation time', pageAt(0, 0, [undated, old]), onPage2(-2, [undated])],
-])('a later read finds an operation behind %s, on any clock of the runner', async ([, first, pages], context) => {
+])('with any clock of the runner, a later read finds an operation below %s', async ([, first, pages], context) => {
   for (const clockAheadMs of clocks) {
     const respond = (path: string, n: number) => (n === 1 ? first : path.includes('cursor') ? pages.next : pages.later);
     const { result } = await waitForAll(context, [], { timeout: '20s' }, { respond, clockAheadMs });
@@ -382,17 +382,17 @@ const failedMeanwhile: Listed = [1, 'failed', 1];
 const aheadInTurn = (...ahead: number[]) =>
   ahead.map((s, n) => pageAt(5 * n, s, [...(n === 0 ? [] : [failedMeanwhile]), busyUntil15s(5 * n), old]));
 test.for<[although: string, pages: readonly Page[]]>([
-  ['the second replica is ahead', aheadInTurn(0, 120, 0, 0)],
-  ['each replica but the third is ahead', aheadInTurn(75, 75, 0, 0)],
+  ['the clock of the second replica is ahead', aheadInTurn(0, 120, 0, 0)],
+  ['the clocks of the first two replicas are ahead', aheadInTurn(75, 75, 0, 0)],
   [
     'only the first page has the right time',
     [pageAt(0, 0, [old], 'c'), pageAt(0, 90, [old]), pageAt(5, 90, [failedMeanwhile, old])],
   ],
   [
-    'its page has no Date, and that of an earlier page was wrong',
+    'its page has no Date, and the Date of an earlier page was wrong',
     [pageAt(0, 300, []), { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} }],
   ],
-])('an operation that failed during the wait counts, although %s', async ([, pages], context) => {
+])('the step fails on an operation that failed during the wait, although %s', async ([, pages], context) => {
   const respond = (_: string, n: number) => pages[Math.min(n, pages.length) - 1] ?? '';
   const { result } = await waitForAll(context, [], every('5s'), { respond });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': 'op-1' });
@@ -401,11 +401,11 @@ test.for<[although: string, pages: readonly Page[]]>([
 const since = { since: '10m' };
 
 test.for<[what: string, plan: OperationPlan, verdict?: string]>([
-  ['an operation that failed 9 minutes ago counts', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
-  ['an operation that finished 9 minutes ago counts', { ageMs: 9 * minute }, 'finished'],
-  ['an operation that failed 11 minutes ago does not count', { outcome: 'failed', ageMs: 11 * minute }],
-  ['an operation of the service itself does not count', { outcome: 'failed', action: 'check_availability' }],
-  ['an operation that the filter excludes does not count', { outcome: 'failed', branchId: 'br-theirs' }],
+  ['the result includes an operation that failed 9 minutes ago', { outcome: 'failed', ageMs: 9 * minute }, 'failed'],
+  ['the result includes an operation that finished 9 minutes ago', { ageMs: 9 * minute }, 'finished'],
+  ['the result omits an operation that failed 11 minutes ago', { outcome: 'failed', ageMs: 11 * minute }],
+  ['the result omits an operation by the service itself', { outcome: 'failed', action: 'check_availability' }],
+  ['the result omits an operation that the filter excludes', { outcome: 'failed', branchId: 'br-theirs' }],
 ])('with since: 10m, %s, whatever the clock of the runner says', async ([, plan, verdict = 'empty'], context) => {
   const inputs = { ...since, filter: 'branch_id!=br-theirs', 'fail-on': 'empty' };
   for (const clockAheadMs of clocks) {
@@ -415,14 +415,14 @@ test.for<[what: string, plan: OperationPlan, verdict?: string]>([
   }
 });
 
-test('since counts from the start of the wait, even if the first response comes 2 minutes later', async (context) => {
+test('since: 10m reaches back from the start of the wait, even if the first response comes 2 minutes later', async (context) => {
   const plans = [11, 9].map((minutes) => ({ ...ended, ageMs: minutes * minute }));
   const faults = [{ nth: 1, fault: retryAfter(429, 120) }];
   const { result, ids } = await waitForAll(context, plans, since, { faults });
   expect(idsOf(result)).toEqual([ids[1]]);
 });
 
-test('with since, the first poll reads beyond the newest 1,000 operations, but not beyond that time', async (context) => {
+test('with since: 10m, the first poll reads more than 1,000 operations, but stops at those older than 10 minutes', async (context) => {
   const old = many(500, { ...ended, ageMs: 60 * minute });
   const recent = many(1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
   const plans = [...old, { ...failed, ageMs: 9 * minute }, ...recent];
@@ -441,7 +441,7 @@ test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<
   expect(idleOf(result)).toEqual(service.projectIds.toSpliced(1, 1));
 });
 
-test('with fail-fast: false, the error names the project that was not found, beside the operation that failed', async (context) => {
+test('with fail-fast: false, the error of a failed operation also names a project that was not found', async (context) => {
   const plans = [{ lengthMs: 9 * second, outcome: 'failed' }];
   const { result, service } = await waitForAll(context, plans, patient, failSecond(status(404)));
   expect(result.outputs['status']).toBe('failed');
@@ -470,7 +470,7 @@ test.for([
   expect(errorOf(result)).toContain(service.projectIds[1]);
 });
 
-test('the minute for the retries of a request does not include its wait for requests that hang', async (context) => {
+test('the minute for the retries of a request does not include the time that it waits for others that hang', async (context) => {
   const plans = oneEach(25, { lengthMs: second });
   // Of 24 projects, 11 at a time get no response for 30 s.
   const options = withFaults(25, (n) => (n === 24 ? { nth: 1, fault: status(503) } : { count: 2, fault: hang }));
@@ -494,7 +494,7 @@ test('100 idle projects cost two reads each', async (context) => {
   expect(service.requests).toHaveLength(200);
 });
 
-test('an idle project is read again once, when the others are idle too, and waited for if it is busy then', async (context) => {
+test('when the other projects are idle, an idle project is read once more, and waited for if it is busy', async (context) => {
   const plans = [{ lengthMs: 40 * second }, { project: 1, startsAfterMs: 30 * second, lengthMs: 30 * second }];
   const { result, service, timesOf } = await waitForAll(context, plans, {}, { projects: 3 });
   expect(result).toMatchObject({ outputs: { status: 'finished', count: '2' }, ms: atLeast(minute) });
@@ -520,10 +520,10 @@ test.for([
 });
 
 test.for([
-  ['finished', 9, 'not repeated', [0, 5]],
-  ['finished', 11, 'repeated', [0, 5, 16]],
-  ['failed', 11, 'not repeated', [0, 5]],
-] as const)('when the last operation %s, an idle read of %i s ago is %s', async ([outcome, age, , reads], context) => {
+  ['finished', 9, 'not read again', [0, 5]],
+  ['finished', 11, 'read again', [0, 5, 16]],
+  ['failed', 11, 'not read again', [0, 5]],
+] as const)('when the last operation %s, a project idle %i s ago is %s', async ([outcome, age, , reads], context) => {
   const plans = [{ lengthMs: (5 + age) * second - 1, outcome }];
   const inputs = { ...every('1s'), 'fail-on': 'empty' };
   const { result, service, timesOf } = await waitForAll(context, plans, inputs, { projects: 2 });
@@ -554,7 +554,7 @@ test('after a 401 for the list of a project, its operations are not requested si
   expect(paths().filter((path) => /operations\/./.test(path))).toEqual([]);
 });
 
-test('at the deadline, an idle project that can no longer be read makes the wait time out', async (context) => {
+test('the wait times out if an idle project can no longer be read at the deadline', async (context) => {
   const inputs = { timeout: '30s', 'poll-interval': '20s' };
   const { result } = await waitForAll(context, [{ lengthMs: 29 * second }], inputs, failSecondLater(10 * second, hang));
   expect(result.outputs['status']).toBe('timeout');
@@ -587,7 +587,7 @@ test.for<[what: string, fault: Fault, verdict: string]>([
   ['a failed operation', status(200, { body: '{"operations":[{"id":"a","status":"failed"}]}' }), 'failed'],
   ['an unfinished operation', status(200, { body: '{"operations":[{"id":"a","status":"running"}]}' }), 'timeout'],
   ['a 401', status(401), 'error'],
-])('the final poll sees all projects before it ends: the last one shows %s', async ([, fault, verdict], context) => {
+])('the final poll waits for the read of the last project, which shows %s', async ([, fault, verdict], context) => {
   // The read of the first project ends with its old operation, and the second project's goes on to another page.
   const plans = [{ ...ended, ageMs: 10 * minute }, { lengthMs: 8 * second }, { ...ended, project: 1 }];
   const inputs = { timeout: '9s', 'poll-interval': '50s' };
@@ -599,7 +599,7 @@ test.for<[what: string, fault: Fault, verdict: string]>([
   expect(result.outputs['status']).toBe(verdict);
 });
 
-test('an operation that fails counts even if it gets a field of the filter only then', async (context) => {
+test('the step fails if an operation first matches the filter when it fails', async (context) => {
   const plans = [{ ...failed, id, branchId: 'br-1', lengthMs: 2 * second }];
   const faults = [
     { nth: 1, fault: status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }) },
@@ -627,7 +627,7 @@ test('a list whose pages repeat under ever new cursors ends the wait with an err
 
 const notIdle = { status: 'timeout', 'idle-project-ids': '[]' };
 
-test('at the deadline, a project is not idle if its last read showed an operation that has ended since', async (context) => {
+test('at the deadline, idle-project-ids omits a project whose last list shows an unfinished operation, even if it has ended', async (context) => {
   const plans = [{ startsAfterMs: 2 * second, lengthMs: 5 * second }];
   const faults = [onOperations(hang, { from: 4 })];
   const { result } = await waitForAll(context, plans, { timeout: '12s' }, { faults });
@@ -635,18 +635,18 @@ test('at the deadline, a project is not idle if its last read showed an operatio
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ status: 'finished' }]);
 });
 
-test('at the deadline, a project whose last read was cut is not idle', async (context) => {
+test('at the deadline, idle-project-ids omits a project whose last read was incomplete', async (context) => {
   const plans = [{ ...ended, ageMs: minute }, ...many(3_500, { ...ended, startsAfterMs: 2 * second })];
   const { result } = await waitForAll(context, plans, { timeout: '6s', 'poll-interval': '1h' });
   expect(result.outputs).toMatchObject(notIdle);
 });
 
-test('before the second read of a project, a failure of another does not make it idle', async (context) => {
+test('idle-project-ids omits a project that was read only once before another project failed', async (context) => {
   const { result } = await waitForAll(context, [{ lengthMs: second, outcome: 'failed' }], {}, { projects: 2 });
   expect(result.outputs).toMatchObject({ ...notIdle, status: 'failed' });
 });
 
-test('if the Retry-After of one project ends the wait, a project whose list was read only in part is not idle', async (context) => {
+test('if a Retry-After ends the wait, idle-project-ids omits a project whose last read failed', async (context) => {
   const before = (stage: Stage) => {
     failSecond(status(403), { from: 2 }).before(stage);
     stage.after(10 * second, () => stage.service.faults.add({ fault: retryAfter(429, 3_600) }));
@@ -674,16 +674,16 @@ test.for([0, 12])('twelve silent projects delay a failure of project %i by under
 });
 
 test.for([
-  ['only in the final poll', 9],
-  ['before, but later than silent ones', 100],
-] as const)('a final poll reads a project requested %s, as silent ones come last', async ([, timeout], context) => {
+  ['that no poll had asked', 9],
+  ['that earlier polls asked after them', 100],
+] as const)('a final poll asks silent projects last and sees a failure in another %s', async ([, timeout], context) => {
   const plans = [{ project: 39, lengthMs: (timeout - 1) * second, outcome: 'failed' }];
   const options = withFaults(40, (n) => ({ fault: n < 24 ? hang : delay(300) }));
   const { result } = await waitForAll(context, plans, { timeout: `${timeout}s`, 'poll-interval': '40s' }, options);
   expect(result.outputs['status']).toBe('failed');
 });
 
-test('a timeout while an idle project is read again names that project, and does not say that its second read is missing', async (context) => {
+test('the error of a timeout names an idle project that could not be read again in time', async (context) => {
   const options = failSecond(hang, { from: 3 });
   const { result, service } = await waitForAll(context, [{ lengthMs: 20 * second }], { timeout: '30s' }, options);
   const message = `pending in project ${service.projectIds[1]}. Not all lists could be read again in time. Raise timeout`;
@@ -719,7 +719,7 @@ test('a list that is incomplete only in the final poll ends the step with an err
   expect(errorOf(result)).toMatch(/is incomplete: the service could not read projects p-1/);
 });
 
-test('a project that the final poll shows idle is idle, even if the last project became idle meanwhile', async (context) => {
+test('a wait succeeds if its final poll shows all projects idle, even if their responses come at different times', async (context) => {
   const options = withFaults(2, (n) => ({ from: 3, fault: delay(n === 0 ? 300 : 900) }));
   const { result } = await waitForAll(context, [{ lengthMs: 20 * second }], lastPollAt30s, options);
   expect(result.outputs['status']).toBe('finished');
@@ -731,7 +731,7 @@ test('with timeout: 0, no list is read a second time, even after 15 s', async (c
   expect(paths()).toHaveLength(2);
 });
 
-test('at the deadline, the error of a project that was given up ends the step', async (context) => {
+test('at the deadline, the step reports the earlier error of a project, not a timeout', async (context) => {
   const { result } = await waitForAll(context, [forever], { ...patient, timeout: '20s' }, failSecond(status(403)));
   expect(result.outputs['status']).toBe('error');
   expect(errorOf(result)).toMatch(/status 403/);
@@ -758,20 +758,20 @@ test('the final poll reads each of 100 projects once, 12 at a time, if responses
 });
 
 test.for<[what: string, lengthMs: number, timeout: string]>([
-  ['that are idle, and a timeout of 6 s', 0, '6s'],
-  ['whose operations end just before the timeout', 14.9 * second, '15s'],
-])('a wait for 100 projects %s succeeds if the service responds fast', async ([, lengthMs, timeout], context) => {
+  ['all are idle, with a timeout of 6 s', 0, '6s'],
+  ['their operations end just before the timeout', 14.9 * second, '15s'],
+])('a wait for 100 projects succeeds if the service responds fast and %s', async ([, lengthMs, timeout], context) => {
   const { result } = await waitForAll(context, oneEach(100, { lengthMs }), { timeout }, { projects: 100 });
   expect(result.outputs['status']).toBe('finished');
 });
 
-test('an early poll of an idle project does not delay the regular poll of a busy one', async (context) => {
+test('the second read of an idle project does not delay the next poll of a busy one', async (context) => {
   const options = { projects: 2, trip: () => 150 };
   const { result } = await waitForAll(context, [{ lengthMs: 5.5 * second }], every('5s'), options);
   expect(result.ms).toBeLessThan(7 * second);
 });
 
-test('a final poll that begins early ends the step if it shows that all operations have ended', async (context) => {
+test('if a final poll begins before the deadline and shows that all operations have ended, the step ends', async (context) => {
   const plans = oneEach(20, { lengthMs: 12 * second });
   const options = { projects: 20, faults: [{ count: 40, fault: delay(400) }] };
   const { result } = await waitForAll(context, plans, { timeout: '15s', 'poll-interval': '1h' }, options);

@@ -127,7 +127,7 @@ for (const [what, inputs] of targets)
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
 
-test('a timeout does not name a failure that was over long before', async (context) => {
+test('the error of a timeout does not name a failure that ended long before', async (context) => {
   const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults: [{ nth: 1, fault: status(503) }] });
   expect(result.log).toMatch(/The service is responding again/);
   expect(errorOf(result)).toMatch(/Operations may still finish/);
@@ -144,7 +144,7 @@ test.for([400, 401, 403, 405, 409, 410, 422])('a %i after successful polls is no
 });
 
 for (const [what, inputs] of targets)
-  test(`with ${what}, the step gives up a service that stays down after 30 s to a minute`, async (context) => {
+  test(`with ${what}, the step gives up after 30 s to a minute if the service stays down`, async (context) => {
     for (const seed of seeds) {
       const { result, times } = await waitFor(context, [forever], inputs, { seed, faults: [{ fault: status(503) }] });
       expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(30 * second, minute) });
@@ -153,7 +153,7 @@ for (const [what, inputs] of targets)
   });
 
 for (const [what, inputs] of targets)
-  test.for([status(503), html, lost])(`with ${what}, the step outlasts 29 s of %o at first`, async (fault, context) => {
+  test.for([status(503), html, lost])(`with ${what}, the step survives 29 s of %o at first`, async (fault, context) => {
     for (const seed of seeds) {
       const before = ({ service, after }: Stage) => after(29 * second, service.faults.add({ fault }));
       const { result } = await waitFor(context, [{ lengthMs: minute }], inputs, { seed, before });
@@ -161,7 +161,7 @@ for (const [what, inputs] of targets)
     }
   });
 
-test('the step gives up a host name that does not exist after 5 attempts', async (context) => {
+test('the step gives up after 5 attempts if the host name does not exist', async (context) => {
   const { result, elsewhere } = await waitFor(context, [forever], { 'base-url': 'https://unknown.test/v2' });
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(0, 16 * second) });
   expect(elsewhere).toHaveLength(5);
@@ -170,7 +170,7 @@ test('the step gives up a host name that does not exist after 5 attempts', async
 test.for<[what: string, ...inTurn: Fault[]]>([
   ['after a 429', retryAfter(429, 70), status(503)],
   ['before and after a 429', status(503), retryAfter(429, 70), status(503)],
-])('the minute for a first response excludes pauses of a 429: a 503 %s is retried', async ([, ...inTurn], context) => {
+])('a 503 %s is retried, because a 429 extends the minute for a first response', async ([, ...inTurn], context) => {
   const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
   const { result } = await waitFor(context, [{ lengthMs: second }], {}, { faults });
   expect(result.outputs['status']).toBe('finished');
@@ -194,7 +194,7 @@ test('a list that does not respond is requested again after 5 s', async (context
   expect(gaps(times())[4]).toBe(5 * second);
 });
 
-test('a request is sent again 5 s after its attempt began, however long the pause before that was', async (context) => {
+test('a request without a response is sent again after 5 s, even if a long pause came before it', async (context) => {
   const faults = [retryAfter(503, 20), hang].map((fault, n) => ({ nth: n + 1, fault }));
   const { times } = await waitFor(context, [ended], {}, { faults });
   expect(times()).toEqual([0, 20 * second, 25 * second]);
@@ -291,7 +291,7 @@ test('an operation that the list shows after a 404 is polled for 30 s more when 
   expect(result.ms).toBeGreaterThan(65 * second);
 });
 
-test('while more than two are pending, the step reads the list, and requests singly only what no page shows', async (context) => {
+test('while more than two operations are pending, the step reads the list, and requests singly only those that no page shows', async (context) => {
   const plans = [30, 30, 150, 150, 90].map((seconds) => ({ lengthMs: seconds * second }));
   const { result, paths, ids } = await waitFor(context, plans, every('1m'), { buried: 2 });
   expect(result.conclusion).toBe('success');
@@ -320,7 +320,7 @@ test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
   ['a repeated 500', 'true', { from: 2, fault: status(500) }, 13],
   ['a 423 with a Retry-After', 'true', { from: 2, fault: retryAfter(423, 50) }, 13],
   ['a 503 with a Retry-After', 'true', { from: 2, fault: retryAfter(503, 50) }, 13],
-])('%s for one operation hides no other that failed (fail-fast: %s)', async ([, failFast, rule, within], context) => {
+])('%s for one operation hides no failure of another (fail-fast: %s)', async ([, failFast, rule, within], context) => {
   const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
   const faults = (id: string) => [{ path: id, ...rule }];
   const { result, ids, timesOf } = await waitFor(context, [forever, failingIn(10)], inputs, { faults });
@@ -363,7 +363,7 @@ test('with more than 20 unlisted operations, the step reads up to 10 pages, then
   expect(new Set(single.slice(0, 40)).size).toBe(40);
 });
 
-test('when 12 single requests that hang are sent again, the step requests at most 20 other operations singly', async (context) => {
+test('if the requests for 12 single operations hang, the step sends them again, together with at most 20 others', async (context) => {
   const options = { buried: 60, buriedUnder: 1_000, faults: [onOperation(hang, { count: 12 })] };
   const { result, service } = await waitFor(context, many(60, { lengthMs: 2 * second }), {}, options);
   expect(result.conclusion).toBe('success');
@@ -434,7 +434,7 @@ test.for([401, 403])('a %i for the list ends the step without single requests', 
   expect(paths()).toHaveLength(1);
 });
 
-test('after a 429 for the list, the next poll requests the operations singly, and the one after that the list', async (context) => {
+test('after a 429 for the list, the next poll requests the operations singly, and the poll after it reads the list again', async (context) => {
   const options = { faults: [onOperations(status(429))] };
   const { service } = await waitFor(context, many(3, forever), { timeout: '2m' }, options);
   const endpoints = service.requests.map(({ endpoint }) => endpoint);
@@ -502,7 +502,7 @@ test('the pauses after a 423 are short again after a success', async (context) =
   }
 });
 
-test('after a 429 for one operation, the next poll asks for both', async (context) => {
+test('after a 429 for one of two operations, the next poll requests both', async (context) => {
   const faults = (id: string) => [{ path: id, nth: 2, fault: retryAfter(429, 10) }];
   const { ids, timesOf } = await waitFor(context, many(2, { lengthMs: minute }), {}, { faults });
   expect(timesOf(ids[0])[2]).toBeGreaterThan(10 * second);
@@ -532,7 +532,7 @@ test('the log shows each change of status, and every minute the pending operatio
   ]);
 });
 
-test.for(targets)('without any response, a heartbeat names what is waited for (%s)', async ([, inputs], context) => {
+test.for(targets)('without any response, the log names what the step waits for (%s)', async ([, inputs], context) => {
   const slow = { timeout: '90s', 'request-timeout': '2m', ...inputs };
   const { result, ids } = await waitFor(context, many(5, forever), slow, { faults: [{ fault: hang }] });
   const [one, two, three] = ids;
@@ -565,9 +565,9 @@ test.for<[what: string, plan: OperationPlan, verdict: string, ...faults: FaultRu
 test.for<readonly [what: string, count: number, interval: string, rule: FaultRule]>([
   ...[1, 2, 4].map((n) => ['got a 503 with a Retry-After', n, '5s', { nth: 2, fault: retryAfter(503, 44) }] as const),
   ['got a 429', 1, '5s', { nth: 6, fault: status(429) }],
-  ['hangs since the last poll', 2, '20s', { from: 2, count: 2, fault: hang }],
-  ['hangs since an earlier poll', 2, '3s', { from: 9, count: 2, fault: hang }],
-])('the final poll requests what %s (operations: %i)', async ([, count, interval, rule], context) => {
+  ['has hung since the last poll', 2, '20s', { from: 2, count: 2, fault: hang }],
+  ['has hung since an earlier poll', 2, '3s', { from: 9, count: 2, fault: hang }],
+])('the final poll requests again what %s (operations: %i)', async ([, count, interval, rule], context) => {
   const inputs = { timeout: '30s', 'poll-interval': interval };
   const faults = (id: string) => [rule.fault === hang ? { path: id, ...rule } : rule];
   const { result } = await waitFor(context, many(count, { lengthMs: 28.5 * second }), inputs, { faults });
@@ -586,7 +586,7 @@ test('with many given ids, a Retry-After that ends just before the deadline does
   expect(result.ms).toBeGreaterThanOrEqual(10 * second);
 });
 
-test('a final poll that may begin early does not begin before the pause of a 429 ends', async (context) => {
+test('even a final poll that may begin before the deadline waits for the Retry-After of a 429', async (context) => {
   const lists = [onOperations(status(500)), { fault: delay(600) }];
   const faults = (id: string) => [{ path: id, nth: 3, fault: retryAfter(429, 2) }, ...lists];
   const inputs = { timeout: '15s', 'poll-interval': '2s' };
@@ -600,7 +600,7 @@ test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
   ['a 401', status(401), 'error', /status 401.*API key was rejected/],
   ['a 429', status(429), 'timeout', /^Timed out after 1m.*status 429/],
   ['an HTML page with status 404', { ...html, status: 404 }, 'timeout', /^Timed out after 1m.*HTML page/],
-])('%s in the final poll ends the step with its reason', async ([, fault, verdict, says], context) => {
+])('%s in the final poll ends the step, and the error says so', async ([, fault, verdict, says], context) => {
   for (const [, target] of targets) {
     const faults = [{ from: target === all ? 3 : 2, fault }];
     const { result } = await waitFor(context, [forever], { ...lastPollAt1m, ...target }, { faults });

@@ -196,7 +196,7 @@ describe.concurrent('the control-plane command', () => {
     expect(await create('{"branch":{"name":""}}')).toMatchObject({ status: 400, body: { message } });
   });
 
-  it('shows the key of another account nothing of the first one', async () => {
+  it('hides the first account from the key of another account', async () => {
     const askAsOther = (path: string, method?: string) => ask(shared, path, method, shared.other_api_key);
     const { projects } = (await askAsOther('/projects')).body;
     expect(projects).toHaveLength(1);

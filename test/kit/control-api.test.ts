@@ -95,7 +95,7 @@ test.for<[what: string, OperationPlan, ...shown: [pauseMs: number, object][]]>([
   ],
   ['without an end', { lengthMs: Number.POSITIVE_INFINITY }, [1e9, { status: 'running' }]],
   ['with custom statuses', { course: [begun, later] }, [9, { status: 'running' }], [1, { status: 'any-word' }]],
-])('an operation %s is shown as it is at each moment', async ([, plan, ...shown]) => {
+])('at each moment, the control plane shows the current state of an operation %s', async ([, plan, ...shown]) => {
   const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation(plan);
   for (const [pauseMs, fields] of shown) {
@@ -123,7 +123,7 @@ test.for<[what: string, status: number, line: string, sent?: Sent]>([
   ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
   ['a limit of 0', 400, 'GET OPERATIONS?limit=0'],
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
-])('the control plane rejects %s with %i', ([, expected, line, sent]) => {
+])('the control plane rejects %s (status %i)', ([, expected, line, sent]) => {
   const { status, headers, body } = setUp().send(line, sent);
   expect(status).toBe(expected);
   expect(JSON.parse(body)).toEqual({ ...anyOf(String, 'code', 'message'), request_id: headers['x-request-id'] });

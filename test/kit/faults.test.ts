@@ -100,7 +100,7 @@ const cases = Object.entries(outcomes).flatMap(([kind, variants]) =>
 );
 
 describe.for(['virtual time', 'sockets'] as const)('with %s:', (network) => {
-  test.for(cases)('one request meets the fault %j, the next none', async ([fault, outcome, after], context) => {
+  test.for(cases)('only the first of two requests meets the fault %j', async ([fault, outcome, after], context) => {
     const options = { faults: [{ nth: 1, fault }] };
     const { listProjects, requests, allEnded, elapsed } = await connect(context, network, options);
     const timeoutMs = fault.kind.startsWith('hang') ? 5000 : undefined;

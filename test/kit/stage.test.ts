@@ -14,7 +14,7 @@ test.concurrent.for(Object.entries(plays))(
   },
 );
 
-test('a step in virtual time dates its lines, its signals and its end by that time', async (context) => {
+test('the lines, the signals and the end of a step in virtual time have virtual times', async (context) => {
   const stage = await setStage(context);
   const step = stage.start({ 'operation-id': stage.operation(forever).id });
   stage.after(12_345, () => step.kill('SIGTERM'));
@@ -23,7 +23,7 @@ test('a step in virtual time dates its lines, its signals and its end by that ti
   expect([lines.at(-1)?.ms, signals, ms]).toEqual([12_345, [{ signal: 'SIGTERM', ms: 12_345 }], 12_345]);
 });
 
-test('virtual time never goes back, runs calls in order, the older first of two at the same time, and skips cancelled calls', async () => {
+test('virtual time never goes back, runs calls by time and then by age, and skips cancelled calls', async () => {
   const clock = new VirtualClock(1_000_000);
   const called: string[] = [];
   const note = (name: string) => () => called.push(`${name}@${clock.now()}`);

@@ -22,7 +22,7 @@ test.concurrent.for<[what: string, requestTimeout: string, ...faults: [Fault, Re
     [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, cutShort],
   ],
   ['are slow or stop', '3s', [{ kind: 'hang-mid-body' }, tooSlow], [{ kind: 'drip', intervalMs: 100 }, tooSlow]],
-])('a step retries requests on connections that %s, and says why', async ([, requestTimeout, ...faults], context) => {
+])('if connections %s, a step retries its requests, and says why', async ([, requestTimeout, ...faults], context) => {
   const rules = faults.map(([fault], index) => ({ nth: index + 1, fault }));
   const { runMode } = await setProcess(context, { faults: rules });
   const result = await runMode('list-projects', { 'request-timeout': requestTimeout }, { nodeArgs: shortPauses });

@@ -67,7 +67,7 @@ function nodeAfter({ folder }: Stage, command: string) {
   return { node };
 }
 
-test.concurrent('a result file that fits only in part is removed, and the step fails and says why', async (context) => {
+test.concurrent('if only a part of the result file can be written, the step removes the file, fails, and says why', async (context) => {
   needs(context, 'shell');
   const stage = await setProcess(context, { projects: 50 });
   const result = await stage.runMode('list-projects', {}, nodeAfter(stage, 'ulimit -f 8'));
@@ -76,7 +76,7 @@ test.concurrent('a result file that fits only in part is removed, and the step f
   expect(readdirSync(result.job.temp).filter((name) => name.startsWith('ctl-'))).toEqual([]);
 });
 
-test.concurrent('if an output fits only in part, the step fails with status error, and the runner can read its outputs', async (context) => {
+test.concurrent('if only a part of an output can be written, the step fails with status error, and the runner can read its outputs', async (context) => {
   needs(context, 'shell');
   const stage = await setProcess(context, { projects: 50 });
   for (let n = 0; n < 10; n++) stage.service.plane.addProject({ id: `${n}-${'x'.repeat(200)}` });

@@ -70,7 +70,7 @@ test.concurrent('if main cannot write the status, it fails, and post revokes the
 });
 
 // Ctrl+C reaches a process twice: from the terminal, and from the runner that it stops.
-test.concurrent('post revokes the key although SIGINT arrives twice, and SIGTERM, after a hanging DELETE', async (context) => {
+test.concurrent('post revokes the key although two SIGINTs and a SIGTERM arrive while its DELETE hangs', async (context) => {
   needs(context, 'signals');
   const job = await run(context, {
     inPost: [onDelete({ kind: 'hang-before-headers', done: 'never' })],
@@ -122,7 +122,7 @@ test.concurrent.for([
   expect(job.left.alive).toEqual([]);
 });
 
-test.concurrent('post revokes the key at a host name although NODE_OPTIONS loads a module that prints', async (context) => {
+test.concurrent('post looks up a host name and revokes the key although NODE_OPTIONS loads a module that prints', async (context) => {
   const { service, folder, runMode, runPost } = await setProcess(context);
   const banner = join(folder, 'banner.cjs');
   writeFileSync(banner, `console.log('injecting env (3)'); process.on('exit', () => console.log('bye'));`);

@@ -28,7 +28,7 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('a create whose TLS connection is reset may have made a key, so it is searched for', async (context) => {
+test.concurrent('if the TLS connection of a create is reset, create-key searches for a key that may have been made', async (context) => {
   const { service, runMode } = await setProcess(context, { tls: good });
   service.faults.add({ endpoint: 'create-key', nth: 1, fault: { kind: 'cut-before-headers', by: 'reset' } });
   const result = await runMode('create-key', {}, { env: trusting, nodeArgs: shortPauses });

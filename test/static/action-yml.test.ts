@@ -19,7 +19,7 @@ test.for([
   ['action.yml', 'a context that an input default may not use', 'github.token', 'secrets.TOKEN'],
   ['node24/action.yml', 'a mistyped entry', '  main:', '  mian:'],
   ['examples/gate-while-building.yml', 'a mistyped keyword of parallel steps', 'wait: gate', 'wait-for: gate'],
-] as const)("GitHub's schema accepts %s, and rejects %s in it", async ([path, , right, wrong]) => {
+] as const)("GitHub's schema accepts %s, but not with %s", async ([path, , right, wrong]) => {
   const text = readFileSync(path, 'utf8');
   expect(await problemsOf(path, text)).toEqual([]);
   expect(await problemsOf(path, text.replace(right, wrong))).not.toEqual([]);

@@ -75,7 +75,7 @@ function at(folder: string) {
   return { folder, clone, git, write, commit, merge, setVersion, release, atRemote };
 }
 
-test.concurrent('release.js pack writes notes, archive, bill of materials and checksums, and the same in another folder', async (context) => {
+test.concurrent('release.js pack writes the same notes, archive, bill of materials and checksums in each of two folders', async (context) => {
   const { folder, clone, release } = setUp(context);
   const [packed, elsewhere, again] = [join(folder, 'packed'), join(folder, 'elsewhere'), join(folder, 'again')];
   cpSync(clone, elsewhere, { recursive: true });
@@ -142,7 +142,7 @@ test.concurrent('release.js tags a release once and moves v1 only forward, also 
 });
 
 test.concurrent.for(['create-tag', 'move-major'])(
-  'release.js %s fails if the tag is not at the commit after the push',
+  'release.js %s fails if the push leaves the tag at another commit',
   async (command, context) => {
     const { folder, git, merge, setVersion, release } = setUp(context);
     const first = git('rev-parse', 'HEAD');

@@ -8,7 +8,7 @@ import { Job } from '../../runner/job.js';
 test.for([
   ['an error without a code', new RangeError('Invalid string length'), 'Invalid string length'],
   ['an error with a code', Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'ENOSPC'],
-  ['no error', 'a text', 'a text'],
+  ['a text in place of an error', 'a text', 'a text'],
 ] as const)('a result that throws %s leaves no file, and a message says why', ([, thrown, why], { onTestFinished }) => {
   const job = new Job();
   onTestFinished(() => job.dispose());

@@ -24,7 +24,7 @@ test('a secret that holds a command of the runner is redacted in an output', () 
   expect(outputs).toContain('keys=["***"]');
 });
 
-test('a secret that begins another one leaves nothing of the other', () => {
+test('a secret is redacted completely even if another secret is its beginning', () => {
   const secrets = new Secrets(() => undefined);
   for (const secret of ['key-of-8', 'key-of-8-and-more']) secrets.add(secret);
   expect(secrets.redact('key-of-8-and-more')).toBe('***');
@@ -38,7 +38,7 @@ test('an empty secret is neither masked nor redacted', () => {
 });
 
 const split = ['key-that-ends.', '(key)and<more>', 'key`with`ticks'];
-test.each(split)('the secret %s is redacted in a summary, although it would stand in several tags', (secret) => {
+test.each(split)('the secret %s is redacted in a summary, although tags could split it', (secret) => {
   const secrets = new Secrets(() => undefined);
   secrets.add(secret);
   const failed = { status: 'error', succeeded: false, headline: 'Failed' };

@@ -17,7 +17,7 @@ test('a request without a response is sent once more on a new connection', async
   expect(clock.now()).toBe(5_000);
 });
 
-test('a response does not count if the work on it ended after the deadline', async () => {
+test('a response is too late if the work on it ends after the deadline', async () => {
   let now = 0;
   // While the work holds the event loop, no timer fires.
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
@@ -41,7 +41,7 @@ function cancelledWhileParsing(status: number, body: string) {
   return { api: apiBy(async () => ({ status, headers: {}, body })), deadline };
 }
 
-test('a cancel that comes while a list is parsed counts, also if the list is unusable', async () => {
+test('a cancel while a list is parsed ends the request as cancelled, even if the list is unusable', async () => {
   for (const body of ['[]', 'no JSON']) {
     const { api, deadline } = cancelledWhileParsing(200, body);
     await expect(api.keys({ deadline, retry: noRetry }), body).rejects.toThrow(CancelledError);

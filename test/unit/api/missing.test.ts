@@ -48,7 +48,7 @@ test.each<[headers: HttpHeaders, body: Json]>([
   [{}, { has_more: 0, unavailable_project_ids: 0, links: { self: '/v2/projects' } }],
   [{}, { unavailable_project_ids: [], pagination: null }],
   [{}, { unavailable_project_ids: null, projects: [{ cursor: 'c' }] }],
-])('a response with the headers %j and the body %j announces nothing else', (headers, body) => {
+])('a response with the headers %j and the body %j announces no other page', (headers, body) => {
   expect(findMissing(body, headers)).toEqual({ missing: undefined, isUnavailable: false });
 });
 

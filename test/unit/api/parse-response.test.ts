@@ -27,7 +27,7 @@ test.each([
   [422, 'Not 12345678: 1234567 is', ': Not ***: 1234567 is (code FAULT) [request id req-7]'],
   [302, 'No.', ': the redirect without a usable target was not followed'],
   [500, 'No.', ''],
-])('the error for a create with %i says what it may of “%s”', (status, message, shown) => {
+])('the error for a create with %i shows only safe parts of “%s”', (status, message, shown) => {
   const body = JSON.stringify({ message, code: 'FAULT', request_id: 'req-7' });
   const error = expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` });
   expect(() => parse('POST', status, body)).toThrow(error);

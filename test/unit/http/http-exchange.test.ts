@@ -125,7 +125,7 @@ test('a DELETE that is lost in a tunnel may have taken effect even if no new tun
 test.for([
   ['ECANCELED', 'The connection to 127.0.0.1:PORT was closed (ECANCELED)'],
   ['ECONNABORTED', 'The connection to 127.0.0.1:PORT was aborted (ECONNABORTED)'],
-] as const)('a GET lost on a reused connection as on Windows (%s) is sent again', async ([code, message], context) => {
+] as const)('a GET that Windows loses on a reused connection (%s) is sent again', async ([code, message], context) => {
   const { emit } = ClientRequest.prototype;
   const spy = vi.spyOn(ClientRequest.prototype, 'emit');
   spy.mockImplementation(function (this: ClientRequest, name, ...rest) {

@@ -48,7 +48,7 @@ test('an error other than a RequestError is thrown without a retry', async () =>
 test.for([
   [10_000, 2_000],
   [2_000, 10_000],
-])('the longest Retry-After of parallel requests counts: %i ms, then %i ms', async (pauses) => {
+])('parallel requests wait for the longest Retry-After: %i ms, then %i ms', async (pauses) => {
   const { clock, deadline } = deadlineAt(60_000);
   const cooldown = new Cooldown(clock);
   for (const retryAfterMs of pauses)

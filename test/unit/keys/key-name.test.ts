@@ -66,7 +66,7 @@ test.each([
   expect(() => makeKeyName(label, { run, isKept: false }, alphabet())).toThrow('too long');
 });
 
-test('a key name with one character less, more or changed, or the other word, does not parse to the same run', () => {
+test('a key name with one character less, more or changed, or with run and kept swapped, does not parse to the same run', () => {
   const text = fc.oneof(fc.string({ maxLength: 1 }), fc.constantFrom('\n', '\r\n', '\u2028', '\0'));
   const property = fc.property(names, fc.nat(), fc.nat(1), text, ({ origin: { run }, name }, anywhere, cut, inside) => {
     const at = anywhere % (name.length + 1);

@@ -52,7 +52,7 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
   await expect(run).rejects.toThrow(CancelledError);
 });
 
-test('a cancel right after the last operation of a wait ended is reported with this operation', async () => {
+test('a wait that is cancelled right after its last operation ended still reports this operation', async () => {
   const { clock, cancellation, deadline } = deadlineAt(10_000);
   const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}');
   // The first turn is that after the response.

@@ -23,7 +23,7 @@ function setUp(isYoung: boolean) {
   return { clock, register, key, checkBy };
 }
 
-test('a key found in a list counts as new, however old its record is, so one list without it is no proof', () => {
+test('a key that was found in a list counts as new, however old its record is, so one list without it is no proof', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }, 0), 0);
   const found = register.pending.find(({ id }) => id === '8');
@@ -32,12 +32,12 @@ test('a key found in a list counts as new, however old its record is, so one lis
 });
 
 test.for([
-  [0, 9_999, 'no proof'],
+  [0, 9_999, 'not gone'],
   [0, 10_000, 'gone'],
   // The 10 s begin with the first answer, not with its request.
-  [4_000, 13_999, 'no proof'],
+  [4_000, 13_999, 'not gone'],
   [4_000, 14_000, 'gone'],
-] as const)('a new key missing at %i ms and again when asked at %i ms is: %s', async ([firstAt, askedAt, verdict]) => {
+] as const)('a new key that is missing at %i ms and again at %i ms is: %s', async ([firstAt, askedAt, verdict]) => {
   // The answer comes late: one to the DELETE of the key, or a list.
   for (const isList of [false, true]) {
     const { clock, register, key } = setUp(true);
@@ -57,13 +57,13 @@ test('only the latest list tells whether the search is complete', () => {
   expect(register.isComplete).toBe(false);
 });
 
-test('a check of one key also notes a stray key', async () => {
+test('a check of one key also finds another key with the same name', async () => {
   const { register, checkBy } = setUp(true);
   await checkBy(listOf({ 8: 'shop-key' }));
   expect(idsOf(register.pending)).toEqual(['7', '8']);
 });
 
-test('a later owner of the id proves that a key is gone, even if its list was read for another key', async () => {
+test('a later key with the same id proves that a key is gone, even if the list was read for a third key', async () => {
   const { register, checkBy } = setUp(true);
   register.update(listOf({ 7: 'shop-key', 8: 'shop-key' }, 1), 0);
   await checkBy(listOf({ 7: 'shop-key', 8: 'other' }, 2));
@@ -72,8 +72,8 @@ test('a later owner of the id proves that a key is gone, even if its list was re
 });
 
 test.for([
-  ['an earlier owner of an id does not hide the key', 1, 2, ['7']],
-  ['an older list does not hide a later owner of an id', 2, 1, []],
+  ['an earlier key with the same id does not hide the key', 1, 2, ['7']],
+  ['an older list does not hide a later key with the same id', 2, 1, []],
 ] as const)('%s', async ([, otherAt, oursAt, revocable]) => {
   const { register, checkBy } = setUp(true);
   expect(await checkBy(listOf({ 7: 'other' }, otherAt))).toBe(false);

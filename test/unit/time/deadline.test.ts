@@ -18,7 +18,7 @@ test('work ends at the deadline or at a cancel, and its cancel listeners are cal
   }
 });
 
-test('work does not start after the deadline or a cancel, and if both have come, the cancel counts', async () => {
+test('work does not start after the deadline or a cancel, and if both have come, the cancel wins', async () => {
   const { cancellation, deadline, clock } = deadlineAt(0);
   let begun = 0;
   const work = async () => begun++;

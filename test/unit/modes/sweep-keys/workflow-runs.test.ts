@@ -96,7 +96,7 @@ test.for<[what: string, Fault, why: RegExp, transient: boolean]>([
   expect(requests).toHaveLength(1);
 });
 
-test.for([429, 503])('a Retry-After of GitHub counts with a %i that is no rate limit', async (code) => {
+test.for([429, 503])('a Retry-After of GitHub also applies to a %i that is no rate limit', async (code) => {
   const { outcome } = await find('13', respondWith(code, says('Try again.'), { 'retry-after': '7' }));
   expect(outcome).toMatchObject({ failure: { transient: true, retryAfterMs: 7_000 } });
 });
