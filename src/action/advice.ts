@@ -19,7 +19,7 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 401)
     return 'The API key was rejected: it may be mistyped, revoked, or for another service. Set api-key to a valid key.';
   if (status === 403)
-    return 'The API key has no permission for this request. Use an API key of the account that owns the requested project or key.';
+    return 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.';
   if (status === 404)
     return `Check ${hasProjectId ? 'project-id (expected the id of the project, not its name) and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
   return 'The service rejected the request: check the inputs of this step.';

@@ -22,14 +22,14 @@ staged('the step reports all invalid inputs in one error, with what it expects',
   });
   expect(errorOf(result).split('\n')).toEqual([
     '9 bad inputs:',
-    '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
+    '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d) and without spaces, such as 10m or 1h30m. A number without a unit means seconds.',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not a project id: it must not be empty, “.” or “..”, or contain “/” or control characters.',
     '- operation-id: “ALL” is not an id; did you mean “all”, in lower case?',
     '- filter: line 1, “acton=x”: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
-    '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m. A number without a unit means seconds.',
+    '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d) and without spaces, such as 10m or 1h30m. A number without a unit means seconds.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
     'No request was sent.',
   ]);
@@ -43,6 +43,10 @@ type Row = readonly [mode: Mode, name: string, values: readonly string[], messag
 const noBatches = 'is not a valid number of batches; expected 1 to 256';
 const noBoolean = 'is not a boolean; expected true or false';
 const leftover = 'looks like the output of a failed jq command or template';
+const pasted = ['"a"', "'a'", '""', '`a`', '“a”', '„a“', '‘a’', `\${{x}}`, '"[\\"a\\"]"'];
+const alone =
+  'is in quotes or brackets, has an invisible character at one end, or holds an expression that GitHub did not';
+const notOfTheService = 'is a URL, a line NAME=value or a token of GitHub; expected an API key of the service';
 const badKey = 'contains a space, a line break or another character';
 const badVariable = 'is not a valid name for an environment variable';
 const onlyIds = 'has an item that is not an id; expected only ids (extract them with jq:';
@@ -92,7 +96,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, id.replaceAll('-', '')], 'expected a UUID'],
   ['wait-operation', 'operation-id', [id.replace('a', 'g'), `(${id})`, `${id}/..`], 'expected a UUID'],
   ['list-operations', 'project-id', ['null', 'undefined', 'None'], leftover],
-  ['list-operations', 'project-id', ['.', '..', 'a/b', '/', 'a\u0001b', 'a\u0085b', '""'], noProject],
+  ['list-operations', 'project-id', ['.', '..', 'a/b', '/', 'a\u0001b', 'a\u0085b'], noProject],
   ['list-operations', 'project-id', [''], 'is empty; expected a project id. Check the expression'],
   ['list-operations', 'project-id', ['[]'], 'is an empty list; expected a project id'],
   ['list-operations', 'project-id', ['a,b'], several],
@@ -102,7 +106,11 @@ test.for<Row>([
   ['list-projects', 'org-id', ['[]'], 'is an empty list; expected an organization id'],
   ['list-projects', 'org-id', ['a,b', '["a","b"]'], 'lists 2 ids; expected one'],
   ['list-operations', 'project-id', ['[null]'], `“null” ${leftover}`],
-  ['list-operations', 'project-id', ['Array', 'Object'], 'put “toJSON(…)” around it, such as “toJSON(matrix.batch)”'],
+  ['list-operations', 'project-id', ['Array'], 'put “toJSON(…)” around the list'],
+  ['list-operations', 'project-id', ['Object'], 'name the field that holds the value, such as “matrix.project.id”'],
+  ['list-operations', 'project-id', pasted, alone],
+  ['list-projects', 'org-id', pasted, alone],
+  ['wait-operation', 'operation-id', pasted, alone],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['https:///a', 'https:/a', 'https:a', 'https://\\a', 'https:\\\\a'], 'has no host'],
@@ -120,6 +128,8 @@ test.for<Row>([
   ['list-keys', 'base-url', ['https://host/v2\nhttps://other/v2'], 'is not a URL'],
   ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], query],
   ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï', 'hunter2\u200B', 'hunter2\u0001'], badKey],
+  ['list-keys', 'api-key', ['"hunter2"', '[hunter2]', '`hunter2`'], alone],
+  ['list-keys', 'api-key', ['https://hunter2/v2', 'KEY=hunter2', 'ghs_hunter2', 'github_pat_hunter2'], notOfTheService],
   ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '{ "hunter2'], 'is a JSON object. '],
   ['wait-operation', 'operation-id', ['"{\\"uri\\":\\"p://u:hunter2@host\\"}"'], 'set response-file to its path'],
   ['wait-operation', 'operation-id', ['["hunter2"', '[hunter2]', `["${id}"] hunter2`], 'is not a valid JSON array'],
@@ -176,10 +186,11 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
-  ...['a\nb', '"a"', "'a'", '""', '["a"]'].map((name): [Mode, Inputs, RegExp] => [
+  ['revoke-key', { 'key-id': '', 'key-name': 'a\nb' }, /key-name: .* is not a name;/],
+  ...[...pasted, '[a]', '{"a":1}', 'a\u200B', '\u2060a'].map((name): [Mode, Inputs, RegExp] => [
     'revoke-key',
     { 'key-id': '', 'key-name': name },
-    /key-name: .* is not a name;/,
+    /key-name: .* is in quotes or brackets, has an invisible/,
   ]),
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], { stage }) => {
   const error = errorOf(await rejectInputs(stage, mode, inputs));
@@ -417,16 +428,16 @@ test.for(Object.entries(attacks))('the step prints %s in inputs as text', async 
   expect(defectsOf(rejected)).toEqual([]);
   expect(errorOf(rejected)).toMatch(/line \d+, “.{0,80}”( \(with invisible characters\))?: /);
 
-  const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}`;
+  const project = `x${odd.replace(/[/\p{Cc}\s,]/gu, '-')}x`;
   // Text after = could begin a second condition, a comma or a bar an “or”, and # after a space a comment.
   const pattern = odd
     .replace(/[\n\r=,|]/g, ' ')
     .replace(/\s#/g, '-#')
     .slice(0, 200);
   for (const inputs of [
-    { mode: 'wait-operation', 'project-id': project, ...all, filter: `branch_id=x${pattern}` },
-    { mode: 'list-operations', 'project-id': project, filter: `branch_id!=x${pattern}` },
-    { mode: 'revoke-key', 'key-name': `x${odd.replace(/\p{Cc}/gu, ' ')}` },
+    { mode: 'wait-operation', 'project-id': project, ...all, filter: `branch_id=x${pattern}x` },
+    { mode: 'list-operations', 'project-id': project, filter: `branch_id!=x${pattern}x` },
+    { mode: 'revoke-key', 'key-name': `x${odd.replace(/\p{Cc}/gu, ' ')}x` },
   ]) {
     const result = await stage.runMode(inputs.mode, inputs, { debug: true });
     expect(defectsOf(result), inputs.mode).toEqual([]);

@@ -34,7 +34,7 @@ export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwis
     const ms = parseDuration(text);
     if (ms === undefined)
       throw new BadValue(
-        `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}), such as 10m or 1h30m. A number without a unit means seconds`,
+        `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}) and without spaces, such as 10m or 1h30m. A number without a unit means seconds`,
       );
     const least = minMs === 0 ? 'a duration above 0' : `at least ${minMs}ms`;
     if (ms < minMs || (ms === 0 && !zero))
@@ -68,19 +68,25 @@ export const parseBoolean: Parse<boolean> = (text) => {
 };
 
 /** Accepts only visible ASCII characters, because the secret goes into a header. */
-export function rejectUnsendable(text: string, noun: string): string {
+export function parseSecret(text: string, noun: string): string {
   if (/[^\x21-\x7e]/.test(text))
     throw new BadValue(
       `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}. Check the value of the secret`,
       true,
     );
+  const problem = leftoverProblem(text);
+  if (problem !== undefined) throw new BadValue(`${problem}. Check the value of the secret`, true);
   return text;
 }
 
-/** Describes a word that jq, JavaScript and Python print for a missing value, or that GitHub prints for a list or an object. */
+/** Describes a text that is no value: a tool printed it for a missing value, a list or an object, or it was pasted with signs. */
 export function leftoverProblem(text: string): string | undefined {
-  if (['Array', 'Object'].includes(text))
-    return 'is what an expression makes of a list or an object; put “toJSON(…)” around it, such as “toJSON(matrix.batch)”';
+  if (text === 'Array')
+    return 'is what an expression makes of a list; if several are allowed here, put “toJSON(…)” around the list';
+  if (text === 'Object')
+    return 'is what an expression makes of an object; name the field that holds the value, such as “matrix.project.id”';
+  if (/^(["'`]).*\1$|^[“‘„].*[”’“]$|^\[.*\]$|^\{.*\}$|^\p{Cf}|\p{Cf}$|\$\{\{/su.test(text))
+    return 'is in quotes or brackets, has an invisible character at one end, or holds an expression that GitHub did not evaluate; expected the value alone';
   if (['null', 'undefined', 'None'].includes(text))
     return 'looks like the output of a failed jq command or template; check the step that should provide the value';
   return undefined;

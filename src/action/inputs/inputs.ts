@@ -2,7 +2,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean, rejectUnsendable } from './input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean, parseSecret } from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -97,5 +97,7 @@ const parseApiKey: Parse<string> = (text) => {
       `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
       true,
     );
-  return rejectUnsendable(text, 'API key');
+  if (/^(https?:|[A-Z_]+=[^=]|gh[a-z]_|github_pat_)/.test(text))
+    throw new BadValue('is a URL, a line NAME=value or a token of GitHub; expected an API key of the service', true);
+  return parseSecret(text, 'API key');
 };

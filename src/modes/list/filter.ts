@@ -57,7 +57,8 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
         'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”',
       );
     const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
-    if (rest === undefined) throw bad('expected field=pattern or field!=pattern; there are no other comparisons');
+    if (rest === undefined || /[<>~^:]$/.test(name))
+      throw bad('expected field=pattern or field!=pattern; there are no other comparisons');
     const field = name.trim();
     const pattern = rest.trim();
     const admits = negation === '';
@@ -67,10 +68,12 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (pattern === '') throw bad('the pattern is empty; use * for any value');
     const leftover = leftoverProblem(pattern);
     if (leftover !== undefined)
-      throw bad(`the pattern ${leftover}. To match this text all the same, write “?” in place of its first character`);
-    if (/^[=^~<>!]|^(["']).*\1$/.test(pattern))
       throw bad(
-        'the pattern is in quotes or starts with “=”, “^”, “~”, “<”, “>” or “!”. These signs would be a part of the value. Remove them. If the value does contain one, write “?” in its place',
+        `the pattern ${leftover}. To match this text all the same, write “?” in place of its first or last character`,
+      );
+    if (/^[=^~<>!]/.test(pattern))
+      throw bad(
+        'the pattern starts with “=”, “^”, “~”, “<”, “>” or “!”. This sign would be a part of the value. Remove it. If the value does begin with it, write “?” in its place',
       );
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
@@ -80,7 +83,9 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
     const word = pattern.toLowerCase().replaceAll('-', '_');
     const known = documentedWords[field];
-    if (word !== pattern && known?.includes(word)) throw bad(`no ${field} is ${quote(pattern)}; write ${word}`);
+    const hint =
+      field === 'status' ? '. The console shows failed as Error, finished as OK and running as In progress' : '';
+    if (word !== pattern && known?.includes(word)) throw bad(`no ${field} is ${quote(pattern)}; write ${word}${hint}`);
     const isWord = !/[*?]/.test(pattern);
     const other = words.get(field) ?? pattern;
     if (isWord && admits) words.set(field, pattern);
@@ -94,7 +99,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
       const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
       if (field !== 'action' || meant !== '')
         warnings.push(
-          `${place}: ${what}, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known values: ${known.join(', ')}`,
+          `${place}: ${what}, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known values: ${known.join(', ')}${hint}`,
         );
     }
     return [{ field, matches: compileGlob(pattern), admits }];

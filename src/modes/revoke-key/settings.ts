@@ -10,10 +10,10 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
     : reader.complete({ name: reader.parse('key-name', parseName) });
 }
 
-/** Rejects quotes or brackets around a name, and line breaks. Such a name matches no key, so the step would wrongly succeed. */
+/** Such a name matches no key, so the step would wrongly succeed. */
 const parseName: Parse<string> = (text) => {
-  if (/\p{Cc}|^(["']).*\1$|^\[.*\]$/u.test(rejectLeftover(text)))
-    throw new BadValue('is not a name; expected the exact name of one key, on one line and without quotes or brackets');
+  if (/\p{Cc}/u.test(rejectLeftover(text)))
+    throw new BadValue('is not a name; expected the exact name of one key, on one line');
   return text;
 };
 

@@ -1,5 +1,5 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, type Parse, parseBoolean, rejectUnsendable } from '../../action/inputs/input-values.js';
+import { BadValue, type Parse, parseBoolean, parseSecret } from '../../action/inputs/input-values.js';
 import { readRun } from '../run-settings.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
@@ -15,7 +15,7 @@ export function readSweepKeysSettings(reader: InputReader) {
     olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', (text) => rejectUnsendable(text, 'token')),
+    githubToken: reader.parse('github-token', (text) => parseSecret(text, 'token')),
   });
 }
 

@@ -9,16 +9,21 @@ import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
   if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
   const text = readText(resolve(folder, path));
-  if (text.trim() === '') throw new BadValue('is empty; expected the JSON body of an API response');
+  if (text.trim() === '')
+    throw new BadValue(
+      'is empty; expected the JSON body of an API response. The service may have answered with a redirect: check the URL of the request',
+    );
   const body = parseJsonOrUndefined(text);
   if (body === undefined)
-    throw new BadValue('is not JSON; expected only the body of an API response (curl -o, without -i)');
+    throw new BadValue(
+      'is not JSON; expected only the body of an API response (curl -o, without -i). If it is an HTML page, check the URL of the request',
+    );
   const { operations, operation, project, project_id, code, message } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations))
     throw new BadValue('has a field `operations` that is not an array; expected the JSON body of an API response');
   if (isAbsent(operations) && isAbsent(operation))
     throw new BadValue(
-      'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step',
+      'contains no operations; expected an API response with `operations` or `operation`. If the request failed, the file holds the error message. Add --fail-with-body to curl, so that a failed request fails its own step. To wait for ids, use operation-id',
     );
   const isError = hasError(body) || (hasContent(code) && hasContent(message));
   if ((operations ?? []).length === 0 && isAbsent(operation) && isError)
@@ -45,7 +50,7 @@ function readText(path: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new BadValue(
-        `does not exist (looked for ${quote(path, 300)}); expected a file that an earlier step of this job wrote. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
+        `does not exist (looked for ${quote(path, 300)}); expected a file that an earlier step of this job wrote. A checkout after that step deletes it, and working-directory does not apply here. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }

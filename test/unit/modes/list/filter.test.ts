@@ -43,11 +43,13 @@ const folded =
 const comment =
   'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
 const commented = ['id=x # only x', '# id=x', '  #', 'branch_id!= # any', 'branch_id=br\t#1'];
-const signed = ['action=="x"', 'id="x"', "id!='x'", 'id=^br-.*$', 'failures_count=>0', 'failures_count = <5', 'id=!0'];
+const signed = ['action==x', 'id=^br-.*$', 'failures_count=>0', 'failures_count = <5', 'id=!0'];
+const pasted = ['id="x"', "id!='x'", 'id=“x”', 'id=`x`', 'id=["x"]', 'id={x}', `id!=\${{ x }}`];
 const failed = 'the pattern looks like the output of a failed jq command or template';
 test.each<[line: string, message: string]>([
   ...commented.map((line): [string, string] => [line, comment]),
-  ...signed.map((line): [string, string] => [line, 'the pattern is in quotes or starts with “=”']),
+  ...signed.map((line): [string, string] => [line, 'the pattern starts with “=”']),
+  ...pasted.map((line): [string, string] => [line, 'the pattern is in quotes or brackets']),
   ['colour=red', '“colour” is not a field; the fields are id, project_id, branch_id, endpoint_id, action, status'],
   ['ACTION=x', '“ACTION” is not a field (did you mean action?); the fields are'],
   ['constructor=x', '“constructor” is not a field'],
@@ -62,8 +64,9 @@ test.each<[line: string, message: string]>([
   ['action=create_branch,start_compute', 'a filter has no “or”, so no action matches this'],
   ['branch_id=br-1|br-2', 'a filter has no “or”, so no branch_id matches this'],
   ['action=create_branch|start_*', 'a filter has no “or”, so no action matches this'],
+  ['pg_version>=15', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
-  ['status=Cancelled', 'no status is “Cancelled”; write cancelled'],
+  ['status=Error', 'no status is “Error”; write error. The console shows failed as Error'],
   ['status!=failed action!=create_branch', `action ${folded}`],
   ['branch_id=br-1  status = failed', `status ${folded}`],
   ['branch_id=br-1 Status=failed', `Status ${folded}`],
@@ -79,6 +82,7 @@ test.each<[line: string, message: string]>([
 });
 
 test.each([
+  ['branch_id=br-1\u200B', 'the pattern is in quotes or brackets, has an invisible character at one end'],
   ['failures_count=0', 'failures_count cannot be used here: it changes during the wait'],
   ['updated_at!=x', 'updated_at cannot be used here'],
   ['branch_id=br-1 status=failed', `status ${folded}`],
