@@ -22,7 +22,8 @@ export class PostStep implements Work {
     this.#state = state;
     if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
     const parent = parentKey(saved, world);
-    const access = { baseUrl: new URL(state.baseUrl), requestTimeout };
+    const otherKeys = [state.minted?.secret ?? [], parent ?? []].flat();
+    const access = { baseUrl: new URL(state.baseUrl), requestTimeout, otherKeys };
     const api = (apiKey: string) => new ControlApi(world.exchange, { ...access, apiKey }, toolkit);
     const minted = state.minted && { id: state.minted.id, api: api(state.minted.secret) };
     const clients = { minted, parent: parent === undefined ? undefined : api(parent) };

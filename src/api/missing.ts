@@ -27,12 +27,12 @@ export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): 
 const cursorHeaders = words(
   'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more',
 );
-/** The names of such fields in the body, or in its fields `cursorPlaces`. The names are in lower case and without `_`. */
+/** The names of such fields in the body, or in its fields `cursorPlaces`. The names are in lower case and without `_` and `-`. */
 const cursorFields = words(
-  'cursor next nextcursor nextpage nextpagetoken nexttoken nextoffset nextmarker continuationtoken nexturl nextlink more hasmore hasnext hasnextpage truncated istruncated',
+  'cursor next nextcursor nextpage nextpagetoken nexttoken nextoffset nextpageurl nextmarker continuationtoken nexturl nextlink more hasmore hasnext hasnextpage truncated istruncated',
 );
-const cursorPlaces = words('pagination paging page pageinfo meta links');
-const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
+const cursorPlaces = words('pagination paging page pageinfo meta links cursors');
+const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, '');
 
 /** Names the place that announces another page. No documented request would return that page. */
 function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
@@ -40,11 +40,15 @@ function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
     cursorHeaders.find((name) => hasContent(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);
   if (header !== undefined) return `header ${header}`;
   if (!isObject(body)) return undefined;
-  const inside = Object.entries(body).flatMap(([name, value]) => (cursorPlaces.includes(plain(name)) ? value : []));
-  const fields = [body, ...inside].filter(isObject).flatMap((place) => Object.entries(place));
+  const entries = (places: Json[]) => places.filter(isObject).flatMap((place) => Object.entries(place));
+  const inside = (places: Json[]) =>
+    entries(places).flatMap(([name, value]) => (cursorPlaces.includes(plain(name)) ? value : []));
+  const fields = entries([body, ...inside([body]), ...inside(inside([body]))]);
   // A link may be an object, such as `{ "href": null }`.
   const isSet = (value: Json) => (isObject(value) ? Object.values(value).some(hasContent) : hasContent(value));
-  const [name] = fields.find(([name, value]) => cursorFields.includes(plain(name)) && isSet(value)) ?? [];
+  const announces = ([name, value]: [string, Json]) =>
+    cursorFields.includes(plain(name)) ? isSet(value) : name === 'rel' && value === 'next';
+  const [name] = fields.find(announces) ?? [];
   return name && `field ${name}`;
 }
 

@@ -102,7 +102,9 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
   const { protocol, host, pathname } = new URL(location, request.url);
   const origin = host === '' ? protocol : `${protocol}//${host}`;
-  return `to ${sanitizeLine(origin + quotable(pathname, request, response), 200)}`;
+  // A host can hold the new key as well as a path can.
+  const shownOrigin = origin === request.url.origin ? origin : quotable(origin, request, response) || 'another host';
+  return `to ${sanitizeLine(shownOrigin + quotable(pathname, request, response), 200)}`;
 }
 
 export function requestId({ headers, body }: HttpResponse): string | undefined {

@@ -18,6 +18,8 @@ export interface Log {
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
+  /** Keys that other requests of the step send. */
+  readonly otherKeys?: readonly string[];
   /** Maximum milliseconds for one exchange, response body included. */
   readonly requestTimeout: number;
   /** Name of the input that sets `requestTimeout`, for the error message. */
@@ -73,7 +75,7 @@ export async function sendRequest(
       const input = access.requestTimeoutInput === undefined ? '' : ` (${access.requestTimeoutInput})`;
       throw new TransportError(`No complete response within ${formatDuration(access.requestTimeout)}${input}`);
     }
-    response = redactResponse(response, access.apiKey);
+    response = redactResponse(response, access);
   } catch (error) {
     logOutcome(error instanceof Error ? error.message : String(error));
     if (!(error instanceof TransportError)) throw error;
@@ -86,13 +88,15 @@ export async function sendRequest(
   return response;
 }
 
-/** Removes the API key if the response repeats it. The runner would not mask part of a key in a shortened message. */
-function redactResponse(response: HttpResponse, secret: string): HttpResponse {
-  const encodings = secretEncodings(secret);
+/** Removes all API keys that the response repeats. The runner would not mask part of a key in a shortened message. */
+function redactResponse(response: HttpResponse, { apiKey, otherKeys = [] }: Access): HttpResponse {
+  const encodings = [apiKey, ...otherKeys].flatMap(secretEncodings);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   // Node returns `set-cookie` as an array. This header is not needed.
   const textHeaders = Object.entries(response.headers).filter(([, value]) => typeof value === 'string');
-  const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redact(value)]));
+  // A URL parser drops tabs, so a key that tabs split would become whole again.
+  const redactHeader = (text: string) => redact(text.replaceAll('\t', ' '));
+  const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redactHeader(value)]));
   return { ...response, headers, body: redactBody(response.body, redact) };
 }
 

@@ -29,6 +29,8 @@ export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
     // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
-    return [...new Set([password, decodePercent(password)])].filter((form) => form.length >= minSecretLength);
+    const forms = [...new Set([password, decodePercent(password)])];
+    // The runner would also mask each line of a form by itself, even a line of one letter.
+    return forms.filter((form) => form.length >= minSecretLength && !/[\r\n]/.test(form));
   });
 }

@@ -46,7 +46,11 @@ export function isSealed(saved: string, key: string, context: string): boolean {
 }
 
 /** Another step can set these variables for post. With its own proxy and certificate authority, it could read the parent key. */
-const routeVariables = [...proxyVariables, 'NODE_EXTRA_CA_CERTS'];
+const routeVariables = [
+  ...proxyVariables,
+  ...['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'OPENSSL_CONF'],
+  ...['LOCALDOMAIN', 'RES_OPTIONS', 'HOSTALIASES'],
+];
 
 /** What the seal covers beside the state. No step can change the run id and the attempt for other steps. */
 export function sealContext(environment: Readonly<Record<string, string | undefined>>): string {

@@ -6,7 +6,7 @@ import type { Inputs } from '../kit/inputs.js';
 import { setKeyStage } from '../kit/key-stage.js';
 import { readSaved } from '../kit/saved-state.js';
 import { maskedForms, secretsShown } from '../kit/secrets-shown.js';
-import { errorOf, type Stage, setStage, staged } from '../kit/stage.js';
+import { errorOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
 /** The requests, in order: `create list revoke`. */
@@ -78,6 +78,29 @@ test('create-key can export the key to any variable that does not control later 
     expect(main.env).toEqual({ [name]: main.outputs['key'] });
   }
 });
+
+test.for([
+  [100, 'success'],
+  [101, 'failure'],
+] as const)(
+  'if a list shows %i keys of its name, create-key ends in %s, because they must fit into its state',
+  async ([count, conclusion], context) => {
+    let name = '';
+    const listed = () => JSON.stringify(Array.from({ length: count }, (_, index) => ({ id: index + 10, name })));
+    const respond: StageOptions['respond'] = (_, __, { method, body }) => {
+      if (method !== 'POST') return method === 'GET' ? listed() : '{"revoked":true}';
+      const isFirst = name === '';
+      name = JSON.parse(body ?? '').key_name;
+      return isFirst ? { status: 500, body: '' } : { status: 200, body: '{"id":5,"key":"a-new-secret"}' };
+    };
+    const { runMode, paths } = await setStage(context, { respond });
+    const main = await runMode('create-key');
+    expect(main.conclusion).toBe(conclusion);
+    expect(main.state['key']?.length).toBeLessThan(32_000);
+    if (conclusion === 'failure') expect(errorOf(main)).toMatch(/101 keys are named shop-run.*may have been created/s);
+    expect(paths()).toHaveLength(conclusion === 'failure' ? 2 : 103);
+  },
+);
 
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
   const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);

@@ -109,7 +109,10 @@ test('post does not revoke a kept key even if a lost key had the same id before'
 
 test.for([
   ['uses the parent key', 'nothing else'],
-  ...['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS'].map((name) => ['does not use the parent key', name]),
+  ...['https_proxy', 'HTTP_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'RES_OPTIONS'].map((name) => [
+    'does not use the parent key',
+    name,
+  ]),
 ])('post %s if another step has copied the state unchanged and set %s', async ([verdict, name = ''], context) => {
   const stage = await setForgery(context);
   const { saved, service, runMode, runPost } = stage;
@@ -123,6 +126,19 @@ test.for([
   expect(stage.keysSent().slice(1).includes(`Bearer ${service.apiKey}`)).toBe(isUsed);
   expect(stage.elsewhere).toEqual([]);
 });
+
+test.for(['minted', 'parent'] as const)(
+  'an answer to either key never shows the beginning of the %s key',
+  async (whose, context) => {
+    const { saved, minted, service, post } = await setForgery(context);
+    const key = whose === 'minted' ? minted : service.apiKey;
+    const message = `${'x'.repeat(301 - key.length)}${key}`;
+    service.faults.add({ fault: status(403, { body: JSON.stringify({ message }) }) });
+    const result = await post(saved);
+    expect(result.annotations).toHaveLength(1);
+    expect(result.log + result.summary).not.toContain(key.slice(0, 8));
+  },
+);
 
 test('post does not send the parent key if any byte of the state is changed', async (context) => {
   const stage = await setForgery(context);

@@ -52,6 +52,17 @@ for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] a
     expectHidden(result);
   });
 
+test('an api-key in the target of a redirect is not shown, although tabs split it, and the end of the target is cut', async (context) => {
+  const plain = 'ctl_key_without_signs';
+  const host = 'https://login.test/';
+  const location = host + 'x'.repeat(201 - host.length - plain.length) + plain.replace('key', 'k\tey');
+  const fault: Fault = { kind: 'redirect', location };
+  const { runMode } = await setStage(context, { apiKey: plain, faults: [{ fault }] });
+  const result = await runMode('list-keys', {});
+  expect(errorOf(result)).toContain(`the redirect to ${host}xxx`);
+  expect(result.log + result.summary).not.toContain('ctl_key_without_sig');
+});
+
 const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> = {
   'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
   'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
@@ -61,6 +72,8 @@ const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> 
   'the request id': (made) => ({ headers: { 'x-request-id': made } }),
   'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
   'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
+  'the host of a redirect': (made) => ({ headers: { location: `https://${made}.test/` } }),
+  'the scheme of a redirect': (made) => ({ headers: { location: `${made}:x` } }),
   'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
 };
 const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefgh', '12345678'];

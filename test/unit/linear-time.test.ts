@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { BadValue, durationParser, oneOfParser } from '../../src/action/inputs/input-values.js';
+import { BadValue, durationParser, oneOfParser, quote } from '../../src/action/inputs/input-values.js';
 import { parseBaseUrl, urlWithoutSecrets } from '../../src/action/inputs/inputs.js';
 import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
@@ -62,6 +62,7 @@ test.for<readonly [what: string, parse: (text: string) => unknown, texts: readon
   ['an array of ids', parseOperationIds, [`[${of(`"${id}",`)}"${id}"]`, of('['), `[${of('12345678901234567890,')}1]`]],
   ['a base-url', requestTo, [`https://h/${of('/', 'x')}`, `https://h/${of('/')}`]],
   ['a URL with a password', urlWithoutSecrets, [of('a@', '?'), of('a')]],
+  ['an invalid value that is quoted', (text) => quote(text), [of(':/'), of(':/', '@')]],
   ['a server URL', (text) => repositoryFingerprint(text, 'a/b'), [`https://h${of('/', 'x')}`]],
   ['a filter', parseNames, [of('\n'), of('name'), of(' ', '=x'), of('='), of('name=*\n'), `name=${of('*?')}`]],
   ['a value to match with stars', admits('a*a*a*a*a*a*b'), [of('a')]],

@@ -23,7 +23,8 @@ export function quote(text: string, max = 80): string {
 
 /** Hides user and password of a URL. The text may be an invalid URL, so no URL parser is used. */
 function withoutPassword(text: string): string {
-  const hidden = text.replace(/:\/.*(?:@|%40|\uff20|&#64;)/is, '://***@');
+  // Only the first `:/` can match, so the search takes linear time.
+  const hidden = text.replace(/^((?:(?!:\/).)*):\/.*(?:@|%40|\uff20|&#64;)/is, '$1://***@');
   // Text after `://host:` that is not a port may be a password, even if no `@` follows it.
   return hidden.replace(/(:\/\/(?!\[)[^/?#:]*:)(?!\d*(?:[/?#]|$)).*/s, '$1***');
 }

@@ -1,4 +1,5 @@
 import type { MintedKey } from '../../api/keys.js';
+import { UnreadableList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, withRetries } from '../../http/retry.js';
 import { makeKeyName } from '../../keys/key-name.js';
@@ -12,6 +13,8 @@ export type CreateKeyResult = Awaited<ReturnType<typeof createKey>>;
 
 /** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
 const maxAmbiguousCreates = 5;
+/** The post state has the ids of all found keys, and must fit into an environment variable. */
+const maxFound = 100;
 
 export async function createKey(
   { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
@@ -61,6 +64,7 @@ export async function createKey(
       checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, missing } = await listKeysNamed(name, api, policy);
+      if (found.size + keys.length > maxFound) throw new UnreadableList(`${keys.length} keys are named ${name}`);
       for (const { id } of keys) found.set(id, false);
       // If this process is killed before it has revoked them, post knows which requests have led to a key.
       if (keys.length > 0) savePostState({ ...known(), ...intent });

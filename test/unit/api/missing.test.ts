@@ -25,6 +25,11 @@ test.each<[place: string, headers: HttpHeaders, body: Json]>([
   ['field continuation_token', {}, { page_info: { continuation_token: 't' } }],
   ['field nextPageToken', {}, { meta: { nextPageToken: 't' } }],
   ['field next', {}, { _links: { next: { href: '/v2/projects?page=2' } } }],
+  ['field next-cursor', {}, { 'next-cursor': 'c' }],
+  ['field next_cursor', {}, { meta: { pagination: { next_cursor: 'c' } } }],
+  ['field next', {}, { cursors: { next: 'c' } }],
+  ['field next_page_url', {}, { pagination: { next_page_url: '/v2/projects?page=2' } }],
+  ['field rel', {}, { links: [{ rel: 'self' }, { rel: 'next', href: '/v2/projects?page=2' }] }],
 ])('the %s announces another page, as in %j %j', (place, headers, body) => {
   const missing = `the response announces another page (${place})`;
   expect(findMissing(body, headers)).toEqual({ missing, isUnavailable: false });
@@ -45,6 +50,7 @@ test.each<[headers: HttpHeaders, body: Json]>([
   ...empty.map((headers): [HttpHeaders, Json] => [headers, []]),
   [{}, { cursor: null, next_cursor: '', pagination: { cursor: null, next: null, has_more: false, limit: 100 } }],
   [{}, { _links: { next: { href: null } } }],
+  [{}, { links: [{ rel: 'prev', href: '/v2/projects?page=1' }], meta: { pagination: { next_cursor: null } } }],
   [{}, { has_more: 0, unavailable_project_ids: 0, links: { self: '/v2/projects' } }],
   [{}, { unavailable_project_ids: [], pagination: null }],
   [{}, { unavailable_project_ids: null, projects: [{ cursor: 'c' }] }],
