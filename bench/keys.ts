@@ -63,7 +63,7 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
     {
       baseUrl,
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
-      ambiguousCreates: 0,
+      openCreates: 0,
       foundKeyIds: [],
       unconfirmedKeyIds: [],
       minted: { id, secret: key },

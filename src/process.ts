@@ -5,6 +5,7 @@ import type { NameLookup } from './http/connect.js';
 import type { Exchange } from './http/exchange.js';
 import { httpExchange } from './http/http-exchange.js';
 import { proxyPasswords } from './http/proxy.js';
+import { errorMessage } from './text/sentences.js';
 import { type Clock, systemClock } from './time/clock.js';
 import { Cancellation } from './time/deadline.js';
 
@@ -67,7 +68,10 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     // A success before this error may have scheduled an exit, which must not interrupt the report.
     clearTimeout(forcedExit);
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
-      toolkit.error(`Could not report the step's result: ${reportFailure}`);
+      const what = `${errorMessage(error)}. The step could not report this: ${errorMessage(reportFailure)}`;
+      toolkit.error(
+        secrets.redact(`${what}. Check the runner's disk, then re-run the job. Post revokes a key of this step.`),
+      );
       return false;
     });
     exit(await reporting);

@@ -25,7 +25,7 @@ export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): 
 
 /** Services send the cursor or the number of the next page in one of these headers. */
 const cursorHeaders = words(
-  'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more',
+  'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more x-has-next x-next x-truncated',
 );
 /** The names of such fields in the body, or in its fields `cursorPlaces`. The names are in lower case and without `_` and `-`. */
 const cursorFields = words(

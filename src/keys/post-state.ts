@@ -13,9 +13,9 @@ export type KeyState = Omit<PostState, 'baseUrl' | 'since' | 'summary'> | typeof
 export interface PostState {
   readonly baseUrl: string;
   readonly name: string;
-  /** Number of requests that may have created a key that main did not receive. */
-  readonly ambiguousCreates: number;
-  /** Ids of the keys that main found after such requests, and began to revoke. */
+  /** Number of ambiguous creates for which main found no key. */
+  readonly openCreates: number;
+  /** Ids of the keys that main found after ambiguous creates, and began to revoke. */
   readonly foundKeyIds: readonly string[];
   /** Ids of the found keys whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
   readonly unconfirmedKeyIds: readonly string[];
@@ -27,6 +27,11 @@ export interface PostState {
   readonly revoke: boolean;
   readonly onFailure: (typeof onFailureValues)[number];
   readonly summary: boolean;
+}
+
+/** True if main sent a create that may have made a key which main did not receive. */
+export function isAmbiguous({ openCreates, foundKeyIds }: Pick<PostState, 'openCreates' | 'foundKeyIds'>): boolean {
+  return openCreates > 0 || foundKeyIds.length > 0;
 }
 
 export const onFailureValues = ['warn', 'fail'] as const;
@@ -75,12 +80,12 @@ export function splitSeal(saved: string): { readonly seal: string; readonly text
 export function parsePostState(saved: string, isBaseUrl: (text: string) => boolean): PostState {
   const json = parseJsonOrUndefined(splitSeal(saved).text);
   const state = isObject(json) ? json : {};
-  const { baseUrl, name, ambiguousCreates, foundKeyIds, unconfirmedKeyIds, minted, since, revoke, onFailure, summary } =
+  const { baseUrl, name, openCreates, foundKeyIds, unconfirmedKeyIds, minted, since, revoke, onFailure, summary } =
     state;
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
     name: isText(name) && parseKeyName(name) !== undefined,
-    ambiguousCreates: typeof ambiguousCreates === 'number' && ambiguousCreates >= 0,
+    openCreates: typeof openCreates === 'number' && openCreates >= 0,
     foundKeyIds: areKeyIds(foundKeyIds),
     unconfirmedKeyIds: areKeyIds(unconfirmedKeyIds),
     minted: minted === undefined || isMintedKey(minted),
@@ -91,9 +96,11 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   };
   const invalid = Object.entries(valid).flatMap(([field, isValid]) => (isValid ? [] : [field]));
   // If there is nothing to revoke, main saves a marker instead of a state.
-  if (invalid.length === 0 && ambiguousCreates === 0 && (minted === undefined || !revoke))
-    invalid.push('ambiguousCreates', 'minted', 'revoke');
-  if (invalid.length === 0) return state as unknown as PostState;
+  if (invalid.length === 0) {
+    const checked = state as unknown as PostState;
+    if (isAmbiguous(checked) || (minted !== undefined && revoke)) return checked;
+    invalid.push('openCreates', 'minted', 'revoke');
+  }
   // The message quotes no value, because the state contains a key.
   throw new UserError(
     `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`,

@@ -120,8 +120,9 @@ export function revokeEach(
   api: ControlApi,
   policy: RequestPolicy,
   log: Log,
+  latest?: KeyList,
 ): Promise<RevocationResult[]> {
-  const { isListed, reused } = sharedListCheck(keys, api, policy);
+  const { isListed, reused } = sharedListCheck(keys, api, policy, latest);
   /** Ends all revocations: thousands of keys would take too long if each had to notice a cancel or the deadline. */
   let end: CancelledError | DeadlineExceeded | undefined;
   return mapConcurrently(keys, async (key): Promise<RevocationResult> => {
@@ -145,10 +146,18 @@ export function revokeEach(
 }
 
 /** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
-function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: RequestPolicy) {
-  let list: Promise<KeyList> | undefined;
+function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: RequestPolicy, first?: KeyList) {
+  let list = first && Promise.resolve(first);
   /** Ids that another key has by now, according to any of the lists. */
   const reused = new Set<string>();
+  const note = (latest: KeyList) => {
+    for (const one of keys) {
+      const owner = includesKey(latest, one) === false && latest.keys.get(one.id);
+      if (owner && isLaterOwner(owner, one)) reused.add(one.id);
+    }
+    return latest;
+  };
+  if (first !== undefined) note(first);
   // Every check reads the list of keys, so a 423 for that list delays all checks.
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
@@ -158,12 +167,7 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
     list = cooldown.wait(policy.deadline).then(() => api.keys(once));
-    const latest = await list;
-    for (const one of keys) {
-      const owner = includesKey(latest, one) === false && latest.keys.get(one.id);
-      if (owner && isLaterOwner(owner, one)) reused.add(one.id);
-    }
-    return includesKey(latest, key);
+    return includesKey(note(await list), key);
   };
   return { isListed, reused };
 }

@@ -2,7 +2,7 @@ import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
 import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
-import type { PostState } from '../keys/post-state.js';
+import { isAmbiguous, type PostState } from '../keys/post-state.js';
 import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
@@ -23,11 +23,12 @@ export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
 /** Runs three phases: the minted key searches for stray (lost) keys, then it is revoked, then the parent key searches on. */
 export async function cleanUp(
-  { name, ambiguousCreates, unconfirmedKeyIds, revoke, since }: PostState,
+  state: PostState,
   { minted, parent }: Clients,
   { deadline, log, random }: { readonly deadline: Deadline; readonly log: Log; readonly random: () => number },
 ) {
-  const wasAmbiguous = ambiguousCreates > 0;
+  const { name, unconfirmedKeyIds, revoke, since } = state;
+  const wasAmbiguous = isAmbiguous(state);
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log);
   // The service may have given the id of a lost key to the minted one.
@@ -163,13 +164,15 @@ function revokeMinted(
     // By now the id may belong to another key, which must not be revoked. So the list is read first.
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
-    // A 401 suggests that the key is gone, so nothing is revoked without a list. Any other rejection suggests that the key
+    const isOthers = register.mayBeOthers(key.id);
+    // A 401 suggests that the key is gone, so nothing is revoked unless a list shows the key. Any other rejection suggests that the key
     // is valid. If no list comes in time, the key is then revoked by its id. Another key may have this id by now, but a key
     // that stays valid is worse.
-    if (listed instanceof RequestError) {
-      const mayFollow = listed.transient && phase.remaining > timeForMinted;
-      const isProbablyGone = rejection.isServiceStatus(401) || register.belongsToOther(key.id);
-      if (isProbablyGone || endsRound(listed) || mayFollow) return listed;
+    if (listed !== true || isOthers) {
+      const unclear = new RequestError('the list of keys does not show the key', { status: 200, transient: isOthers });
+      const doubt = listed instanceof RequestError ? listed : unclear;
+      const mayFollow = doubt.transient && phase.remaining > timeForMinted;
+      if (isOthers || rejection.isServiceStatus(401) || endsRound(doubt) || mayFollow) return doubt;
     }
     return captureFailure(revocation.attempt(api, phase, isListed));
   }

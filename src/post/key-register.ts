@@ -31,7 +31,7 @@ export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
   /** The latest owner of each id in all lists so far. So a replica that lags cannot hide a later owner. */
   readonly #owners = new Map<string, Key>();
-  #hasList = false;
+  #latest: KeyList | undefined;
   /** True if the latest list of a search was complete. */
   isComplete = false;
   /** Searches skip this key, because it is the minted key, which sends the requests of a search. */
@@ -49,7 +49,7 @@ export class KeyRegister {
 
   /** The keys that a search revokes. There are none without a list, because each id may belong to a different key by now. */
   get revocable(): readonly CreatedKey[] {
-    return this.pending.filter(({ id }) => this.#hasList && id !== this.skipped && !this.belongsToOther(id));
+    return this.pending.filter(({ id }) => this.#latest && id !== this.skipped && !this.mayBeOthers(id));
   }
 
   get gone(): readonly CreatedKey[] {
@@ -81,7 +81,7 @@ export class KeyRegister {
     this.#note(list);
     for (const key of this.pending) {
       if (key.id === this.skipped) continue;
-      const wasMissing = key.missingSince !== undefined || this.belongsToOther(key.id);
+      const wasMissing = key.missingSince !== undefined || this.#belongsToOther(key.id);
       if (key.revocation.isConfirmed || (wasMissing && this.#includes(list, key) === false))
         this.noteGone(key, askedAt);
     }
@@ -96,24 +96,28 @@ export class KeyRegister {
     };
   }
 
-  /** True if the latest owner of the id has another name. */
-  belongsToOther(id: string): boolean {
+  /** True if the latest owner of the id, or its owner in the latest list, has another name. Then no DELETE may be sent. */
+  mayBeOthers(id: string): boolean {
+    return this.#belongsToOther(id) || (this.#latest?.keys.get(id)?.name ?? this.name) !== this.name;
+  }
+
+  #belongsToOther(id: string): boolean {
     return (this.#owners.get(id)?.name ?? this.name) !== this.name;
   }
 
   #includes(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
-    return this.belongsToOther(key.id) ? false : includesKey(list, key.revocation.key);
+    return this.#belongsToOther(key.id) ? false : includesKey(list, key.revocation.key);
   }
 
   #note(list: KeyList): void {
-    this.#hasList = true;
+    this.#latest = list;
     for (const listed of list.keys.values()) {
       const { id, name } = listed;
       const owner = this.#owners.get(id);
       if (owner !== undefined && !isLaterOwner(listed, owner)) continue;
       this.#owners.set(id, listed);
       const key = this.#keys.get(id);
-      if (key !== undefined && !this.belongsToOther(id)) key.missingSince = undefined;
+      if (key !== undefined && !this.#belongsToOther(id)) key.missingSince = undefined;
       // Another key now has this id, so the key that had the id before is gone.
       else if (key !== undefined && owner?.name === this.name) key.revocation.isConfirmed = true;
       if (name === this.name) this.#addStray(id);

@@ -2,7 +2,7 @@ import { codeHtml, truncatedTable } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
 import { RequestError, UserError } from '../http/errors.js';
 import { parseKeyName } from '../keys/key-name.js';
-import type { PostState } from '../keys/post-state.js';
+import { isAmbiguous, type PostState } from '../keys/post-state.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { errorMessage, joinFirst, messageBounds, withLastError } from '../text/sentences.js';
 import { DeadlineExceeded } from '../time/deadline.js';
@@ -35,11 +35,11 @@ export function cleanUpReport(result: CleanUpResult, state: PostState): StepRepo
 
 /** Warns of keys that may exist although post found none. `isUrlConfirmed`: false if another step may have forged the URL. */
 export function doubts(result: CleanUpResult, state: PostState, isUrlConfirmed: boolean): string[] {
-  const { baseUrl, name, minted, ambiguousCreates, foundKeyIds } = state;
-  const found = new Set([...foundKeyIds, ...result.revoked.map(({ id }) => id), ...result.unconfirmed]);
-  found.delete(minted?.id ?? '');
+  const { baseUrl, name, minted, openCreates, foundKeyIds } = state;
+  const known = [...foundKeyIds, minted?.id];
+  const found = [...result.revoked.map(({ id }) => id), ...result.unconfirmed].filter((id) => !known.includes(id));
   // If the search failed, the report already says that another key may exist.
-  const isOpen = !result.mayHaveStrayKey && found.size < ambiguousCreates;
+  const isOpen = !result.mayHaveStrayKey && found.length < openCreates;
   const why = 'the request to create it got no usable response, and may still take effect';
   const forged = `The saved state has the base-url ${sanitizeLine(baseUrl)}, which neither the api-key nor the base-url of the post step confirms. Another step of this job may have changed the state. Check in the console that key ${minted?.id} (${name}) is revoked.`;
   return [
@@ -58,9 +58,9 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
     const message = `Could not check whether a key still exists: ${describeReason(error)}. Look in the console for a key whose name contains the id of this run, and revoke it. ${consequence()}`;
     return keyMayBeAlive(message, state);
   }
-  const { minted, revoke, ambiguousCreates } = state;
+  const { minted, revoke } = state;
   const unconfirmed = minted !== undefined && revoke ? [minted.id] : [];
-  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey: ambiguousCreates > 0 }, error, state), state);
+  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey: isAmbiguous(state) }, error, state), state);
 }
 
 function keyMayBeAlive(message: string, state: PostState | undefined, details = ''): StepReport {

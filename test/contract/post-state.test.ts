@@ -100,7 +100,7 @@ test('if the clock was set back after main, post counts the key as new, with a l
 
 test('post does not revoke a kept key even if a lost key had the same id before', async (context) => {
   const { service, object, post, keysSent } = await setForgery(context);
-  const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], ambiguousCreates: 1, revoke: false };
+  const known = { foundKeyIds: ['2'], unconfirmedKeyIds: ['2'], openCreates: 1, revoke: false };
   const result = await post(serializePostState({ ...object, ...known }, service.apiKey, run));
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0 });
   expect(keysSent().length).toBeGreaterThan(0);
@@ -144,7 +144,7 @@ test('post does not send the parent key if any byte of the state is changed', as
   const stage = await setForgery(context);
   const { saved, object, service } = stage;
   stage.reject();
-  const intent = serializePostState({ ...object, minted: undefined, ambiguousCreates: 1 }, service.apiKey, run);
+  const intent = serializePostState({ ...object, minted: undefined, openCreates: 1 }, service.apiKey, run);
   const by = fc.string({ unit: 'binary-ascii', maxLength: 2 });
   const changed = fc
     .tuple(fc.constantFrom(saved, intent), fc.nat({ max: saved.length - 1 }), by)
@@ -171,7 +171,7 @@ const url = 'https://control.test/v2';
 test.for<Row>([
   wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
   wrong('name', undefined, 'console'),
-  wrong('ambiguousCreates', undefined, '1', -1),
+  wrong('openCreates', undefined, '1', -1),
   wrong('foundKeyIds', undefined, '7', ['x'], [7]),
   wrong('unconfirmedKeyIds', undefined, '7', ['x'], [7]),
   wrong('minted', null, key('7/../projects'), key(7), key('7'.repeat(101)), key(undefined), key('7', null)),
@@ -180,7 +180,7 @@ test.for<Row>([
   wrong('revoke', undefined),
   wrong('onFailure', undefined, 'ignore'),
   wrong('summary', undefined),
-  ['ambiguousCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
+  ['openCreates, minted, revoke', [{ minted: undefined }, { revoke: false }]],
   ['baseUrl, name', [() => 'nonsense', () => 'null', () => '5', ({ minted }) => JSON.stringify(minted)]],
   ['baseUrl, name', [({ saved }) => saved.slice(0, -20), ({ saved }) => saved + saved, ({ saved }) => `[${saved}]`]],
 ])('post warns and sends no request if its state is invalid (%s)', async ([invalid, changes], context) => {
@@ -206,7 +206,7 @@ test.for<[end: string, rule: FaultRule, named: RegExp]>([
   const stage = await setForgery(context);
   for (let n = 0; n < 60; n++) stage.service.plane.addKey(stage.object.name);
   stage.service.faults.add(rule);
-  const state = serializePostState({ ...stage.object, ambiguousCreates: 1 }, stage.service.apiKey, run);
+  const state = serializePostState({ ...stage.object, openCreates: 1 }, stage.service.apiKey, run);
   const post = await stage.post(state);
   expect(textDefects(post)).toEqual([]);
   expect(post.log).toMatch(named);

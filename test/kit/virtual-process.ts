@@ -49,7 +49,7 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
     isReported = true;
     crash = String(error instanceof Error ? error.stack : error);
     const succeeded = await work.reportError(error, world).catch((failure: unknown) => {
-      toolkit.error(`Could not report the step's result: ${failure}`);
+      toolkit.error(`The step could not report its result: ${failure}`);
       return false;
     });
     finish(succeeded);

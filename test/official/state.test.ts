@@ -81,7 +81,7 @@ test.concurrent('post sends nothing for a forged state without a minted key', as
   const job = await run({
     steps: [
       act('mint', 'create-key'),
-      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.ambiguousCreates = 1'),
+      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.openCreates = 1'),
       victim,
     ],
   });

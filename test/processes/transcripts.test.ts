@@ -80,12 +80,12 @@ test.concurrent('create-key saves the key name before its request, and masks and
     mask     <parent key>
     state    key = nothing-to-revoke
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":1,"foundKeyIds":[],"unconfirmedKeyIds":[],"revoke":true}
+    state    key = <hmac>{${known},"name":"${name}","openCreates":1,"foundKeyIds":[],"unconfirmedKeyIds":[],"revoke":true}
     request  POST /v2/api_keys, Bearer <parent key>, {"key_name":"${name}"}
     status   200
     ${masks}
     mask     <hmac>
-    state    key = <hmac>{${known},"name":"${name}","ambiguousCreates":0,"foundKeyIds":[],"unconfirmedKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
+    state    key = <hmac>{${known},"name":"${name}","openCreates":0,"foundKeyIds":[],"unconfirmedKeyIds":[],"minted":{"id":"2","secret":"<minted key>"},"revoke":true}
     output   duration-ms = <ms>
     output   key = <minted key>
     output   key-id = 2
@@ -122,6 +122,8 @@ test.concurrent('sweep-keys looks up each run at GitHub, and revokes only the ke
     request  GET /repos/acme/shop/actions/runs/9876543210, token <token>
     status   200
     request  GET /repos/acme/shop/actions/runs/9876543209, token <token>
+    status   200
+    request  GET /v2/api_keys, Bearer <parent key>
     status   200
     request  DELETE /v2/api_keys/2, Bearer <parent key>
     status   200

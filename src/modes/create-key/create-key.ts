@@ -1,9 +1,9 @@
-import type { MintedKey } from '../../api/keys.js';
+import type { Key, MintedKey } from '../../api/keys.js';
 import { UnreadableList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, withRetries } from '../../http/retry.js';
 import { makeKeyName } from '../../keys/key-name.js';
-import type { KeyState } from '../../keys/post-state.js';
+import { isAmbiguous, type KeyState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
 import { incompleteKeyList, listKeysNamed, revokeEach } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
@@ -25,6 +25,8 @@ export async function createKey(
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let ambiguousCreates = 0;
+  /** Ambiguous creates for which no key was found. */
+  let openCreates = 0;
   /**
    * The keys that this step found after ambiguous creates: id, and whether the revocation is confirmed. If it is not, a replica
    * that lags can show the key again.
@@ -33,13 +35,13 @@ export async function createKey(
 
   const known = () => ({
     name,
-    ambiguousCreates,
+    openCreates,
     foundKeyIds: [...found.keys()],
     unconfirmedKeyIds: [...found].flatMap(([id, isConfirmed]) => (isConfirmed ? [] : [id])),
   });
   const intent = { minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
-  const saveIntent = () => savePostState({ ...known(), ...intent, ambiguousCreates: ambiguousCreates + 1 });
+  const saveIntent = () => savePostState({ ...known(), ...intent, openCreates: openCreates + 1 });
 
   async function attempt(): Promise<MintedKey> {
     try {
@@ -48,6 +50,7 @@ export async function createKey(
       if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
       // A request without a response can still take effect, even after a later create succeeded.
       ambiguousCreates++;
+      openCreates++;
       if (!(error instanceof RequestError)) throw error;
       await revokeStrayKeys(error);
       saveIntent();
@@ -65,6 +68,8 @@ export async function createKey(
       await deadline.sleep(createError.retryAfterMs ?? 0);
       const { keys, missing } = await listKeysNamed(name, api, policy);
       if (found.size + keys.length > maxFound) throw new UnreadableList(`${keys.length} keys are named ${name}`);
+      const isNew = ({ id }: Key) => !found.has(id);
+      openCreates = Math.max(0, openCreates - keys.filter(isNew).length);
       for (const { id } of keys) found.set(id, false);
       // If this process is killed before it has revoked them, post knows which requests have led to a key.
       if (keys.length > 0) savePostState({ ...known(), ...intent });
@@ -99,6 +104,6 @@ export function stateAfterOutputs(
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  if (known.ambiguousCreates === 0) return nothingToRevoke;
+  if (!isAmbiguous(known)) return nothingToRevoke;
   return { ...known, minted, revoke: false, onFailure };
 }

@@ -1,12 +1,13 @@
 import { failureReport } from '../../action/failure-report.js';
 import { textHtml } from '../../action/markdown.js';
+import { isAmbiguous } from '../../keys/post-state.js';
 import type { Report } from '../mode.js';
 import type { CreateKeyResult } from './create-key.js';
 import type { CreateKeySettings } from './settings.js';
 
 export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (result, settings, { timeout }) => {
   const { revokeInPost, exportTo } = settings;
-  const { name, minted, ambiguousCreates } = result;
+  const { name, minted } = result;
   const outputs = [
     { name: 'key', value: minted?.secret ?? '', isSecret: true },
     { name: 'key-id', value: minted?.id ?? '' },
@@ -14,10 +15,9 @@ export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (resu
   ];
   if (result.minted === undefined) {
     const report = failureReport(result.failure, timeout);
-    const whatRemains =
-      ambiguousCreates > 0
-        ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
-        : 'No key was created.';
+    const whatRemains = isAmbiguous(result)
+      ? `A key named ${name} may have been created anyway. The post step of this job will search for it and revoke it.`
+      : 'No key was created.';
     const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
     // A cancelled step has no error text, so the summary says what remains.
     const details = error === undefined ? `<p>${textHtml(whatRemains)}</p>\n` : '';

@@ -22,7 +22,7 @@ export async function sweepKeys(
   const now = api.epochMsForAges(deadline.clock);
   const made = keys.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
-    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? now) }];
+    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? Number.NaN) }];
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 
@@ -33,10 +33,12 @@ export async function sweepKeys(
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
 
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
+  // The lookups can take minutes, and then the id of a key may belong to another one.
+  const latest = settings.dryRun || over.length === 0 ? list : await api.keys(policy);
   if (settings.dryRun) for (const { id } of over) log.info(`Key ${id} would be revoked.`);
   return {
     decisions,
-    revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log),
+    revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log, latest),
     /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
@@ -48,17 +50,20 @@ function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
   return new Set(keys.map(({ run }) => run.id));
 }
 
-/** `isOver`: true if the sweep revokes the key. `age`: milliseconds on the service's clock, 0 without a creation time. */
+/** `isOver`: true if the sweep revokes the key. `age`: milliseconds on the service's clock, NaN without a creation time. */
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunState | undefined,
   { run: own, olderThan }: SweepKeysSettings,
 ): { readonly isOver: boolean; readonly reason: string } {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
+  const comparison = (limit: number) =>
+    Number.isNaN(age)
+      ? 'the age of the key is unknown'
+      : `the key is ${age > limit ? '' : 'not '}older than ${formatDuration(limit)}`;
   if (state === 'gone') {
     if (age > minAgeForNotFound) return { isOver: true, reason: 'its run was not found' };
-    const minAge = formatDuration(minAgeForNotFound);
-    return { isOver: false, reason: `its run was not found, but the key is not older than ${minAge}` };
+    return { isOver: false, reason: `its run was not found, but ${comparison(minAgeForNotFound)}` };
   }
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
@@ -66,7 +71,7 @@ function decide(
     const what = isStale
       ? 'GitHub does not yet report the run attempt that created the key'
       : 'the state of its run is unknown';
-    return { isOver, reason: `${what}; the key is ${isOver ? '' : 'not '}older than ${formatDuration(olderThan)}` };
+    return { isOver, reason: `${what}; ${comparison(olderThan)}` };
   }
   const { attempt, isCompleted } = state;
   if (attempt !== undefined && attempt > run.attempt)

@@ -26,7 +26,7 @@ export function drawForgery(chance: Chance, { plane, origin }: Stage) {
     JSON.stringify({
       baseUrl: url,
       name: keyName('shop', madeBy, chance.random),
-      ambiguousCreates: minted === undefined || chance.odds(0.3) ? 1 : 0,
+      openCreates: minted === undefined || chance.odds(0.3) ? 1 : 0,
       foundKeyIds: [],
       unconfirmedKeyIds: [],
       minted,

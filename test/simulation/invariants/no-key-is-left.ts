@@ -73,7 +73,7 @@ function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
 
 function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number, reach: number): boolean {
   // The minted key searches first, and revokes itself at the end.
-  const isSearching = /"ambiguousCreates":[1-9]/.test(step.state) && /"minted"/.test(step.state);
+  const isSearching = /"openCreates":[1-9]|"foundKeyIds":\["/.test(step.state) && /"minted"/.test(step.state);
   const lastPart = post.startedAt + postTimeout - mintedIsRevokedIn;
   const isReachableAtEnd = !isSearching || longestReach(run, post, lastPart) >= shortestReach + run.stage.slackMs;
   return isReachableAtEnd && longestReach(run, post, from) >= reach + run.stage.slackMs;
