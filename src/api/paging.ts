@@ -29,9 +29,9 @@ export interface ListPlace {
 
 /**
  * Reads a list page by page, from its beginning or a given place. The list ends at an empty page, and at a missing or repeated
- * cursor. The last page is always yielded. A record can appear twice if the list changes during the read, so duplicates are
- * dropped. A page of only duplicates is reported: the service may be ignoring the cursor, and then the rest of the list is
- * missing. The last page also says what earlier pages lacked, so it tells whether the list is whole.
+ * cursor. The last page is always yielded. If the list changes during the read, a record can appear twice, in two versions. A
+ * page of only known records is reported: the service may be ignoring the cursor, and then the rest of the list is missing.
+ * The last page also says what earlier pages lacked, so it tells whether the list is whole.
  */
 export async function* pages<T extends { readonly id: string }>(
   fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
@@ -44,8 +44,9 @@ export async function* pages<T extends { readonly id: string }>(
   let pagesWithoutNew = 0;
   do {
     const page = await fetchPage(cursor);
-    const records = page.records.filter(({ id }) => seenIds.size < seenIds.add(id).size);
-    const isOld = records.length === 0 && page.records.length > 0;
+    const seen = seenIds.size;
+    for (const { id } of page.records) seenIds.add(id);
+    const isOld = seenIds.size === seen && page.records.length > 0;
     if (isOld) onPageWithoutNew();
     pagesWithoutNew = isOld ? pagesWithoutNew + 1 : 0;
     cursor = page.records.length === 0 || endingCursors.has(page.cursor) ? undefined : page.cursor;
@@ -53,7 +54,7 @@ export async function* pages<T extends { readonly id: string }>(
       throw new UnreadableList('The list has more pages, but they contain no new records');
     endingCursors.add(cursor);
     if (page.missing !== undefined) missing = page;
-    yield { ...missing, records, cursor };
+    yield { ...page, ...missing, cursor };
   } while (cursor !== undefined);
 }
 

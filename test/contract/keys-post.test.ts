@@ -177,6 +177,18 @@ function slowBetween(from: number, to: number, slowTrip: () => number) {
   return { trip: () => (isSlow ? slowTrip() : 0), beforePost: begin };
 }
 
+test('a key that becomes a minute old while post searches is still new', async (context) => {
+  const beforePost = ({ after, pass, service }: KeyStage) => {
+    after(65 * second, () => {
+      for (const rule of [onDelete(status(401), always), onList(status(200, { body: '[]' }))]) service.faults.add(rule);
+    });
+    after(69 * second, () => service.faults.clear());
+    return pass(50 * second);
+  };
+  const job = await runRevoked(context, { inMain: [ambiguous('never')], beforePost });
+  expect(job.post.summary).not.toMatch(/already gone/);
+});
+
 test('a late response does not show that a new key is gone if post sent its request in the first 10 s', async (context) => {
   let trips = 0;
   // A request and its response take a trip each.
@@ -586,6 +598,7 @@ const given: [what: string, post: StepOptions, annotations?: readonly unknown[]]
   ['another environment', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }, [doubt]],
   ['only its own base-url', { inputs: { ...others, 'base-url': controlUrl } }],
   ['only its own base-url by the environment', { inputs: {}, env: { CTL_BASE_URL: controlUrl } }],
+  ['another path of its host', { inputs: { ...others, 'base-url': 'https://control.test/other/v2' } }, [doubt]],
   ['half of the parent key', { inputs: { 'api-key': parentKey.slice(0, 20), 'base-url': controlUrl } }],
   ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
 ];

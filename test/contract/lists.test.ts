@@ -401,6 +401,22 @@ test.for([
   }
 });
 
+test.for([1, 2])(
+  'with fail-on: match, `list-operations` fails if a second version of an operation matches (page %i)',
+  async (page, context) => {
+    const version = (status: string) => ({ ...operations.record(1), status });
+    const [first, second] = [version('running'), version('failed')];
+    const respond = (_: string, n: number) =>
+      page === 1
+        ? operations.body([first, second])
+        : n === 1
+          ? operations.body([first], 'c')
+          : operations.body([second, operations.record(2)]);
+    const { result } = await read(context, operations, respond, { filter: 'status=failed', 'fail-on': 'match' });
+    expect(result.outputs).toMatchObject({ status: 'match', count: '1' });
+  },
+);
+
 test('the start of `since` does not move while list-operations reads slow pages', async (context) => {
   const stage = await setStage(context, { operations: 0, faults: [onOperations(delay(25_000), { from: 2 })] });
   const ids = past(stage, 260);

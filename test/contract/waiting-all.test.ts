@@ -757,6 +757,13 @@ test('the final poll reads each of 100 projects once, 12 at a time, if responses
   expect(maxConcurrent(service.requests)).toBe(12);
 });
 
+test('the final poll reaches 100 projects at 150 ms a response, even if a 429 interrupted the first poll', async (context) => {
+  const faults = [{ nth: 30, fault: retryAfter(429, 20) }, { fault: delay(150) }];
+  const plans = oneEach(100, { lengthMs: 57.5 * second });
+  const { result } = await waitForAll(context, plans, { timeout: '1m' }, { projects: 100, faults });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
+});
+
 test.for<[what: string, lengthMs: number, timeout: string]>([
   ['all are idle, with a timeout of 6 s', 0, '6s'],
   ['their operations end just before the timeout', 14.9 * second, '15s'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault, FaultRule, OperationPlan } from '../../control-plane/index.js';
+import { seededRandom } from '../../control-plane/random.js';
 import { delay, hang, html, lost, onOperation, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { anyId, errorOf, type Stage, warningsOf } from '../kit/stage.js';
@@ -126,6 +127,15 @@ for (const [what, inputs] of targets)
     // A truncated body has another length each time.
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
+
+test('after a timeout, the error names the latest failure, even if the same operation had failed before the other', async (context) => {
+  const faults = (first = '', second = '') => [
+    { path: first, from: 3, fault: retryAfter(503, 60) },
+    { path: second, from: 2, fault: status(500) },
+  ];
+  const { result, ids } = await waitFor(context, many(2, forever), { timeout: '20s' }, { faults });
+  expect(errorOf(result)).toMatch(new RegExp(`Last error: GET \\S+${ids[1]}: status 500`));
+});
 
 test('the error of a timeout does not name a failure that ended long before', async (context) => {
   const { result } = await waitFor(context, [forever], { timeout: '1m' }, { faults: [{ nth: 1, fault: status(503) }] });
@@ -573,6 +583,27 @@ test.for<readonly [what: string, count: number, interval: string, rule: FaultRul
   const { result } = await waitFor(context, many(count, { lengthMs: 28.5 * second }), inputs, { faults });
   expect(result).toMatchObject({ outputs: { status: 'finished', count: String(count) }, ms: 30 * second });
 });
+
+test.for<readonly [what: string, count: number, inputs: Inputs]>([
+  ['one id', 1, {}],
+  ['two ids', 2, {}],
+  ['three ids', 3, {}],
+  ['all operations', 1, all],
+])(
+  'the final poll requests %s, even if the request before it hangs until the deadline',
+  async ([, count, inputs], context) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const before = ({ service, after }: Stage) => {
+        after(second, () => void service.faults.add({ fault: hang }));
+        after(7 * second, () => service.faults.clear());
+      };
+      const options = { before, timers: seededRandom(seed) };
+      const plans = many(count, { lengthMs: 2 * second });
+      const { result } = await waitFor(context, plans, { timeout: '9s', ...inputs }, options);
+      expect(result.outputs, String(seed)).toMatchObject({ status: 'finished', count: String(count) });
+    }
+  },
+);
 
 test('the final poll requests all 100 given ids if the list fails and each response takes 150 ms', async (context) => {
   const faults = [onOperations(status(500)), { fault: delay(150) }];

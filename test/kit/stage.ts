@@ -20,6 +20,8 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Virtual: how long a request or a response travels. */
   readonly trip?: (() => number) | undefined;
   readonly clockAheadMs?: number;
+  /** Virtual: decides which of two timers at the same time is first. */
+  readonly timers?: () => number;
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
   readonly oneJob?: boolean;
   /** Virtual: the test responds in place of the control plane. `path` is what follows `/v2/`; `n` counts from 1. */
@@ -37,7 +39,16 @@ export const day = 24 * hour;
 
 /** A control plane with one project and the key 1, a GitHub, and steps of the action against them. */
 export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
-  const { overSockets = false, trip, clockAheadMs = 0, respond, oneJob = false, startProcess, ...rest } = options;
+  const {
+    overSockets = false,
+    trip,
+    clockAheadMs = 0,
+    respond,
+    oneJob = false,
+    startProcess,
+    timers,
+    ...rest
+  } = options;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -50,7 +61,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     });
   const elsewhere: HttpRequest[] = [];
   const serviceOptions = { projects: 1, operations: 3, ...rest };
-  const clock = new VirtualClock();
+  const clock = new VirtualClock(undefined, timers);
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const open = ({ plane, exchanges, ...more }: ReturnType<typeof createControlPlane>): RunningControlPlane => {

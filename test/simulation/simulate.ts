@@ -1,3 +1,4 @@
+import { seededRandom } from '../../control-plane/random.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { drawPlan } from './draw/plan.js';
@@ -18,7 +19,7 @@ export interface Host {
 
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
-  const clock = new VirtualClock(epoch);
+  const clock = new VirtualClock(epoch, seededRandom(seed));
   const { plan, stage } = drawPlan(seed, temp, (...drawn) => new Stage(clock, 'https://control.test', ...drawn));
   const run: Host['run'] = (part, step, state) => runProcess(plan, stage, clock, { part, step, state });
   return { plan, stage, steps: await clock.run(play(plan, { stage, run }, lateRequestsMs)) };

@@ -8,11 +8,15 @@ export class VirtualClock implements Clock {
     now: () => this.epochMs(),
     schedule: (delayMs, callback) => this.schedule(this.#now + delayMs, callback),
   };
-  /** The next one is the last. Of two at the same time, the older one is called first. */
+  /** The next one is the last. Of two at the same time, the older one is called first, unless `random` decides otherwise. */
   readonly #appointments: { readonly time: number; readonly call: () => void }[] = [];
   #now = 0;
 
-  constructor(private readonly epoch: number = Date.UTC(2024, 0, 1)) {}
+  /** `random`, from 0 to 1: timers of Node fire up to 1 ms late, so of two at the same time either one can be first. */
+  constructor(
+    private readonly epoch: number = Date.UTC(2024, 0, 1),
+    private readonly random = () => 1,
+  ) {}
 
   now(): number {
     return this.#now;
@@ -29,7 +33,10 @@ export class VirtualClock implements Clock {
     if (time === Number.POSITIVE_INFINITY) return () => undefined;
     const appointments = this.#appointments;
     const appointment = { time: Math.max(time, this.#now), call };
-    appointments.splice(appointments.findLastIndex((other) => other.time > appointment.time) + 1, 0, appointment);
+    const isFirst = this.random() < 0.5;
+    const isLater = (other: typeof appointment) =>
+      other.time > appointment.time || (isFirst && other.time === appointment.time);
+    appointments.splice(appointments.findLastIndex(isLater) + 1, 0, appointment);
     return () => {
       const index = appointments.indexOf(appointment);
       if (index >= 0) appointments.splice(index, 1);

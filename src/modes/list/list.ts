@@ -84,6 +84,8 @@ async function collect<T extends ApiRecord>(
 ): Promise<Page<T>> {
   const { deadline, log } = collaborators;
   const { clock } = deadline;
+  // A record that is listed twice counts if the filter admits any of its versions.
+  const ids = new Set<string>();
   const records: T[] = [];
   const policy = { ...defaultPolicy(collaborators) };
   let last: Page<T> = { records, cursor: undefined, missing: undefined, isUnavailable: false };
@@ -93,7 +95,8 @@ async function collect<T extends ApiRecord>(
   try {
     for await (const page of readPages(policy)) {
       read += page.records.length;
-      for (const one of page.records) if (isWanted(one) && filter.admits(one.record)) records.push(one);
+      for (const one of page.records)
+        if (isWanted(one) && filter.admits(one.record) && ids.size < ids.add(one.id).size) records.push(one);
       last = { ...page, records };
       // If the user set the limit, one more page shows whether the limit cut the list.
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;

@@ -29,8 +29,8 @@ interface Read extends ListPlace {
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
   readonly failedBefore = new Map<string, Operation>();
-  /** The number of unfinished operations in the latest read that are not part of the wait. */
-  readonly ignored = { excluded: 0, automatic: 0 };
+  /** The ids of unfinished operations in the latest read that are not part of the wait. */
+  readonly ignored = { excluded: new Set<string>(), automatic: new Set<string>() };
   /** True if the first read left out older operations. */
   isCut = false;
   isFirstRead = true;
@@ -97,7 +97,7 @@ export class Idleness {
     // A read after the first one proves nothing if it began too early. A new read covers all of it.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;
-    Object.assign(this.ignored, { excluded: 0, automatic: 0 });
+    for (const ids of Object.values(this.ignored)) ids.clear();
     this.#read = { began: this.#now, cursor: undefined, seenIds: new Set(), showsPending: false };
     return this.#read;
   }
@@ -115,7 +115,7 @@ export class Idleness {
       if (this.isFirstRead && phaseForStatus(operation.status) !== 'pending') this.#endedBefore.add(operation.id);
       const seen = this.isFirstRead ? 'first' : this.#endedBefore.has(operation.id) ? 'again' : 'later';
       const place = placeOf(operation, { ...scope, seen });
-      if (place === 'excluded' || place === 'automatic') this.ignored[place]++;
+      if (place === 'excluded' || place === 'automatic') this.ignored[place].add(operation.id);
       if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
       if (place === 'awaited') update(operation);
     }

@@ -13,6 +13,8 @@ const safetyFactor = 1.25;
 
 /** Runs one poll after the other, and measures how long the requests take. */
 export class Polls {
+  /** Resolves when the requests of all polls so far have ended. */
+  openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
   /** Silent projects wait here first. So they come after the other projects, and leave one place for those. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
@@ -66,7 +68,9 @@ export class Polls {
       };
       return project.poll({ kind, deadline, queue });
     });
-    return Promise.all(polls);
+    const started = Promise.all(polls);
+    this.openRequests = Promise.all([this.openRequests, started]);
+    return started;
   }
 
   async #send<T>(kind: PollKind, project: ProjectPoller, attempt: () => Promise<T>): Promise<T> {
@@ -90,8 +94,9 @@ export class Polls {
     const ended = this.start(kind).then(() => true);
     for (;;) {
       const before = this.#changes;
+      const wasHeld = this.pace.heldFor > 0;
       if (await this.deadline.raceFor(silentAfter, () => ended)) return;
-      const isSilent = this.#changes === before && this.pace.heldFor <= 0;
+      const isSilent = this.#changes === before && !wasHeld && this.pace.heldFor <= 0;
       if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
     }
   }

@@ -118,6 +118,8 @@ class Waiter {
   async #pollFinally(): Promise<void> {
     const { clock, expiresAt } = this.collaborators.deadline;
     const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
+    // Node's timers fire up to 1 ms late, so a request may still be open at the deadline. This poll would not repeat it.
+    await this.#polls.openRequests;
     const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
     await deadline.sleepUntil(Math.min(expiresAt, start));
     this.#context.failures.clearRetryAfter();

@@ -47,8 +47,8 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
     operations: projects.flatMap(({ tracked }) => tracked.all),
     // `Idleness` describes the following four fields.
     failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
-    excluded: sum(lists.map(({ ignored }) => ignored.excluded)),
-    automatic: sum(lists.map(({ ignored }) => ignored.automatic)),
+    excluded: sum(lists.map(({ ignored }) => ignored.excluded.size)),
+    automatic: sum(lists.map(({ ignored }) => ignored.automatic.size)),
     cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.isCut)),
     /** The projects for which the step still waited. */
     unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),

