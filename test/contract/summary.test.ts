@@ -106,7 +106,7 @@ test('the summary of a wait has a row for an operation whose status was never re
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[1] }]);
   expect(tableOf(result)[1]).toEqual(['⏳ no status yet', '', '', '', '', ids[0]]);
   expect(result.summary).not.toContain('mermaid');
-  expect(errorOf(result)).toMatch(/did not learn the status of 1 operation in time\. Raise timeout, or check why/);
+  expect(errorOf(result)).toMatch(/API did not respond in the last seconds for project/);
   expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
 });
 

@@ -148,6 +148,13 @@ test.for<[what: string, plan: WaitPlan, outcome: string, within: number]>([
   expect(result).toMatchObject({ outputs, ms: between(0, within * second) });
 });
 
+test('an operation that fails 1 s after the start of the wait counts, although the service responds only after 3 s', async (context) => {
+  const faults = [{ nth: 1, fault: retryAfter(503, 3) }];
+  const plan = { lengthMs: second, outcome: 'failed' };
+  const { result } = await waitForAll(context, [plan], {}, { faults });
+  expect(result.outputs).toMatchObject({ status: 'failed', count: '1' });
+});
+
 test.for([
   ['5s', 1],
   ['5001ms', 0],
@@ -686,7 +693,8 @@ test.for([
 test('the error of a timeout names an idle project that could not be read again in time', async (context) => {
   const options = failSecond(hang, { from: 3 });
   const { result, service } = await waitForAll(context, [{ lengthMs: 20 * second }], { timeout: '30s' }, options);
-  const message = `pending in project ${service.projectIds[1]}. Not all lists could be read again in time. Raise timeout`;
+  const project = `project ${service.projectIds[1]}`;
+  const message = `pending in ${project}. The control API did not respond in the last seconds for ${project}. Check`;
   expect(errorOf(result)).toContain(message);
 });
 

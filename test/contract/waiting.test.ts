@@ -128,6 +128,16 @@ for (const [what, inputs] of targets)
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
 
+test('a list that shows an operation as running, then as finished, shows that it has finished', async (context) => {
+  const ids = [1, 2, 3].map((n) => anyId['operation-id'].replace(/.$/, String(n)));
+  const record = (id: string, status: string) => ({ id, status });
+  const operations = [...ids.map((id) => record(id, 'finished')), record(ids[2] ?? '', 'finished')];
+  operations[2] = record(ids[2] ?? '', 'running');
+  const respond = () => JSON.stringify({ operations });
+  const { result } = await waitFor(context, [], { 'operation-id': ids.join(), timeout: '0' }, { respond });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
+});
+
 test('after a timeout, the error names the latest failure, even if the same operation had failed before the other', async (context) => {
   const faults = (first = '', second = '') => [
     { path: first, from: 3, fault: retryAfter(503, 60) },
@@ -542,13 +552,27 @@ test('the log shows each change of status, and every minute the pending operatio
   ]);
 });
 
+test.for(targets)(
+  'a timeout after 29 s without a response says so, and not that the operations may finish (%s)',
+  async ([, inputs], context) => {
+    const before = ({ after, service }: Stage) => after(1_200, () => void service.faults.add({ fault: hang }));
+    const { result } = await waitFor(context, many(2, forever), { timeout: '30s', ...inputs }, { before });
+    expect(errorOf(result)).toMatch(
+      /The control API did not respond in the last seconds for project \S+\. Check base-url/,
+    );
+    expect(errorOf(result)).not.toMatch(/may still finish/);
+  },
+);
+
 test.for(targets)('without any response, the log names what the step waits for (%s)', async ([, inputs], context) => {
   const slow = { timeout: '90s', 'request-timeout': '2m', ...inputs };
   const { result, ids } = await waitFor(context, many(5, forever), slow, { faults: [{ fault: hang }] });
   const [one, two, three] = ids;
   const named = inputs === all ? 'the list of operations' : `[${one}], [${two}], [${three}], and 2 more`;
   expect(result.log).toContain(`Still waiting for ${named}; 30s left.`);
-  expect(errorOf(result)).toMatch(/API never responded for project \S+\. Check base-url, and the network and proxy/);
+  expect(errorOf(result)).toMatch(
+    /API did not respond in the last seconds for project \S+\. Check base-url, and the network and proxy/,
+  );
   expect(errorOf(result)).not.toMatch(/raise timeout|may still finish/);
   expect(result.log).not.toContain('request-timeout');
   expect(result.ms).toBeLessThan(92 * second);

@@ -50,7 +50,7 @@ function isRecent(operation: Operation, { beganMs, sinceMs, nowMs, seen }: Scope
   const endedAt = fieldTime(operation, 'updated_at');
   if (seen === 'again') return false;
   // If the service did not respond at first, this read came late. So the operation may have ended during the wait.
-  if (seen === 'first') return (endedAt ?? 0) > beganMs + clockTolerance && (endedAt ?? 0) <= nowMs;
+  if (seen === 'first') return nowMs - beganMs > clockTolerance && (endedAt ?? 0) > beganMs && (endedAt ?? 0) <= nowMs;
   if (createdAt === undefined && endedAt === undefined) return true;
   return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;
 }

@@ -41,8 +41,8 @@ export interface PollTarget {
 
 /** Decides which failed requests are retried, and which failures end the wait. */
 export class PollFailures {
-  /** Ids of the projects with a usable response. */
-  readonly responded = new Set<string>();
+  /** The time of the latest usable response, by the id of its project. */
+  readonly responded = new Map<string, number>();
   /** The time of the first 404 since the last success, for each id of an operation or a project. */
   readonly #notFoundSince = new Map<string, number>();
   /** The last failure for each id of an operation or a project that is still failing. */
@@ -79,7 +79,7 @@ export class PollFailures {
   }
 
   recordSuccess(projectId: string, id: string): void {
-    this.responded.add(projectId);
+    this.responded.set(projectId, this.deadline.clock.now());
     this.#notFoundSince.delete(id);
     this.#locks.delete(id);
     this.#failures.delete(id);

@@ -135,7 +135,8 @@ export class ProjectPoller {
         failures.recordSuccess(id, id);
         this.#listActiveAt = clock.now();
         // This comes first, because `takePage` could ignore an operation that has ended by now.
-        for (const operation of page.records) if (unseen.delete(operation.id)) this.#update(operation);
+        for (const operation of page.records)
+          if (unseen.delete(operation.id) || this.tracked.pending.has(operation.id)) this.#update(operation);
         const isComplete = idleness?.takePage(page, this.#update) ?? true;
         // A page can show the end of one operation and the start of another. So `onChange` runs only after the whole page.
         onChange();

@@ -1,4 +1,5 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { resendAfter } from './limits.js';
 import type { PollContext } from './poll-context.js';
 import type { ProjectPoller } from './project-poller.js';
 import type { WaitSettings } from './settings.js';
@@ -40,6 +41,8 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
   const isLate = verdict === 'timeout';
   const isIdle = ({ failure, tracked, idleness }: ProjectPoller) =>
     failure === undefined && !tracked.hasFailed && tracked.pending.size === 0 && idleness?.wasProven(isLate);
+  const isUnresponsive = ({ id }: ProjectPoller) =>
+    context.clock.now() - (context.failures.responded.get(id) ?? Number.NEGATIVE_INFINITY) > resendAfter;
   const idsOf = (some: readonly ProjectPoller[]) => some.map(({ id }) => id);
   return {
     // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
@@ -52,8 +55,8 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
     cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.isCut)),
     /** The projects for which the step still waited. */
     unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),
-    /** The projects without a usable response. */
-    unresponsiveProjects: idsOf(projects.filter(({ id }) => !context.failures.responded.has(id))),
+    /** The projects without a usable response in the last seconds, although the final poll asks all. */
+    unresponsiveProjects: idsOf(projects.filter(isUnresponsive)),
     /** The projects with which later steps may go on. */
     idleProjects: idsOf(projects.filter(isIdle)),
     /** The error that ended the wait, or the wait for one project. After a timeout: the last failure before the deadline. */

@@ -65,7 +65,7 @@ function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expect
       case 'list-keys':
         return stage
           .keys()
-          .filter((key) => isAliveAt(key, start - stage.lags.keys) && isAliveAt(key, end))
+          .filter((key) => isAliveAt(key, start - stage.lags.keys - 1) && isAliveAt(key, end))
           .map(({ id, name, createdAt }) => of(id, { id, name }, createdAt));
       case 'list-projects':
         return stage.plane.projectTimeline

@@ -6,8 +6,6 @@ import { counts, endOf, isConfirmed, type Phase, phaseAt, phaseOf, readsOf, star
 
 /** Dates of the service have whole seconds, and the step measures from its start. */
 const tolerance = 1_100;
-/** An operation that the first read shows as ended counts if it ended so long after the wait began. */
-const clockTolerance = 2_000;
 /** An operation that appears after the first read counts if it was created no earlier before the wait began. */
 const ageOfNew = 60_000;
 
@@ -84,7 +82,7 @@ function viewOf({ main }: StepRecord, { projectIds, sinceMs = 0 }: Of<'wait-oper
     mayCount: (one: Operation) =>
       unfinished.has(one.id) ||
       isSince(one, -early) ||
-      endedDuring(one, clockTolerance - early) ||
+      endedDuring(one, -early) ||
       ((first.get(one.id) ?? 'pending') === 'pending' && isNew(one, -early)),
   };
 }

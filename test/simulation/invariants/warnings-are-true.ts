@@ -39,7 +39,9 @@ function* clockWarnings({ main, plan: { expects, clockAheadMs } }: StepRecord) {
 }
 
 /** A page that has records but no new one gets a warning, one a step. */
-function* pageWarnings({ main }: StepRecord, slackMs: number) {
+function* pageWarnings({ main, deadline }: StepRecord, slackMs: number) {
+  // A response that arrives at the deadline itself may be read or not.
+  if (main.sent.some(({ at, endedAt }) => at < deadline && endedAt === deadline)) return;
   const warnings = main.texts('warning').filter((text) => text.includes('may be incomplete')).length;
   // The lists of several projects are read at the same time.
   const seenOf = new Map<string, Set<string>>();

@@ -25,8 +25,9 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['failed', { ...created(-1, -1), action: 'suspend_compute' }, {}, 'history'],
   ['failed', { ...created(-1, -1), branch_id: 'theirs' }, { filter: parseFilter('branch_id=ours', fields) }, 'history'],
   // The same, after the service did not respond for some minutes.
-  ['failed', created(-60 * minute, 2_001), late, 'awaited'],
-  ['failed', created(-60 * minute, 2_000), { ...late, nowMs: began + 6 * minute }, 'history'],
+  ['failed', created(-60 * minute, 1), { nowMs: began + 2_001 }, 'awaited'],
+  ['failed', created(-60 * minute, 1), { nowMs: began + 2_000 }, 'failed-before'],
+  ['failed', created(-60 * minute, 0), { ...late, nowMs: began + 6 * minute }, 'history'],
   ['failed', created(-60 * minute, 3 * minute + 1), late, 'failed-before'],
   ['finished', created(-1, 2_001), { ...late, seen: 'again' }, 'history'],
   // With `since`.
