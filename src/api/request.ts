@@ -94,7 +94,7 @@ function redactResponse(response: HttpResponse, { apiKey, otherKeys = [] }: Acce
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   // Node returns `set-cookie` as an array. This header is not needed.
   const textHeaders = Object.entries(response.headers).filter(([, value]) => typeof value === 'string');
-  // A URL parser drops tabs, so a key that tabs split would become whole again.
+  // A URL parser drops tabs, so a key split by tabs would become whole again.
   const redactHeader = (text: string) => redact(text.replaceAll('\t', ' '));
   const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redactHeader(value)]));
   return { ...response, headers, body: redactBody(response.body, redact) };

@@ -108,7 +108,7 @@ export async function listKeysNamed(name: string, api: ControlApi, policy: Reque
   return { keys: [...keys.values()].filter((key) => key.name === name), missing };
 }
 
-/** `isConfirmed`: false if the service just did not find the key. A replica that lags may not know the key. */
+/** `isConfirmed`: false if the key was merely not found. A replica that lags may not know the key. */
 export type RevocationResult = { readonly id: string; readonly isConfirmed: boolean } & (
   | { readonly outcome: RevocationOutcome }
   | { readonly outcome: 'failed'; readonly failure: unknown }

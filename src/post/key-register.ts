@@ -47,7 +47,7 @@ export class KeyRegister {
     return [...this.#keys.values()].filter(({ goneAt }) => goneAt === undefined);
   }
 
-  /** The keys that a search revokes. There are none without a list, because each id may belong to a different key by now. */
+  /** The keys that a search revokes: none before the first list, because each id may belong to a different key by now. */
   get revocable(): readonly CreatedKey[] {
     return this.pending.filter(({ id }) => this.#latest && id !== this.skipped && !this.mayBeOthers(id));
   }

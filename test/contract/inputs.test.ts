@@ -106,7 +106,7 @@ test.for<Row>([
   ['list-projects', 'org-id', ['[]'], 'is an empty list; expected an organization id'],
   ['list-projects', 'org-id', ['a,b', '["a","b"]'], 'lists 2 ids; expected one'],
   ['list-operations', 'project-id', ['[null]'], `“null” ${leftover}`],
-  ['list-operations', 'project-id', ['Array'], 'put “toJSON(…)” around the list'],
+  ['list-operations', 'project-id', ['Array'], 'put “toJSON(…)” around it'],
   ['list-operations', 'project-id', ['Object'], 'name the field that holds the value, such as “matrix.project.id”'],
   ['list-operations', 'project-id', pasted, alone],
   ['list-projects', 'org-id', pasted, alone],

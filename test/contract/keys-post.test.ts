@@ -134,7 +134,7 @@ const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
 test.for<readonly [age: number, ...Evidence]>([
   ...absence.map((row) => [60, ...row] as const),
   ...success.map((row) => [0, ...row] as const),
-])('if a key is %i s old, this shows at once that it is gone: %s', async ([age, , plan, requests], context) => {
+])('a key that is %i s old counts as gone at once (evidence: %s)', async ([age, , plan, requests], context) => {
   const job = await runRevoked(context, ofAge(age, plan));
   expect(job.requests).toEqual(requests);
   expect(job.post.ms).toBeLessThan(second);
@@ -142,7 +142,7 @@ test.for<readonly [age: number, ...Evidence]>([
   if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
 });
 
-test.for(absence)('if a key is 59 s old, this shows only after 10 s that it is gone: %s', async ([, plan], context) => {
+test.for(absence)('a key that is 59 s old counts as gone only after 10 s (evidence: %s)', async ([, plan], context) => {
   const job = await runRevoked(context, ofAge(59, plan));
   expect(job.post.ms).toEqual(between(10 * second, 12.5 * second));
   expect(job.requests.length).toBeLessThanOrEqual(30);
@@ -199,7 +199,7 @@ test('a late response does not show that a new key is gone if post sent its requ
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
-test('lists without a new key do not show that it is gone if all were requested within 10 s, even if no list follows', async (context) => {
+test('lists without a new key, all requested within 10 s, do not prove it gone, even if no list follows', async (context) => {
   const oneTrip = 2.49 * second;
   const { trip, beforePost } = slowBetween(13 * second, 17 * second, () => oneTrip);
   const job = await runRevoked(context, {

@@ -98,8 +98,8 @@ test('the step ignores old operations that only a later read shows, because newe
       }),
   });
   expect(result.outputs).toMatchObject({ status: 'finished', count: '1' });
-  expect(result.log).toMatch(/Read only the newest 1,000 operations of project \S+: the list goes on\./);
-  expect(result.summary).toMatch(/Only the newest 1,000 operations were read, because the list goes on\./);
+  expect(result.log).toMatch(/Read only the newest 1,000 operations of project \S+\. The list has more\./);
+  expect(result.summary).toMatch(/Only the newest 1,000 operations were read\. The list has more\./);
 });
 
 test('the error for an operation that vanished shows its odd id as plain text', async (context) => {
@@ -698,7 +698,7 @@ test('the error of a timeout names an idle project that could not be read again 
   expect(errorOf(result)).toContain(message);
 });
 
-test('the read that confirms that a project is idle waits for the Retry-After of its list', async (context) => {
+test('to confirm that a project is idle, the step waits for the Retry-After of its list', async (context) => {
   // The operation ends meanwhile, as single requests show.
   const faults = [onOperations(retryAfter(503, 20), { nth: 3 })];
   const { result, times } = await waitForAll(context, [{ lengthMs: 3 * second }], every('1s'), { faults });

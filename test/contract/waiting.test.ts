@@ -276,7 +276,7 @@ for (const [what, plans, inputs, says] of [
     expect(errorOf(result)).toContain(ids[1] ?? 'no-such-project');
   });
 
-test('with fail-fast: false, an operation that is not found ends the step after 5 s if the other has ended', async (context) => {
+test('with fail-fast: false, the step ends after 5 s if one operation is not found and the other has ended', async (context) => {
   const faults = (_: string, hidden: string) => [{ path: hidden, fault: status(404) }];
   const { result } = await waitFor(context, [{ lengthMs: 3 * second }, forever], patient, { faults });
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(5 * second, 7 * second) });

@@ -35,7 +35,7 @@ function importsOf(file: string) {
 
 const imports = files.flatMap(importsOf);
 
-test('every folder of src imports only from the folders listed for it, which stand above it', () => {
+test('each folder of src imports only from those listed for it: itself and earlier folders', () => {
   const folders = Object.keys(mayImport);
   expect(new Set(files.map(folderOf))).toEqual(new Set([...folders, 'src']));
   const ours = imports.filter(({ from, to }) => folderOf(from) !== 'src' && to.endsWith('.ts'));

@@ -83,7 +83,7 @@ export function parseSecret(text: string, noun: string): string {
 /** Describes a text that is no value: a tool printed it for a missing value, a list or an object, or it was pasted with signs. */
 export function leftoverProblem(text: string): string | undefined {
   if (text === 'Array')
-    return 'is what an expression makes of a list; if several are allowed here, put “toJSON(…)” around the list';
+    return 'is what an expression makes of a list; if a list is allowed here, put “toJSON(…)” around it';
   if (text === 'Object')
     return 'is what an expression makes of an object; name the field that holds the value, such as “matrix.project.id”';
   if (/^(["'`]).*\1$|^[“‘„].*[”’“]$|^\[.*\]$|^\{.*\}$|^\p{Cf}|\p{Cf}$|\$\{\{/su.test(text))

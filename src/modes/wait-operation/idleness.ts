@@ -67,7 +67,7 @@ export class Idleness {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** Stays true after `expireIfOld()`. `isLate`: a read that began too early is proof, too, unless the latest read was cut. */
+  /** Stays true after `expireIfOld()`. `isLate` (after a timeout): an early read is proof, too, unless the latest read was cut. */
   wasProven(isLate: boolean): boolean {
     if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
     return this.#idleFrom !== never && this.#read?.cursor === undefined;

@@ -2,7 +2,7 @@
 
 // Which operations are part of a wait, and when a project is idle.
 
-/** A list may lack a new operation at first. So a read proves that a project is idle only this long after the first read. */
+/** A list may lack a new operation at first. So only a read this long after the first one proves that a project is idle. */
 export const graceForUnlisted = 5_000;
 /** The first read of each list takes this many of the newest operations. With `since`, it may take more. */
 export function maxFirstRead(projects: number): number {

@@ -67,7 +67,7 @@ export class ProgressLog {
     if (this.#hasReportedCut) return;
     this.#hasReportedCut = true;
     const project = `project ${sanitizeId(projectId)}${this.settings.projectIds.length === 1 ? '' : ', perhaps of others too'}`;
-    this.#write(`Read only the newest ${count.toLocaleString('en')} operations of ${project}: the list goes on.`);
+    this.#write(`Read only the newest ${count.toLocaleString('en')} operations of ${project}. The list has more.`);
   }
 
   requestFailed(error: RequestError): void {

@@ -61,7 +61,7 @@ function cutHtml({ cutProjects }: WaitResult, projects: number): string {
   if (cutProjects.length === 0) return '';
   const some = joinFirst(cutProjects.map((id) => codeHtml(sanitizeId(id))));
   const max = maxFirstRead(projects).toLocaleString('en');
-  return ` Only the newest ${max} operations${projects === 1 ? '' : ` of ${some}`} were read, because the list goes on.`;
+  return ` Only the newest ${max} operations${projects === 1 ? '' : ` of ${some}`} were read. The list has more.`;
 }
 
 /** Operations that need attention come first. */

@@ -48,7 +48,7 @@ test('a cancel while a list is parsed ends the request as cancelled, even if the
   }
 });
 
-test('a create that the service rejected has made no key, although a cancel comes while its response is parsed', async () => {
+test('a create that the service rejected has made no key, even if a cancel comes while the response is parsed', async () => {
   const { api, deadline } = cancelledWhileParsing(429, '{}');
   await expect(api.createKey('shop', deadline)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
 });
