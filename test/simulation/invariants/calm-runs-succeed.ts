@@ -102,7 +102,7 @@ function* waited({ stage }: Run, step: StepRecord, expects: Of<'wait-operation'>
   const bad = seen.filter(isBad);
   // A wait for all need not count what had ended before its first read.
   const isSure = (one: Operation) =>
-    !isAll || (startOf(one) <= main.startedAt && endOf(one).at > main.startedAt + pollMs + rounding);
+    !isAll || (startOf(one) < main.startedAt && endOf(one).at > main.startedAt + pollMs + rounding);
   const failures = bad.filter(isSure).map((one) => endOf(one).at);
   if (bad.length > 0 && failures.length === 0) return;
   const endsAtFailure = failFast && failures.length > 0;
