@@ -102,6 +102,24 @@ test.for([
   },
 );
 
+test.for([
+  ['not again, because a replica that lags shows it', 1],
+  ['again, if it is a new key with the same id', 2],
+] as const)('create-key revokes a key that is listed after its revocation %s', async ([, deletes], context) => {
+  let name = '';
+  let creates = 0;
+  const listed = () =>
+    JSON.stringify([{ id: 7, name, created_at: `2024-01-01T00:00:0${deletes === 1 ? 0 : creates}Z` }]);
+  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
+    if (method !== 'POST') return method === 'GET' ? listed() : '{"revoked":true}';
+    name = JSON.parse(body ?? '').key_name;
+    return ++creates < 3 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
+  };
+  const { runMode, paths } = await setStage(context, { respond });
+  expect((await runMode('create-key')).conclusion).toBe('success');
+  expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(deletes);
+});
+
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
   const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
   expect(main.conclusion).toBe('success');

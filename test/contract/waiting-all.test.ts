@@ -436,6 +436,15 @@ test('with since: 10m, the first poll reads more than 1,000 operations, but stop
   const { result, times, ids } = await waitForAll(context, plans, { ...since, timeout: '0' });
   expect(result.outputs).toMatchObject({ status: 'failed', 'operation-id': ids[500] });
   expect(times()).toHaveLength(12);
+  expect(result.log).toContain('Read only the newest 1,200 operations of project');
+  expect(result.summary).toContain('Only the newest 1,200 operations were read.');
+});
+
+test('a later read ends at an old operation, even if all that the first read took is younger than a minute', async (context) => {
+  const plans = [...many(1_000, { ...ended, ageMs: 60 * minute }), ...many(100, { ...ended, ageMs: second })];
+  const { result, paths, service } = await waitForAll(context, plans, {}, { projects: 11 });
+  expectNothing(result);
+  expect(paths().filter((path) => path.includes(service.projectIds[0] ?? ''))).toHaveLength(3);
 });
 
 test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<typeof failSecond>]>([

@@ -282,6 +282,29 @@ test('with fail-fast: false, the step ends after 5 s if one operation is not fou
   expect(result).toMatchObject({ outputs: { status: 'error' }, ms: between(5 * second, 7 * second) });
 });
 
+test('after a 404 that ends the step, operation-id is the operation that was not found', async (context) => {
+  const faults = (_: string, hidden: string) => [{ path: hidden, fault: status(404) }];
+  const { result, ids } = await waitFor(context, many(2, forever), {}, { faults });
+  expect(result.outputs).toMatchObject({ status: 'error', 'operation-id': ids[1] });
+});
+
+test('the Retry-After of a 404 delays the next request for the operation', async (context) => {
+  const faults = [{ fault: status(404, { headers: { 'retry-after': '20' } }) }];
+  const { result, times } = await waitFor(context, [forever], {}, { faults });
+  expect(result.outputs['status']).toBe('error');
+  expect(times()).toEqual([0, between(20 * second, 25 * second)]);
+});
+
+test('after a 429, polls without a response do not bring the usual pace back', async (context) => {
+  const faults = [
+    { from: 2, count: 2, fault: status(429) },
+    { from: 4, fault: status(503) },
+  ];
+  const { times } = await waitFor(context, [forever], { timeout: '5m' }, { faults });
+  const [, , slowed = 0, ...later] = gaps(times());
+  expect(Math.min(...later.slice(0, -1))).toBeGreaterThanOrEqual(slowed);
+});
+
 test('the step waits for an operation that appears within 5 s of its first 404', async (context) => {
   const plan = { appearsAfterMs: 34_900, lengthMs: minute };
   const { result } = await waitFor(context, [plan], {}, { faults: [{ nth: 1, fault: retryAfter(503, 30) }] });

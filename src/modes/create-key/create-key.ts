@@ -28,16 +28,16 @@ export async function createKey(
   /** Ambiguous creates for which no key was found. */
   let openCreates = 0;
   /**
-   * The keys that this step found after ambiguous creates: id, and whether the revocation is confirmed. If it is not, a replica
-   * that lags can show the key again.
+   * The keys that this step found after ambiguous creates, by id. If a revocation is not confirmed, a replica that lags can show
+   * the key again.
    */
-  const found = new Map<string, boolean>();
+  const found = new Map<string, { readonly createdAt: Key['createdAt']; readonly isConfirmed: boolean }>();
 
   const known = () => ({
     name,
     openCreates,
     foundKeyIds: [...found.keys()],
-    unconfirmedKeyIds: [...found].flatMap(([id, isConfirmed]) => (isConfirmed ? [] : [id])),
+    unconfirmedKeyIds: [...found].flatMap(([id, { isConfirmed }]) => (isConfirmed ? [] : [id])),
   });
   const intent = { minted: undefined, revoke: true, onFailure };
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
@@ -66,15 +66,19 @@ export async function createKey(
     try {
       checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
-      const { keys, missing } = await listKeysNamed(name, api, policy);
+      const { keys: listed, missing } = await listKeysNamed(name, api, policy);
+      // A replica that lags shows a revoked key again. By now, its id may belong to another key.
+      const isRevoked = ({ id, createdAt }: Key) =>
+        found.get(id)?.isConfirmed && found.get(id)?.createdAt === createdAt;
+      const keys = listed.filter((key) => !isRevoked(key));
       if (found.size + keys.length > maxFound) throw new UnreadableList(`${keys.length} keys are named ${name}`);
       const isNew = ({ id }: Key) => !found.has(id);
       openCreates = Math.max(0, openCreates - keys.filter(isNew).length);
-      for (const { id } of keys) found.set(id, false);
+      for (const { id, createdAt } of keys) found.set(id, { createdAt, isConfirmed: false });
       // If this process is killed before it has revoked them, post knows which requests have led to a key.
       if (keys.length > 0) savePostState({ ...known(), ...intent });
       const results = await revokeEach(keys, api, policy, log);
-      for (const { id, isConfirmed } of results) found.set(id, isConfirmed);
+      for (const { id, isConfirmed } of results) found.set(id, { createdAt: found.get(id)?.createdAt, isConfirmed });
       for (const result of results) if ('failure' in result) throw result.failure;
       if (missing !== undefined) throw incompleteKeyList(missing);
     } catch (error) {

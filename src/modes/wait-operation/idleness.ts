@@ -9,6 +9,11 @@ import type { AllOperations } from './settings.js';
 
 const never = Number.NEGATIVE_INFINITY;
 
+/** An operation without a creation time counts as new. */
+function createdAt(operation: Operation): number {
+  return fieldTime(operation, 'created_at') ?? Number.POSITIVE_INFINITY;
+}
+
 /** A poll may end before its read is complete. Then the next poll goes on from here. */
 interface Read extends ListPlace {
   /** On the step's clock. */
@@ -31,11 +36,13 @@ export class Idleness {
   readonly failedBefore = new Map<string, Operation>();
   /** The ids of unfinished operations in the latest read that are not part of the wait. */
   readonly ignored = { excluded: new Set<string>(), automatic: new Set<string>() };
-  /** True if the first read left out older operations. */
-  isCut = false;
+  /** If the first read left out older operations: how many it took. */
+  cutAfter: number | undefined;
   isFirstRead = true;
   /** The ids of operations that had ended in the first read. */
   readonly #endedBefore = new Set<string>();
+  /** The creation time of the oldest operation in the first read. */
+  #oldestMs = Number.POSITIVE_INFINITY;
   /** The ids in the latest complete read. */
   #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
@@ -112,6 +119,7 @@ export class Idleness {
       nowMs: this.#serviceTimeAt(this.#now),
     };
     for (const operation of records) {
+      if (this.isFirstRead) this.#oldestMs = Math.min(this.#oldestMs, createdAt(operation));
       if (this.isFirstRead && phaseForStatus(operation.status) !== 'pending') this.#endedBefore.add(operation.id);
       const seen = this.isFirstRead ? 'first' : this.#endedBefore.has(operation.id) ? 'again' : 'later';
       const place = placeOf(operation, { ...scope, seen });
@@ -135,29 +143,29 @@ export class Idleness {
     this.#completeFrom = this.isFirstRead ? this.context.began : began;
     this.#completeAt = this.#now;
     this.#latestIds = seenIds;
-    if (this.isFirstRead) this.#endFirstRead(cursor !== undefined);
+    if (this.isFirstRead) this.#endFirstRead(cursor === undefined ? undefined : seenIds.size);
     if (!showsPending) this.#idleFrom = began;
     return true;
   }
 
-  #endFirstRead(goesOn: boolean): void {
-    const { pollsOnce, progress, maxFirstRead } = this.context;
+  #endFirstRead(cutAfter: number | undefined): void {
+    const { pollsOnce, progress } = this.context;
     this.isFirstRead = false;
     if (!pollsOnce) this.#graceEndsAt = this.#now + graceForUnlisted;
     this.#provenFrom = this.#graceEndsAt;
     if (!pollsOnce && this.pendingIds.size === 0) progress.nothingPending();
-    this.isCut = goesOn;
-    if (goesOn) progress.listIsCut(this.projectId, maxFirstRead);
+    this.cutAfter = cutAfter;
+    if (cutAfter !== undefined) progress.listIsCut(this.projectId, cutAfter);
   }
 
   /** True if the records reach back far enough. The order of the records does not matter. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
-    // An operation without a creation time counts as new.
-    const createdAt = (one: Operation) => fieldTime(one, 'created_at') ?? Number.POSITIVE_INFINITY;
     const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => createdAt(one) < timeMs);
     // The clock of one replica may be ahead, so only an operation that an earlier read showed can end a later read.
     const known = records.filter(({ id }) => this.#latestIds.has(id));
-    if (!this.isFirstRead) return reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
+    // Behind the cut of the first read, no operation is known.
+    const isBehindCut = this.cutAfter !== undefined && reachBackTo(records, this.#oldestMs - overlap);
+    if (!this.isFirstRead) return isBehindCut || reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;
     return count >= this.context.maxFirstRead && (sinceMs === undefined || reachBackTo(records, sinceMs));
   }

@@ -30,12 +30,15 @@ export const maxRecords = 1_000;
 
 // How long the pauses are.
 
-/** The first pause of `auto`. Later pauses are 1/4 of the time waited. */
+/** The first pause of `auto`. Later pauses are 1/4 of the time waited, up to the maximum in `pace.ts`. */
 export const minInterval = 500;
 /** A 429 raises the interval to at most this, unless `Retry-After` is longer. */
 export const maxThrottledInterval = 60_000;
 /** The longest pause for a `Retry-After`, except after a 423 or 429. */
 export const maxRetryAfter = 60_000;
+
+/** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. */
+export const finalPollTimeout = 1_000;
 
 // When a request that fails is repeated or given up.
 

@@ -75,7 +75,7 @@ export class Pace {
     return this.#lastPause;
   }
 
-  /** Runs at the end of each poll. The poll is a success only if no parallel request was throttled. */
+  /** Runs at the end of each poll with a response. The poll is a success only if no parallel request was throttled. */
   recordPoll(): void {
     const state = this.#state;
     if (state.name === 'usual' || this.deadline.clock.now() < this.#slowedUntil) return;

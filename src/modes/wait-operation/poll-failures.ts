@@ -146,13 +146,12 @@ export class PollFailures {
       this.#notFoundSince.set(id, since);
       if (this.pollsOnce || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
         return notFoundError(target, error);
-      if (kind !== 'final') this.progress.requestFailed(error);
-      return undefined;
+    } else {
+      if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;
+      // Before the first response, no retry has helped or could help. So the base URL is probably wrong.
+      if (kind !== 'final' && !error.isThrottled && !this.responded.has(target.projectId)) return error;
     }
-    if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;
     if (kind === 'final') return undefined;
-    // Before the first response, no retry has helped or could help. So the base URL is probably wrong.
-    if (!error.isThrottled && !this.responded.has(target.projectId)) return error;
     this.noteRetryAfter(id, error);
     this.progress.requestFailed(error);
     return undefined;

@@ -35,9 +35,10 @@ export class Polls {
   /** Polls, and then pauses until the next poll is due. */
   async pollAndPause(): Promise<void> {
     const kind = this.#now >= this.#regularPollAt ? 'regular' : 'early';
+    const { requests } = this.#answered;
     await this.#poll(kind);
     this.#requestsOfFirstPoll ??= this.#answered.requests;
-    this.pace.recordPoll();
+    if (this.#answered.requests > requests) this.pace.recordPoll();
     if (kind === 'regular') this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
     await this.deadline.sleepUntil(this.#nextPollAt);
   }

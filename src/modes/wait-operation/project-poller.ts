@@ -25,6 +25,8 @@ export class ProjectPoller {
   readonly idleness: Idleness | undefined;
   /** The failure that ended the wait for this project. */
   failure: RequestError | undefined;
+  /** The operation whose request failed. */
+  failedId: string | undefined;
   /** The start of the read of the list, or the arrival of its latest page. Undefined between two reads. */
   #listActiveAt: number | undefined;
   /** True if the latest list got a 429 in a wait for given ids. Then the next poll requests the ids singly. */
@@ -187,6 +189,7 @@ export class ProjectPoller {
     if (error instanceof RequestError && !(error instanceof RetryAfterExceedsDeadline)) {
       // This also runs after the wait for the project has failed: a 429 must delay the requests that wait to be sent.
       const failure = this.context.failures.finalError(target, error, kind);
+      if (failure !== undefined && this.failure === undefined) this.failedId = target.operationId;
       this.failure ??= failure;
     } else this.context.onFatalError(error as Error);
   }

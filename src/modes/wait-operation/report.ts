@@ -8,7 +8,6 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
-import { maxFirstRead } from './limits.js';
 import { waitMessages } from './messages.js';
 import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
@@ -57,11 +56,10 @@ function projectsHtml(ids: readonly string[]): string {
   return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
-function cutHtml({ cutProjects }: WaitResult, projects: number): string {
+function cutHtml({ cutProjects, cutAfter }: WaitResult, projects: number): string {
   if (cutProjects.length === 0) return '';
   const some = joinFirst(cutProjects.map((id) => codeHtml(sanitizeId(id))));
-  const max = maxFirstRead(projects).toLocaleString('en');
-  return ` Only the newest ${max} operations${projects === 1 ? '' : ` of ${some}`} were read. The list has more.`;
+  return ` Only the newest ${cutAfter.toLocaleString('en')} operations${projects === 1 ? '' : ` of ${some}`} were read. The list has more.`;
 }
 
 /** Operations that need attention come first. */
@@ -76,9 +74,10 @@ function operationRows({ operations }: WaitResult, { projectIds }: WaitSettings,
 }
 
 /** The id of the operation that decided the result, or of the newest operation. */
-function decidingId({ verdict, operations }: WaitResult): string | undefined {
+function decidingId({ verdict, operations, failedId }: WaitResult): string | undefined {
   // If the verdict is `finished`, no operation is pending, so `find` returns undefined.
-  const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
+  const requested = operations.find(({ id }) => id === failedId);
+  const decided = verdict === 'failed' ? operations.find(isFailed) : (requested ?? operations.find(isPending));
   const createdAt = ({ operation }: TrackedOperation) => (operation && fieldTime(operation, 'created_at')) ?? 0;
   return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;
 }

@@ -1,6 +1,6 @@
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import type { Collaborators } from '../mode.js';
-import { maxConcurrentRequests, maxFirstRead } from './limits.js';
+import { finalPollTimeout, maxConcurrentRequests, maxFirstRead } from './limits.js';
 import { Pace } from './pace.js';
 import type { PollContext } from './poll-context.js';
 import { PollFailures } from './poll-failures.js';
@@ -11,8 +11,6 @@ import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
 import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } from './wait-result.js';
 
-/** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. In milliseconds. */
-const finalPollTimeout = 1_000;
 /** A final poll may begin before the deadline: at most this long for each group of requests but the first. In milliseconds. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
@@ -133,8 +131,7 @@ class Waiter {
   }
 
   get #endNow(): WaitEnd {
-    const settled = settledEnd(this.#projects, this.settings);
-    return this.#decision ?? settled ?? firstFailure(this.#projects) ?? 'timeout';
+    return this.#decision ?? settledEnd(this.#projects, this.settings) ?? firstFailure(this.#projects) ?? 'timeout';
   }
 
   #check(): void {

@@ -52,13 +52,15 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
     failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
     excluded: sum(lists.map(({ ignored }) => ignored.excluded.size)),
     automatic: sum(lists.map(({ ignored }) => ignored.automatic.size)),
-    cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.isCut)),
+    cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.cutAfter !== undefined)),
+    cutAfter: Math.min(...lists.map(({ cutAfter = Number.POSITIVE_INFINITY }) => cutAfter)),
     /** The projects for which the step still waited. */
     unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),
     /** The projects without a usable response in the last seconds, although the final poll asks all. */
     unresponsiveProjects: idsOf(projects.filter(isUnresponsive)),
     /** The projects with which later steps may go on. */
     idleProjects: idsOf(projects.filter(isIdle)),
+    failedId: projects.find(({ failure }) => failure !== undefined)?.failedId,
     /** The error that ended the wait, or the wait for one project. After a timeout: the last failure before the deadline. */
     cause: error ?? (isLate ? context.failures.lastFailure : undefined),
     elapsed: context.clock.now() - context.began,
