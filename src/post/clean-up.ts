@@ -3,10 +3,10 @@ import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
 import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
 import { isAmbiguous, type PostState } from '../keys/post-state.js';
-import { incompleteKeyList } from '../keys/revocation.js';
+import { expectRequestError, incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
-import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
+import { captureFailure, endsRound, type PhaseFailure, type Round, Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
 const noKey =
@@ -68,6 +68,8 @@ export async function cleanUp(
     revoked: register.gone,
     /** Ids of keys that may still be valid. */
     unconfirmed,
+    /** True if an unconfirmed id may belong to another key by now. */
+    mayBeOthers: unconfirmed.some((id) => register.mayBeOthers(id)),
     /** True if a key with an unknown id may still be valid. */
     mayHaveStrayKey: isStrayLeft,
     /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */

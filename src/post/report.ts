@@ -60,7 +60,8 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
   }
   const { minted, revoke } = state;
   const unconfirmed = minted !== undefined && revoke ? [minted.id] : [];
-  return keyMayBeAlive(unconfirmedMessage({ unconfirmed, mayHaveStrayKey: isAmbiguous(state) }, error, state), state);
+  const left = { unconfirmed, mayHaveStrayKey: isAmbiguous(state), mayBeOthers: false };
+  return keyMayBeAlive(unconfirmedMessage(left, error, state), state);
 }
 
 function keyMayBeAlive(message: string, state: PostState | undefined, details = ''): StepReport {
@@ -78,7 +79,7 @@ function consequence(name = ''): string {
 }
 
 function unconfirmedMessage(
-  { unconfirmed, mayHaveStrayKey }: Pick<CleanUpResult, 'unconfirmed' | 'mayHaveStrayKey'>,
+  { unconfirmed, mayHaveStrayKey, mayBeOthers }: Pick<CleanUpResult, 'unconfirmed' | 'mayHaveStrayKey' | 'mayBeOthers'>,
   failure: unknown,
   state: PostState,
 ): string {
@@ -88,17 +89,17 @@ function unconfirmedMessage(
   if (unconfirmed.length > 0) {
     const others = mayHaveStrayKey ? ', and another key with this name may still exist' : '';
     const [key, was, it] = unconfirmed.length === 1 ? ['key', 'was', 'it'] : ['keys', 'were', 'them'];
-    return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and key-id: ${ids}. ${consequence(name)}`;
+    return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and ${mayBeOthers ? `key-name: ${name}` : `key-id: ${ids}`}. ${consequence(name)}`;
   }
   return messageByName('may still exist', why, state);
 }
 
-function messageByName(what: string, why: string, { name, minted }: PostState): string {
+function messageByName(what: string, why: string, { name, minted, openCreates }: PostState): string {
   const [kept, how] =
-    minted === undefined
+    minted === undefined && openCreates < 2
       ? ['', `mode: revoke-key and key-name: ${name}`]
-      : [` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key named ${name}${kept} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
+      : [minted && ` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
+  return `A key named ${name}${kept ?? ''} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
 }
 
 function describeReason(failure: unknown): string {

@@ -426,6 +426,25 @@ test.for<[when: string, deletes: string[], plan: JobPlan, doubt?: RegExp]>([
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
+test('if the id may belong to another key, the warning advises to revoke the key by its name', async (context) => {
+  const beforePost = (stage: KeyStage) => {
+    reuse(stage);
+    stage.after(11 * second, () => stage.service.faults.clear());
+  };
+  const job = await runJob(context, { beforePost, inPost: [onList(status(503), always)] });
+  const { 'key-id': id, 'key-name': name } = job.main.outputs;
+  expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*mode: revoke-key and key-name: ${name}\\.`));
+});
+
+test('if several keys may exist, the warning advises to list them, because revoke-key rejects a name of several keys', async (context) => {
+  const inMain = [ambiguous('never'), ambiguous('never', 2), onCreate(hang, { nth: 3 })];
+  const duringMain = killAt({ endpoint: 'create-key', n: 3 });
+  const job = await runJob(context, { inMain, duringMain, post: { inputs: {} } });
+  expect(job.post.annotations[0]?.message).toMatch(
+    /^A key named \S+ may still (exist|be created): .*mode: list-keys and filter: name=/,
+  );
+});
+
 test('the lifetime of a key ends at its revocation, even if post continues to search', async (context) => {
   const job = await runRevoked(context, killed);
   expect(job.post.ms).toBeGreaterThan(15 * second);
