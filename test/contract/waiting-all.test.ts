@@ -802,6 +802,32 @@ test('if a final poll begins before the deadline and shows that all operations h
   expect(result).toMatchObject({ outputs: { status: 'finished' }, ms: between(0, 15 * second) });
 });
 
+test('with 100 projects at 150 ms a response, operations that end 0.9 s before the deadline are not reported as late', async (context) => {
+  const plans = oneEach(100, { lengthMs: 11.1 * second });
+  const faults = [{ count: 100, fault: delay(300) }, { fault: delay(150) }];
+  const options = { projects: 100, faults, notShown: { lastPageCursor: 'null' as const } };
+  const { result } = await waitForAll(context, plans, { timeout: '12s', ...every('1h') }, options);
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '100' });
+});
+
+test('a slow service that refuses connections at the deadline gets at most two final polls', async (context) => {
+  const before = ({ after, service }: Stage) => {
+    service.faults.add({ fault: delay(600) });
+    after(11 * second, () => {
+      service.faults.clear();
+      service.faults.add({ fault: status(503) });
+    });
+  };
+  const { times } = await waitForAll(
+    context,
+    oneEach(60, forever),
+    { timeout: '15s', ...every('5s') },
+    { projects: 60, before },
+  );
+  // Each poll requests each list, and then its operation singly.
+  expect(times().filter((time) => time > 12 * second).length).toBeLessThanOrEqual(2 * 2 * 60);
+});
+
 test('the final poll is repeated at the deadline if the service became fast', async (context) => {
   const plans = oneEach(50, { lengthMs: 14.8 * second });
   const options = { projects: 50, faults: [{ count: 200, fault: delay(500) }] };

@@ -207,6 +207,18 @@ test.for<[what: string, fault: Fault, requests: number]>([
   if (fault !== hang) expect([times().at(-1), result.ms]).toEqual([40 * second, 40 * second]);
 });
 
+test('a request that hangs delays the next poll of another operation by at most 0.5 s', async (context) => {
+  const faults = (_: string, hanging: string) => [{ path: hanging, nth: 1, fault: hang }];
+  const { times, paths, ids } = await waitFor(
+    context,
+    many(2, forever),
+    { ...every('250ms'), timeout: '3s' },
+    { faults },
+  );
+  const [first = 0, next = 0] = times().filter((_, n) => paths()[n]?.includes(ids[0] ?? ''));
+  expect(next - first).toEqual(between(250, 751));
+});
+
 test('a list that does not respond is requested again after 5 s', async (context) => {
   const faults = [{ nth: 5, fault: hang }];
   const { result, times } = await waitFor(context, [{ lengthMs: 20 * second }], { ...all, ...every('4s') }, { faults });

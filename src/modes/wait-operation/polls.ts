@@ -5,8 +5,8 @@ import type { Pace } from './pace.js';
 import type { PollKind } from './poll-failures.js';
 import type { ProjectPoller } from './project-poller.js';
 
-/** After this many milliseconds without a response, the next poll starts even if requests are still open. */
-const silentAfter = 500;
+/** After twice the usual time without a response, but not before this, the next poll starts beside open requests. */
+const minPatience = 500;
 
 /** The final poll may take this many times as long as a usual poll. */
 const safetyFactor = 1.25;
@@ -20,9 +20,12 @@ export class Polls {
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   /** The projects whose latest request got no usable response. */
   readonly #silent = new Set<ProjectPoller>();
-  readonly #answered = { requests: 0, totalMs: 0 };
-  /** The number of responses and failures. */
-  #changes = 0;
+  /** The number of responses. */
+  #answered = 0;
+  /** How long a response takes: an average of about the latest 20. */
+  #usualMs = 0;
+  /** The time of the latest response or failure. */
+  #changedAt = 0;
   #requestsOfFirstPoll: number | undefined;
   #regularPollAt = 0;
 
@@ -35,10 +38,10 @@ export class Polls {
   /** Polls, and then pauses until the next poll is due. */
   async pollAndPause(): Promise<void> {
     const kind = this.#now >= this.#regularPollAt ? 'regular' : 'early';
-    const { requests } = this.#answered;
+    const answered = this.#answered;
     await this.#poll(kind);
-    this.#requestsOfFirstPoll ??= this.#answered.requests;
-    if (this.#answered.requests > requests) this.pace.recordPoll();
+    this.#requestsOfFirstPoll ??= this.#answered;
+    if (this.#answered > answered) this.pace.recordPoll();
     if (kind === 'regular') this.#regularPollAt = this.#now + Math.max(this.pace.next(), this.pace.heldFor);
     await this.deadline.sleepUntil(this.#nextPollAt);
   }
@@ -50,15 +53,13 @@ export class Polls {
 
   /** Returns when a poll that reads everything must start, so that it ends by `time`. `least`: its least number of requests. */
   startToEndBy(time: number, least: number): number {
-    const { requests, totalMs } = this.#answered;
     const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);
-    const usualLength = requests === 0 ? 0 : groups * (totalMs / requests);
-    return Math.max(time - safetyFactor * usualLength, this.#now + this.pace.heldFor);
+    return Math.max(time - safetyFactor * groups * this.#usualMs, this.#now + this.pace.heldFor);
   }
 
   /** Call this after each response and each failure. */
   noteChange(): void {
-    this.#changes++;
+    this.#changedAt = this.#now;
   }
 
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
@@ -80,8 +81,8 @@ export class Polls {
     try {
       const result = await attempt();
       this.#silent.delete(project);
-      this.#answered.requests++;
-      this.#answered.totalMs += this.#now - began;
+      this.#answered++;
+      this.#usualMs += (this.#now - began - this.#usualMs) / Math.min(this.#answered, 20);
       return result;
     } catch (error) {
       // A request that was not sent before the deadline says nothing about its project.
@@ -92,13 +93,14 @@ export class Polls {
 
   /** Ends when all requests have ended. Ends earlier if the open requests hang while another request is due. */
   async #poll(kind: PollKind): Promise<void> {
+    const began = this.#now;
     const ended = this.start(kind).then(() => true);
     for (;;) {
-      const before = this.#changes;
-      const wasHeld = this.pace.heldFor > 0;
-      if (await this.deadline.raceFor(silentAfter, () => ended)) return;
-      const isSilent = this.#changes === before && !wasHeld && this.pace.heldFor <= 0;
-      if (isSilent && this.projects.some(({ hasWork }) => hasWork)) return;
+      const lastActive = Math.max(began, this.#changedAt, this.#now + this.pace.heldFor);
+      const patience = Math.max(minPatience, 2 * this.#usualMs);
+      const untilSilent = lastActive + patience - this.#now;
+      if (untilSilent <= 0 && this.projects.some(({ hasWork }) => hasWork)) return;
+      if (await this.deadline.raceFor(untilSilent > 0 ? untilSilent : patience, () => ended)) return;
     }
   }
 

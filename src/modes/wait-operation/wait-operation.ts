@@ -14,6 +14,7 @@ import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } f
 /** A final poll may begin before the deadline: at most this long for each group of requests but the first. In milliseconds. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
+const maxFinalPolls = 2;
 
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
@@ -118,16 +119,16 @@ class Waiter {
     const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
     // Node's timers fire up to 1 ms late, so a request may still be open at the deadline. This poll would not repeat it.
     await this.#polls.openRequests;
-    const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
-    await deadline.sleepUntil(Math.min(expiresAt, start));
-    this.#context.failures.clearRetryAfter();
-    this.#expireOldReads();
-    this.#isLastPoll = true;
-    await this.#polls.pollOnce(deadline);
-    // If the service responds faster than before, there is time for another poll at the deadline itself.
-    if (this.#endNow !== 'timeout' || clock.now() >= expiresAt) return;
-    await deadline.sleepUntil(expiresAt);
-    await this.#polls.pollOnce(deadline);
+    let polls = 0;
+    do {
+      const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
+      await deadline.sleepUntil(Math.min(expiresAt, start));
+      this.#context.failures.clearRetryAfter();
+      this.#expireOldReads();
+      this.#isLastPoll = true;
+      await this.#polls.pollOnce(deadline);
+      // If the service responds faster than before, there is time for another poll that ends later.
+    } while (++polls < maxFinalPolls && this.#endNow === 'timeout' && clock.now() < expiresAt);
   }
 
   get #endNow(): WaitEnd {
