@@ -137,8 +137,9 @@ export function revokeEach(
     let isRepeated = false;
     const attempt = async () => {
       // Since the last DELETE, the id may have been given to another key. If no list can be read, the DELETE is repeated.
-      if (isRepeated && name !== undefined) await readList().catch(expectRequestError);
+      const list = isRepeated && name !== undefined ? await readList().catch(expectRequestError) : undefined;
       isRepeated = true;
+      if (list instanceof RequestError && list.retryAfterMs !== undefined) throw list;
       return reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     };
     try {
