@@ -88,11 +88,6 @@ function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): b
   return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
 
-export function expectRequestError(error: unknown): RequestError {
-  if (error instanceof RequestError) return error;
-  throw error;
-}
-
 export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
   const listed = keys.get(id);
   if (listed === undefined) return missing === undefined ? false : 'unknown';
@@ -127,21 +122,15 @@ export function revokeEach(
   log: Log,
   latest?: KeyList,
 ): Promise<RevocationResult[]> {
-  const { isListed, readList, reused } = sharedListCheck(keys, api, policy, latest);
+  const { isListed, reused } = sharedListCheck(keys, api, policy, latest);
   /** Ends all revocations: thousands of keys would take too long if each had to notice a cancel or the deadline. */
   let end: CancelledError | DeadlineExceeded | undefined;
   return mapConcurrently(keys, async (key): Promise<RevocationResult> => {
     const { id, name } = key;
     if (end !== undefined) return { id, outcome: 'failed', isConfirmed: false, failure: end };
     const revocation = new Revocation(key);
-    let isRepeated = false;
-    const attempt = async () => {
-      // Since the last DELETE, the id may have been given to another key. If no list can be read, the DELETE is repeated.
-      const list = isRepeated && name !== undefined ? await readList().catch(expectRequestError) : undefined;
-      isRepeated = true;
-      if (list instanceof RequestError && list.retryAfterMs !== undefined) throw list;
-      return reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
-    };
+    const attempt = async () =>
+      reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
     try {
       const outcome = await withRetries(attempt, policy);
       // Keys with a name come from a list, so they did exist.
@@ -172,16 +161,13 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
   // Every check reads the list of keys, so a 423 for that list delays all checks.
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
-  const readList = () => {
-    list = cooldown.wait(policy.deadline).then(() => api.keys(once).then(note));
-    return list;
-  };
   const isListed: ListCheck = async (key) => {
     // Without an earlier list, this line awaits nothing. So parallel checks share the first list.
     const earlier = list === undefined ? undefined : await list.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.
-    return includesKey(await readList(), key);
+    list = cooldown.wait(policy.deadline).then(() => api.keys(once).then(note));
+    return includesKey(await list, key);
   };
-  return { isListed, readList, reused };
+  return { isListed, reused };
 }

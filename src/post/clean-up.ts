@@ -3,10 +3,10 @@ import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
 import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
 import { isAmbiguous, type PostState } from '../keys/post-state.js';
-import { expectRequestError, incompleteKeyList } from '../keys/revocation.js';
+import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
-import { captureFailure, endsRound, type PhaseFailure, type Round, Rounds } from './rounds.js';
+import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
 import { lastRoundBeforeEnd, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
 const noKey =

@@ -1,6 +1,5 @@
-import type { RequestError } from '../http/errors.js';
+import { RequestError } from '../http/errors.js';
 import { Cooldown, type RequestPolicy } from '../http/retry.js';
-import { expectRequestError } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { pauseBeforeRound } from './schedule.js';
 
@@ -57,6 +56,11 @@ export class Rounds {
 
 export function captureFailure(request: Promise<unknown>): Promise<RequestError | undefined> {
   return request.then(() => undefined, expectRequestError);
+}
+
+export function expectRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  throw error;
 }
 
 /** A 429 or a `Retry-After` ends the round, because more requests would add to the load. */

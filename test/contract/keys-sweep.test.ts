@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { onDelete, onList, retryAfter, status } from '../kit/fault.js';
+import { status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { day, errorOf, hour, ours, repositoryId, setStage, staged, warningsOf } from '../kit/stage.js';
 import { addOldAndYoung, completed, expectSwept, expectWarned, failing, fileOf, running } from '../kit/sweep.js';
@@ -317,36 +317,6 @@ staged(
     expect(stage.paths().filter((path) => path.includes(id))).toEqual([]);
   },
 );
-
-staged(
-  'a sweep reads the list before it repeats a DELETE, and does not revoke another key that has the id by then',
-  async ({ stage }) => {
-    stage.runs.set('11', completed);
-    const id = stage.addKey('11');
-    stage.service.faults.add(onDelete(status(503, { retryAfter: { seconds: 5 }, done: 'now' })));
-    stage.after(3_000, () => void stage.service.plane.reuseId(id, 'of another tool'));
-    expectSwept(await stage.sweep(), 'ok', { revoked: [id], kept: [] });
-    expect(stage.service.plane.aliveKeys('of another tool')).toHaveLength(1);
-  },
-);
-
-staged('a sweep repeats a DELETE even if the list cannot be read any more', async ({ stage }) => {
-  stage.runs.set('11', completed);
-  const id = stage.addKey('11');
-  stage.service.faults.add(onDelete(status(503, { retryAfter: { seconds: 5 }, done: 'never' })));
-  stage.service.faults.add(onList(status(500), { from: 3 }));
-  expectSwept(await stage.sweep(), 'ok', { revoked: [id], kept: [] });
-});
-
-staged('a sweep repeats a DELETE only after the Retry-After of the list that it reads before', async ({ stage }) => {
-  stage.runs.set('11', completed);
-  const id = stage.addKey('11');
-  stage.service.faults.add(onDelete(status(503, { done: 'never' })));
-  stage.service.faults.add(onList(retryAfter(423, 30), { nth: 3 }));
-  const result = await stage.sweep();
-  expectSwept(result, 'ok', { revoked: [id], kept: [] });
-  expect(result.ms).toBeGreaterThan(30_000);
-});
 
 test('if the run of a key without a creation time is not found, a sweep keeps the key, and says that its age is unknown', async (context) => {
   const respond = () => JSON.stringify([{ id: 2, name }]);

@@ -94,10 +94,10 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     case 'list-keys':
       return maxAttempts + throttled;
     case 'create-key':
-      return maxAttempts * (1 + maxAttempts + 3 * maxAttempts * deleted) + throttled;
+      return maxAttempts * (1 + maxAttempts + 2 * maxAttempts * deleted) + throttled;
     default:
-      // A sweep reads the list twice. A list can precede and follow each DELETE. After a list that was throttled, the next revocation requests it again.
-      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + 3 * maxAttempts * deleted + 2 * throttled;
+      // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
+      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + 2 * maxAttempts * deleted + 2 * throttled;
   }
 }
 
