@@ -120,6 +120,25 @@ test.for([
   expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(deletes);
 });
 
+test('create-key does not touch an id again that a list showed under another name', async (context) => {
+  let name = '';
+  let lists = 0;
+  const key = (owner: string, day: number) =>
+    JSON.stringify([{ id: 7, name: owner, created_at: `2024-01-0${day}T00:00:00Z` }]);
+  // The key is absent after its DELETE. Then its id belongs to another key, and then a replica that lags shows the first one.
+  const shown = () => [key(name, 1), '[]', key('of another tool', 2), key(name, 1)][lists++] ?? '[]';
+  let creates = 0;
+  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
+    if (method === 'GET') return shown();
+    if (method === 'DELETE') return { status: 404, body: '{}' };
+    name = JSON.parse(body ?? '').key_name;
+    return ++creates < 4 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
+  };
+  const { runMode, paths } = await setStage(context, { respond });
+  expect((await runMode('create-key')).conclusion).toBe('success');
+  expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(1);
+});
+
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
   const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
   expect(main.conclusion).toBe('success');
