@@ -14,7 +14,8 @@ import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } f
 /** A final poll may begin before the deadline: at most this long for each group of requests but the first. In milliseconds. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
-const maxFinalPolls = 2;
+/** If the others end before the deadline, the last one begins at the deadline. */
+const maxFinalPolls = 3;
 
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
@@ -122,13 +123,13 @@ class Waiter {
     let polls = 0;
     do {
       const start = this.#polls.startToEndBy(deadline.expiresAt, this.#leastRequests);
-      await deadline.sleepUntil(Math.min(expiresAt, start));
+      await deadline.sleepUntil(++polls < maxFinalPolls ? Math.min(expiresAt, start) : expiresAt);
       this.#context.failures.clearRetryAfter();
       this.#expireOldReads();
       this.#isLastPoll = true;
       await this.#polls.pollOnce(deadline);
       // If the service responds faster than before, there is time for another poll that ends later.
-    } while (++polls < maxFinalPolls && this.#endNow === 'timeout' && clock.now() < expiresAt);
+    } while (this.#endNow === 'timeout' && clock.now() < expiresAt);
   }
 
   get #endNow(): WaitEnd {
