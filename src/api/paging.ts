@@ -54,7 +54,7 @@ export async function* pages<T extends { readonly id: string }>(
       throw new UnreadableList('The list has more pages, but they contain no new records');
     endingCursors.add(cursor);
     if (page.missing !== undefined) missing = page;
-    yield { ...page, ...missing, cursor };
+    yield { ...missing, records: page.records, cursor };
   } while (cursor !== undefined);
 }
 

@@ -239,6 +239,16 @@ test('`list-operations` warns of what the service could not read, even if `since
   expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
 });
 
+test('what the service could not read on one page hides no operation of a later page', async (context) => {
+  const respond = (_: string, n: number) => {
+    const page = { operations: [operations.record(n)], pagination: { cursor: n < 3 ? `c-${n}` : null } };
+    return JSON.stringify(n === 1 ? { ...page, unavailable_project_ids: ['p'] } : page);
+  };
+  const { result } = await read(context, operations, respond);
+  expectListed(result, operations, numbered(operations, 3));
+  expect(warningsOf(result)).toEqual([expect.stringContaining('could not read projects p')]);
+});
+
 test('`list-operations` warns about an unknown status in a filter, and about an action that looks misspelled', async (context) => {
   const filter = 'status=paused\nstatus!=OK\naction=aply_config\naction!=delete_timeline';
   const { result } = await read(context, operations, operations.body([]), { filter });
