@@ -94,6 +94,12 @@ export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevok
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
+/** True if the id belongs to another key by now. Then the key is gone, and its id must not be touched. */
+export function belongsToOther(list: KeyList, key: KeyToRevoke): boolean {
+  const owner = list.keys.get(key.id);
+  return owner !== undefined && includesKey(list, key) === false && isLaterOwner(owner, key);
+}
+
 /** False if `one` had the id before `other`: a service may give an id out again, and a replica that lags shows the old owner. */
 export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
   return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
@@ -101,11 +107,6 @@ export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
 
 export function incompleteKeyList(missing: string): RequestError {
   return new UnreadableList(`GET /api_keys: ${missing}, so a key that is not in the list may still exist`);
-}
-
-export async function listKeysNamed(name: string, api: ControlApi, policy: RequestPolicy) {
-  const { keys, missing } = await api.keys(policy);
-  return { keys: [...keys.values()].filter((key) => key.name === name), missing };
 }
 
 /** `isConfirmed`: false if the key was merely not found. A replica that lags may not know the key. */
@@ -151,10 +152,7 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
   /** Ids that another key has by now, according to any of the lists. */
   const reused = new Set<string>();
   const note = (latest: KeyList) => {
-    for (const one of keys) {
-      const owner = includesKey(latest, one) === false && latest.keys.get(one.id);
-      if (owner && isLaterOwner(owner, one)) reused.add(one.id);
-    }
+    for (const key of keys) if (belongsToOther(latest, key)) reused.add(key.id);
     return latest;
   };
   if (first !== undefined) note(first);

@@ -139,6 +139,22 @@ test('create-key does not touch an id again that a list showed under another nam
   expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(1);
 });
 
+test('a list that shows a key without its name does not confirm that create-key revoked it', async (context) => {
+  let name = '';
+  let lists = 0;
+  const shown = () => [[{ id: 7, name }], [], [{ id: 7 }]][lists++] ?? [];
+  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
+    if (method === 'GET') return JSON.stringify(shown());
+    if (method === 'DELETE') return { status: 404, body: '{}' };
+    name = JSON.parse(body ?? '').key_name;
+    return lists < 3 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
+  };
+  const stage = await setStage(context, { respond });
+  const main = await stage.runMode('create-key');
+  expect(main.conclusion).toBe('success');
+  expect(main.state['key']).toContain('"unconfirmedKeyIds":["7"]');
+});
+
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
   const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
   expect(main.conclusion).toBe('success');

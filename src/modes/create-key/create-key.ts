@@ -5,7 +5,7 @@ import { checkRetryAfter, withRetries } from '../../http/retry.js';
 import { makeKeyName } from '../../keys/key-name.js';
 import { isAmbiguous, type KeyState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
-import { incompleteKeyList, isLaterOwner, revokeEach } from '../../keys/revocation.js';
+import { belongsToOther, incompleteKeyList, revokeEach } from '../../keys/revocation.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
 import type { CreateKeySettings } from './settings.js';
 
@@ -66,15 +66,15 @@ export async function createKey(
     try {
       checkRetryAfter(createError, deadline);
       await deadline.sleep(createError.retryAfterMs ?? 0);
-      const { keys: all, missing } = await api.keys(policy);
-      for (const [id, known] of found) {
-        const owner = all.get(id);
-        if (owner && owner.name !== name && isLaterOwner(owner, known)) found.set(id, { ...known, isConfirmed: true });
-      }
+      const list = await api.keys(policy);
+      for (const [id, known] of found)
+        if (belongsToOther(list, { ...known, id, name })) found.set(id, { ...known, isConfirmed: true });
       // A replica that lags shows a revoked key again. By now, its id may belong to another key.
-      const isRevoked = ({ id, createdAt }: Key) =>
-        found.get(id)?.isConfirmed && found.get(id)?.createdAt === createdAt;
-      const keys = [...all.values()].filter((key) => key.name === name && !isRevoked(key));
+      const isRevoked = ({ id, createdAt }: Key) => {
+        const known = found.get(id);
+        return known?.isConfirmed && known.createdAt === createdAt;
+      };
+      const keys = [...list.keys.values()].filter((key) => key.name === name && !isRevoked(key));
       if (found.size + keys.length > maxFound) throw new UnreadableList(`${keys.length} keys are named ${name}`);
       const isNew = ({ id }: Key) => !found.has(id);
       openCreates = Math.max(0, openCreates - keys.filter(isNew).length);
@@ -84,7 +84,7 @@ export async function createKey(
       const results = await revokeEach(keys, api, policy, log);
       for (const { id, isConfirmed } of results) found.set(id, { createdAt: found.get(id)?.createdAt, isConfirmed });
       for (const result of results) if ('failure' in result) throw result.failure;
-      if (missing !== undefined) throw incompleteKeyList(missing);
+      if (list.missing !== undefined) throw incompleteKeyList(list.missing);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { status, isPage } = error;

@@ -2,7 +2,7 @@ import type { ControlApi } from '../../api/control-api.js';
 import type { Key } from '../../api/keys.js';
 import { UserError } from '../../http/errors.js';
 import type { RequestPolicy } from '../../http/retry.js';
-import { listKeysNamed, revokeEach } from '../../keys/revocation.js';
+import { revokeEach } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
@@ -17,7 +17,8 @@ export async function revokeKeys(settings: RevokeKeySettings, collaborators: Col
 }
 
 async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy): Promise<readonly Key[]> {
-  const { keys, missing } = await listKeysNamed(name, api, policy);
+  const { keys: all, missing } = await api.keys(policy);
+  const keys = [...all.values()].filter((key) => key.name === name);
   const shown = sanitizeLine(name, 80);
   if (keys.length > 1) {
     const ids = joinFirst(keys.map(({ id }) => id));
