@@ -167,9 +167,9 @@ function revokeMinted(
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
     const isOthers = register.mayBeOthers(key.id);
-    // A 401 suggests that the key is gone, so nothing is revoked unless a list shows the key. Any other rejection suggests that the key
-    // is valid. If no list comes in time, the key is then revoked by its id. Another key may have this id by now, but a key
-    // that stays valid is worse.
+    // A 401 suggests that the key is gone, so nothing is revoked unless a list shows the key. Any other rejection suggests that
+    // the key is valid. If no list comes in time, the key is then revoked by its id. Another key may have this id by now, but
+    // a key that stays valid is worse.
     if (listed !== true || isOthers) {
       const unclear = new RequestError('the list of keys does not show the key', { status: 200, transient: isOthers });
       const doubt = listed instanceof RequestError ? listed : unclear;

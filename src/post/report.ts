@@ -95,11 +95,11 @@ function unconfirmedMessage(
 }
 
 function messageByName(what: string, why: string, { name, minted, openCreates }: PostState): string {
-  const [kept, how] =
-    minted === undefined && openCreates < 2
-      ? ['', `mode: revoke-key and key-name: ${name}`]
-      : [minted && ` other than key ${minted.id}`, `mode: list-keys and filter: name=${name}`];
-  return `A key named ${name}${kept ?? ''} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
+  const kept = minted === undefined ? '' : ` other than key ${minted.id}`;
+  // `revoke-key` revokes nothing if several keys have the name.
+  const isOnlyOne = minted === undefined && openCreates < 2;
+  const how = isOnlyOne ? `mode: revoke-key and key-name: ${name}` : `mode: list-keys and filter: name=${name}`;
+  return `A key named ${name}${kept} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
 }
 
 function describeReason(failure: unknown): string {

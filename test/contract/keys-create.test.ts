@@ -79,26 +79,39 @@ test('create-key can export the key to any variable that does not control later 
   }
 });
 
+/** The first creates end in a 500. `listed` returns the keys that the nth list shows, for the name of the new key. */
+async function runAfterFailedCreates(
+  context: TestContext,
+  failedCreates: number,
+  listed: (name: string, nth: number) => object[],
+  deleted: ReturnType<NonNullable<StageOptions['respond']>> = '{"revoked":true}',
+) {
+  let name = '';
+  let [creates, lists] = [0, 0];
+  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
+    if (method === 'GET') return JSON.stringify(listed(name, ++lists));
+    if (method === 'DELETE') return deleted;
+    name = JSON.parse(body ?? '').key_name;
+    return ++creates > failedCreates ? '{"id":8,"key":"a-new-secret"}' : { status: 500, body: '' };
+  };
+  const { runMode, paths } = await setStage(context, { respond });
+  return { main: await runMode('create-key'), paths: paths() };
+}
+
+const absent = { status: 404, body: '{}' };
+
 test.for([
   [100, 'success'],
   [101, 'failure'],
 ] as const)(
   'if a list shows %i keys of its name, create-key ends in %s, because they must fit into its state',
   async ([count, conclusion], context) => {
-    let name = '';
-    const listed = () => JSON.stringify(Array.from({ length: count }, (_, index) => ({ id: index + 10, name })));
-    const respond: StageOptions['respond'] = (_, __, { method, body }) => {
-      if (method !== 'POST') return method === 'GET' ? listed() : '{"revoked":true}';
-      const isFirst = name === '';
-      name = JSON.parse(body ?? '').key_name;
-      return isFirst ? { status: 500, body: '' } : { status: 200, body: '{"id":5,"key":"a-new-secret"}' };
-    };
-    const { runMode, paths } = await setStage(context, { respond });
-    const main = await runMode('create-key');
+    const listed = (name: string) => Array.from({ length: count }, (_, index) => ({ id: index + 10, name }));
+    const { main, paths } = await runAfterFailedCreates(context, 1, listed);
     expect(main.conclusion).toBe(conclusion);
     expect(main.state['key']?.length).toBeLessThan(32_000);
     if (conclusion === 'failure') expect(errorOf(main)).toMatch(/101 keys are named shop-run.*may have been created/s);
-    expect(paths()).toHaveLength(conclusion === 'failure' ? 2 : 103);
+    expect(paths).toHaveLength(conclusion === 'failure' ? 2 : 103);
   },
 );
 
@@ -106,51 +119,26 @@ test.for([
   ['not again, because a replica that lags shows it', 1],
   ['again, if it is a new key with the same id', 2],
 ] as const)('create-key revokes a key that is listed after its revocation %s', async ([, deletes], context) => {
-  let name = '';
-  let creates = 0;
-  const listed = () =>
-    JSON.stringify([{ id: 7, name, created_at: `2024-01-01T00:00:0${deletes === 1 ? 0 : creates}Z` }]);
-  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
-    if (method !== 'POST') return method === 'GET' ? listed() : '{"revoked":true}';
-    name = JSON.parse(body ?? '').key_name;
-    return ++creates < 3 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
-  };
-  const { runMode, paths } = await setStage(context, { respond });
-  expect((await runMode('create-key')).conclusion).toBe('success');
-  expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(deletes);
+  const second = (nth: number) => (deletes === 1 ? 0 : nth);
+  const listed = (name: string, nth: number) => [{ id: 7, name, created_at: `2024-01-01T00:00:0${second(nth)}Z` }];
+  const { main, paths } = await runAfterFailedCreates(context, 2, listed);
+  expect(main.conclusion).toBe('success');
+  expect(paths.filter((path) => path.endsWith('/7'))).toHaveLength(deletes);
 });
 
 test('create-key does not touch an id again that a list showed under another name', async (context) => {
-  let name = '';
-  let lists = 0;
-  const key = (owner: string, day: number) =>
-    JSON.stringify([{ id: 7, name: owner, created_at: `2024-01-0${day}T00:00:00Z` }]);
+  const key = (name: string, day: number) => ({ id: 7, name, created_at: `2024-01-0${day}T00:00:00Z` });
   // The key is absent after its DELETE. Then its id belongs to another key, and then a replica that lags shows the first one.
-  const shown = () => [key(name, 1), '[]', key('of another tool', 2), key(name, 1)][lists++] ?? '[]';
-  let creates = 0;
-  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
-    if (method === 'GET') return shown();
-    if (method === 'DELETE') return { status: 404, body: '{}' };
-    name = JSON.parse(body ?? '').key_name;
-    return ++creates < 4 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
-  };
-  const { runMode, paths } = await setStage(context, { respond });
-  expect((await runMode('create-key')).conclusion).toBe('success');
-  expect(paths().filter((path) => path.endsWith('/7'))).toHaveLength(1);
+  const listed = (name: string, nth: number) =>
+    [[key(name, 1)], [], [key('of another tool', 2)], [key(name, 1)]][nth - 1] ?? [];
+  const { main, paths } = await runAfterFailedCreates(context, 3, listed, absent);
+  expect(main.conclusion).toBe('success');
+  expect(paths.filter((path) => path.endsWith('/7'))).toHaveLength(1);
 });
 
 test('a list that shows a key without its name does not confirm that create-key revoked it', async (context) => {
-  let name = '';
-  let lists = 0;
-  const shown = () => [[{ id: 7, name }], [], [{ id: 7 }]][lists++] ?? [];
-  const respond: StageOptions['respond'] = (_, __, { method, body }) => {
-    if (method === 'GET') return JSON.stringify(shown());
-    if (method === 'DELETE') return { status: 404, body: '{}' };
-    name = JSON.parse(body ?? '').key_name;
-    return lists < 3 ? { status: 500, body: '' } : '{"id":8,"key":"a-new-secret"}';
-  };
-  const stage = await setStage(context, { respond });
-  const main = await stage.runMode('create-key');
+  const listed = (name: string, nth: number) => [[{ id: 7, name }], [], [{ id: 7 }]][nth - 1] ?? [];
+  const { main } = await runAfterFailedCreates(context, 2, listed, absent);
   expect(main.conclusion).toBe('success');
   expect(main.state['key']).toContain('"unconfirmedKeyIds":["7"]');
 });

@@ -53,7 +53,7 @@ export function parseNonEmptyList(text: string, anId: string): string[] {
   const ids = parseIdList(text, {
     id: (word) => {
       rejectLeftover(word);
-      if (/^(\s*|""|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(word))
+      if (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(word))
         throw new BadValue(`is not ${anId}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
       return word;
     },

@@ -11,6 +11,9 @@ const minPatience = 500;
 /** The final poll may take this many times as long as a usual poll. */
 const safetyFactor = 1.25;
 
+/** The usual time of a response is an average of about so many responses, the latest ones. */
+const averagedResponses = 20;
+
 /** Runs one poll after the other, and measures how long the requests take. */
 export class Polls {
   /** Resolves when the requests of all polls so far have ended. */
@@ -22,7 +25,7 @@ export class Polls {
   readonly #silent = new Set<ProjectPoller>();
   /** The number of responses. */
   #answered = 0;
-  /** How long a response takes: an average of about the latest 20. */
+  /** How long a response usually takes. */
   #usualMs = 0;
   /** The time of the latest response or failure. */
   #changedAt = 0;
@@ -82,7 +85,7 @@ export class Polls {
       const result = await attempt();
       this.#silent.delete(project);
       this.#answered++;
-      this.#usualMs += (this.#now - began - this.#usualMs) / Math.min(this.#answered, 20);
+      this.#usualMs += (this.#now - began - this.#usualMs) / Math.min(this.#answered, averagedResponses);
       return result;
     } catch (error) {
       // A request that was not sent before the deadline says nothing about its project.
