@@ -40,7 +40,8 @@ export async function* pages<T extends { readonly id: string }>(
 ): AsyncGenerator<Page<T>> {
   const endingCursors = new Set<string | undefined>([undefined, from]);
   let cursor = from;
-  let missing: Missing = { missing: undefined, isUnavailable: false };
+  // The first sign that the list is incomplete. If the service could not read some records, no later page changes that.
+  let sign: Missing = { missing: undefined, isUnavailable: false };
   let pagesWithoutNew = 0;
   do {
     const page = await fetchPage(cursor);
@@ -53,8 +54,8 @@ export async function* pages<T extends { readonly id: string }>(
     if (cursor !== undefined && pagesWithoutNew > maxPagesWithoutNew)
       throw new UnreadableList('The list has more pages, but they contain no new records');
     endingCursors.add(cursor);
-    if (page.missing !== undefined) missing = page;
-    yield { ...missing, records: page.records, cursor };
+    if (sign.missing === undefined) sign = page;
+    yield { ...sign, records: page.records, cursor };
   } while (cursor !== undefined);
 }
 

@@ -529,6 +529,15 @@ test('`list-projects` reads the list again if the service could not read some pr
   expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
 });
 
+test('projects that the service could not read fail `list-projects`, even if a later page lacks something else', async (context) => {
+  const link = { link: '<https://control.test/v2/more>; rel="next"' };
+  const first = JSON.stringify({ ...JSON.parse(partial(['p-3'])), pagination: { cursor: 'c' } });
+  const respond = (path: string) =>
+    path.includes('cursor') ? { body: projects.body([projects.record(2)]), headers: link } : first;
+  const { result } = await read(context, projects, respond);
+  expectError(result, projects, /never sent all projects \(5 attempts\): the service could not read projects p-3\./);
+});
+
 const settings = [{}, { 'fail-on': 'empty' }, { 'fail-on': 'match' }, { limit: '1' }, { shard: '1/1', timeout: '1ms' }];
 test.for(settings)('the error of list-projects names what the service cannot read (%o)', async (inputs, context) => {
   const { result, paths } = await read(context, projects, partial(['p-2', 3, '::x']), inputs);
