@@ -58,7 +58,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // Without an `error`, only a POST can get a different response the next time, because it creates a new key.
+    // If the body has no field `error`, only a POST can get a different response the next time: it creates a new key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
     const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;

@@ -64,7 +64,7 @@ export async function sendRequest(
   const { clock } = deadline;
   const began = clock.now();
   const logOutcome = (outcome: string) =>
-    log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} after ${Math.round(clock.now() - began)} ms`);
+    log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} (${Math.round(clock.now() - began)} ms)`);
 
   let response: HttpResponse | undefined;
   try {

@@ -16,7 +16,7 @@ interface KeyToRevoke {
   readonly createdAt?: Key['createdAt'];
 }
 
-/** Checks whether the service still lists the key. Even an earlier list can prove `false`: a revoked key never returns. */
+/** Checks whether the service still lists the key. Even a list from before the DELETE can prove `false`: no key returns. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
@@ -56,7 +56,7 @@ export class Revocation {
 
   /**
    * Returns undefined if the revocation is confirmed. After any other success or a 404, returns a doubt: an error that says
-   * that the key may still be valid. If the key revokes itself, a doubt shows that the service still accepts the key.
+   * that the key may still be valid. A 401 is never a doubt: it is thrown.
    */
   async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {

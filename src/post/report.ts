@@ -98,8 +98,10 @@ function messageByName(what: string, why: string, { name, minted, openCreates }:
   const kept = minted === undefined ? '' : ` other than key ${minted.id}`;
   // `revoke-key` revokes nothing if several keys have the name.
   const isOnlyOne = minted === undefined && openCreates < 2;
-  const how = isOnlyOne ? `mode: revoke-key and key-name: ${name}` : `mode: list-keys and filter: name=${name}`;
-  return `A key named ${name}${kept} ${what}: ${why}. Look it up by name in the console, or with ${how}. ${consequence(name)}`;
+  const how = isOnlyOne
+    ? `Revoke it in the console, or with mode: revoke-key and key-name: ${name}`
+    : `Find it in the console, or with mode: list-keys and filter: name=${name}, and revoke it by its id`;
+  return `A key named ${name}${kept} ${what}: ${why}. ${how}. ${consequence(name)}`;
 }
 
 function describeReason(failure: unknown): string {

@@ -239,7 +239,7 @@ test('`list-operations` warns of what the service could not read, even if `since
   expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
 });
 
-test('what the service could not read on one page hides no operation of a later page', async (context) => {
+test('list-operations reads the later pages even if one page names unavailable projects', async (context) => {
   const respond = (_: string, n: number) => {
     const page = { operations: [operations.record(n)], pagination: { cursor: n < 3 ? `c-${n}` : null } };
     return JSON.stringify(n === 1 ? { ...page, unavailable_project_ids: ['p'] } : page);

@@ -258,7 +258,7 @@ test('after a project has failed, a 429 still delays its open requests', async (
   expect(timesOf('?limit')[1]).toBeGreaterThanOrEqual(20 * second);
 });
 
-test('after a project has failed, a 503 for its open request does not make the step go on', async (context) => {
+test('after a project has failed, a 503 for its open request is not retried', async (context) => {
   const faults = (denied: string, silent: string) => [
     { path: denied, nth: 2, fault: status(403) },
     { path: silent, nth: 2, fault: hang },

@@ -173,7 +173,7 @@ test('a repeated cursor of the last page returns the last page again', () => {
   expect(page(last.pagination.cursor)).toEqual(last);
 });
 
-test('a replica that lags shows new operations and keys later, but its own changes at once', async () => {
+test('a replica that lags shows new operations and keys late, but at once the changes that it made itself', async () => {
   const replica = { operationsBehindMs: 2_000, keysBehindMs: 3_000, historyAfterMs: 4_000 };
   const { plane, send, ask, createKey, pass } = setUp({ replicas: [replica], replicasAuthenticate: true });
   await pass(1_000);

@@ -26,7 +26,7 @@ function example(
   test.concurrent(`${name}: job ${jobId} ${promise}`, (context) => attempt([join('examples', name), jobId], context));
 }
 
-test('test/official tries each job of an example that can run alone', () => {
+test('test/official tries each example job that can run alone', () => {
   const alone = readdirSync('examples').flatMap((name) =>
     jobsAlone(readFileSync(join('examples', name), 'utf8')).map((jobId) => `${name} ${jobId}`),
   );

@@ -14,7 +14,7 @@ import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js'
 import { parseFilter } from '../../src/modes/list/filter.js';
 import { parseKeyIds } from '../../src/modes/revoke-key/settings.js';
 import { sweepKeysReport } from '../../src/modes/sweep-keys/report.js';
-import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
+import { parseOperationIds } from '../../src/modes/wait-operation/operation-ids.js';
 import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { DeadlineExceeded } from '../../src/time/deadline.js';

@@ -80,7 +80,7 @@ export function parseSecret(text: string, noun: string): string {
   return text;
 }
 
-/** Describes a text that is no value: a tool printed it for a missing value, a list or an object, or it was pasted with signs. */
+/** Describes a text that is no value: a tool printed it for a missing value, a list or an object, or it was pasted with quotes. */
 export function leftoverProblem(text: string): string | undefined {
   if (text === 'Array')
     return 'is what an expression makes of a list; if a list is allowed here, put “toJSON(…)” around it';

@@ -27,10 +27,7 @@ export async function createKey(
   let ambiguousCreates = 0;
   /** Ambiguous creates for which no key was found. */
   let openCreates = 0;
-  /**
-   * The keys that this step found after ambiguous creates, by id. If a revocation is not confirmed, a replica that lags can show
-   * the key again.
-   */
+  /** The keys that this step found after ambiguous creates, by id. `isConfirmed`: a list that shows the key again is out of date. */
   const found = new Map<string, { readonly createdAt: Key['createdAt']; readonly isConfirmed: boolean }>();
 
   const known = () => ({

@@ -2,7 +2,7 @@ import { type InputReader, notARunner } from '../../action/inputs/input-reader.j
 import { BadValue, oneOfParser, type Parse, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
-import { readRun } from '../run-settings.js';
+import { readRun } from '../current-run.js';
 
 export type CreateKeySettings = ReturnType<typeof readCreateKeySettings>;
 

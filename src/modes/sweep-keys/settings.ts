@@ -1,6 +1,6 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, type Parse, parseBoolean, parseSecret } from '../../action/inputs/input-values.js';
-import { readRun } from '../run-settings.js';
+import { readRun } from '../current-run.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
 const longestRun = 35 * 86_400_000;

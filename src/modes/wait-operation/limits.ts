@@ -25,7 +25,7 @@ export const maxPolledSingly = 2;
 export const maxSingle = 20;
 /** Maximum number of pages that one poll reads to find pending operations. */
 export const maxPages = 10;
-/** Maximum number of operations that one poll reads to complete a read. */
+/** Maximum number of operations of a list that one poll reads after the first read. The next poll goes on from there. */
 export const maxRecords = 1_000;
 
 // How long the pauses are.

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
+import { BadValue, quote } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
 import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+import { uuid } from './operation-ids.js';
 
 /** A relative path starts at `folder`. No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
@@ -71,14 +72,4 @@ function rejectOtherProject(found: Json | undefined, place: string, projectId: s
   throw new BadValue(
     `contains an operation of another project (${place}); expected operations of the project in project-id`,
   );
-}
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-export function parseOperationId(text: string): string {
-  if (!uuid.test(rejectLeftover(text)))
-    throw new BadValue(
-      'is not an operation id; expected a UUID, such as a07f8772-1877-4da9-a939-3a3ae62d1d8d, or the word “all” alone',
-    );
-  return text.toLowerCase();
 }

@@ -1,10 +1,11 @@
-import { parseIdList, parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
+import { parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
 import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
 import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, readFilter } from '../list/filter.js';
-import { parseOperationId, readOperationIds } from './response-file.js';
+import { parseOperationIds } from './operation-ids.js';
+import { readOperationIds } from './response-file.js';
 
 /** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
 export type Target = { readonly ids: readonly string[] } | AllOperations;
@@ -68,17 +69,4 @@ function readTarget(reader: InputReader, project: string | undefined): Target | 
   if (ids === 'all') return filter === null || since === null ? null : { all: filter, since };
   reader.ignore(['filter', 'since'], 'with operation-id: all');
   return ids && { ids };
-}
-
-export function parseOperationIds(text: string): 'all' | string[] {
-  if (text === 'all') return 'all';
-  if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean “all”, in lower case?');
-  return parseIdList(text, {
-    id: parseOperationId,
-    whyEmpty:
-      'is empty. An expression is empty if the step id or output name is misspelled, the step was skipped, or a jq command failed. Expected operation ids, or the word “all” for every unfinished operation in the project. Or set response-file instead',
-    insteadOfObject:
-      'Do not pass an API response here, because the runner prints inputs. Write the response to a file (curl -o), and set response-file to its path',
-    jq: '.operations[].id',
-  });
 }

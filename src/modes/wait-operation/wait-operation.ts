@@ -11,7 +11,7 @@ import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
 import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } from './wait-result.js';
 
-/** A final poll may begin before the deadline: at most this long for each group of requests but the first. In milliseconds. */
+/** For each group of 12 requests after the first, a final poll may begin this many milliseconds before the deadline. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
 /** If the others end before the deadline, the last one begins at the deadline. */

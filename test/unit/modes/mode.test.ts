@@ -22,7 +22,7 @@ function partsOf<Read extends Part, Run extends Part, Report>(_read: Read, _run:
   return expectTypeOf<{ read: Read; run: Run; report: Report } extends Taken ? true : false>();
 }
 
-test('the compiler rejects a mode whose settings, run and report do not fit together', () => {
+test('the compiler rejects a mode if the types of `read`, `run` and `report` do not fit together', () => {
   partsOf(readListProjectsSettings, listProjects, listProjectsReport).toEqualTypeOf<true>();
   partsOf(readListProjectsSettings, listOperations, listOperationsReport).toEqualTypeOf<false>();
   partsOf(readListProjectsSettings, listProjects, waitReport).toEqualTypeOf<false>();
