@@ -26,7 +26,7 @@ staged('the step reports all invalid inputs in one error, with what it expects',
     '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not a project id: it must not be empty, “.” or “..”, or contain “/” or control characters.',
-    '- operation-id: “ALL” is not an id; did you mean “all”, in lower case?',
+    '- operation-id: “ALL” is not an id; did you mean “all”, alone and in lower case?',
     '- filter: line 1, “acton=x”: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
     '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d) and without spaces, such as 10m or 1h30m. A number without a unit means seconds.',
@@ -43,9 +43,10 @@ type Row = readonly [mode: Mode, name: string, values: readonly string[], messag
 const noBatches = 'is not a valid number of batches; expected 1 to 256';
 const noBoolean = 'is not a boolean; expected true or false';
 const leftover = 'looks like the output of a failed jq command or template';
-const pasted = ['"a"', "'a'", '""', '`a`', '“a”', '„a“', '‘a’', `\${{x}}`, '"[\\"a\\"]"'];
-const alone =
-  'is in quotes or brackets, has an invisible character at one end, or holds an expression that GitHub did not';
+const pasted = ['"a"', "'a'", '""', '`a`', '“a”', '„a“', '‘a’', '"[\\"a\\"]"'];
+const alone = 'is in quotes or brackets, or has an invisible character at one end; expected the value alone';
+const literal = [`\${{x}}`, '{{', '$IDS', `\${IDS}`, '$(ids)', 'steps.change.outputs.ids', 'vars.IDS'];
+const unevaluated = `is no value: GitHub evaluates only expressions in “\${{ }}”`;
 const notOfTheService = 'is a URL, a line NAME=value or a token of GitHub; expected an API key of the service';
 const badKey = 'contains a space, a line break or another character';
 const badVariable = 'is not a valid name for an environment variable';
@@ -110,12 +111,17 @@ test.for<Row>([
   ['list-operations', 'project-id', ['Object'], 'name the field that holds the value, such as “matrix.project.id”'],
   ['list-operations', 'project-id', pasted, alone],
   ['list-projects', 'org-id', pasted, alone],
+  ['list-operations', 'project-id', literal, unevaluated],
+  ['wait-operation', 'operation-id', literal, unevaluated],
+  ['list-keys', 'base-url', ['$CTL_BASE_URL', 'vars.CTL_BASE_URL'], unevaluated],
+  ['list-keys', 'api-key', ['secrets.hunter2', '$hunter2hunter2'], unevaluated],
   ['wait-operation', 'operation-id', pasted, alone],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API'],
   ['list-keys', 'base-url', ['//host.example/v2', 'https://', 'https://host:99999/v2', 'word'], 'is not a URL'],
   ['list-keys', 'base-url', ['https:///a', 'https:/a', 'https:a', 'https://\\a', 'https:\\\\a'], 'has no host'],
   ['list-keys', 'base-url', ['api-key-hunter2hunter2'], '“***” is not a URL'],
   ['list-keys', 'base-url', ['ftp://host/v2', 'file:///etc/passwd', 'javascript:alert(1)'], 'expected https'],
+  ['list-keys', 'base-url', ['localhost:8080/v2', 'host.example:443/v2'], 'has no scheme or an unsupported one'],
   ['list-keys', 'base-url', ['https://user:hunter2@host.example/v2', 'https://hunter2@host.example/v2'], login],
   ['list-keys', 'base-url', ['https://:hunter2@host/v2', 'https://user:hun@hunter2@host/v2'], login],
   ['list-keys', 'base-url', ['https:user:hunter2@host/v2', 'https:/user:hunter2@host/v2'], login],
@@ -140,6 +146,7 @@ test.for<Row>([
   ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},\n,${id}`, `${id},\n${id},`], 'has a comma without an id'],
   ['wait-operation', 'operation-id', [`${id},all`], 'item 2: “all” is not an operation id; expected a UUID, such as'],
+  ['wait-operation', 'operation-id', ['All', '["all"]', '[all]'], 'did you mean “all”, alone and in lower case?'],
   ['list-operations', 'project-id', ['["p-1",""]', '["p-1"," "]'], 'item 2: “” is not a project id: it must not be'],
   ['list-operations', 'project-id', ['{"projects":"hunter2"}'], 'is a JSON object. Expected a project id'],
   ['revoke-key', 'key-id', ['null', 'undefined', 'None'], leftover],
@@ -183,6 +190,7 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
   ['wait-operation', { 'operation-id': '', 'response-file': 'a', 'project-id': 'a,b' }, /project-id: .*expected one/],
+  ['wait-operation', { 'operation-id': '', 'response-file': '$RUNNER_TEMP/a.json' }, /response-file: “.*” is no value/],
   ['wait-operation', { 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
@@ -191,8 +199,10 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ...[...pasted, '[a]', '{"a":1}', 'a\u200B', '\u2060a'].map((name): [Mode, Inputs, RegExp] => [
     'revoke-key',
     { 'key-id': '', 'key-name': name },
-    /key-name: .* is in quotes or brackets, has an invisible/,
+    /key-name: .* is in quotes or brackets, or has an invisible/,
   ]),
+  ['revoke-key', { 'key-id': '', 'key-name': '$NAME' }, /key-name: “\$NAME” is no value/],
+  ['list-operations', { 'project-id': '{{ vars.P }}' }, /project-id: .*“{{” is no value/],
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], { stage }) => {
   const error = errorOf(await rejectInputs(stage, mode, inputs));
   for (const message of messages) expect(error).toMatch(message);
@@ -374,6 +384,7 @@ const seconds = (text: string) =>
   `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
 const forAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
 const forPolls = ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`));
+const neverPolls = 'poll-interval: not shorter than timeout, so the step polls only at its start and at its end.';
 const misspelled = expect.stringMatching(/“create_brnch” .* \(did you mean create_branch\?\)/);
 const milliseconds = [
   'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
@@ -385,6 +396,8 @@ staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   ['wait-operation', { timeout: '', 'request-timeout': '', summary: '', 'poll-interval': '', 'fail-fast': '' }, []],
   ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, forPolls],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
+  ['wait-operation', { timeout: '5s', 'poll-interval': '4999ms' }, []],
+  ['wait-operation', { timeout: '5s', 'poll-interval': '5' }, [neverPolls]],
   ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
   ['list-keys', { timeout: '21601', 'request-timeout': '900000' }, milliseconds],
   ['list-keys', { timeout: '900000s', 'request-timeout': '10d' }, []],

@@ -122,7 +122,10 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const records = numbered(list, 7).map((one, n) => ({ ...list.full, ...one, [field]: nameOf(n) }));
     const { result } = await read(context, list, body(records), { 'fail-on': 'match' });
     const named = records.slice(0, 5).map(({ id }, n) => (n === 1 ? `${id}` : `${id} (n-${n} ::x)`));
-    expect(errorOf(result)).toContain(`Found 7 ${noun}s: ${named.join('; ')}; and 2 more. With “fail-on: match”`);
+    const where = noun === 'operation' ? ' in project p' : '';
+    expect(errorOf(result)).toContain(
+      `Found 7 ${noun}s${where}: ${named.join('; ')}; and 2 more. With “fail-on: match”`,
+    );
     // The table of the summary names them all.
     expect(result.summary).toContain('<p>With <code>fail-on: match</code>, this fails the step. ');
     expect(result.summary.split(`${records[4]?.['id']}<`)).toHaveLength(2);
@@ -406,7 +409,8 @@ test.for([
     const says = isCut ? 'the newest 100 operations' : `${records.length} operations`;
     expect(result.summary).toMatch(new RegExp(`^### .* list-operations: ${says}\\n`));
     if (failOn === '') expect(result.log.split('\n')).toContain(`${says}.`);
-    else expect(errorOf(result)).toContain(`Found ${says}: `);
+    else expect(errorOf(result)).toContain(`Found ${says} in project p: `);
+    expect(result.summary).toContain('<p>Project <code>p</code></p>');
     expect(warningsOf(result)).toEqual([]);
   }
 });

@@ -63,7 +63,7 @@ test.concurrent('list-operations reads all pages, and writes its outputs before 
     output   operation-id = <uuid>
     output   operation-ids = ["<uuid>"]
     output   operations = <records>
-    error    Found 1 operation: <uuid> (create_branch). With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.
+    error    Found 1 operation in project shop-db: <uuid> (create_branch). With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.
     summary  ### ❌ list-operations: 1 operation
     output   status = match
     exit     1

@@ -12,7 +12,7 @@ interface IdListOptions {
 
 /** The ids are separated by commas or whitespace, or are a JSON array. */
 export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }: IdListOptions): string[] {
-  if (/^["']?\s*\{/.test(text)) throw new BadValue(`is a JSON object. ${insteadOfObject}`, true);
+  if (/^["']?\s*\{(?!\{)/.test(text)) throw new BadValue(`is a JSON object. ${insteadOfObject}`, true);
   const isArray = text.startsWith('[');
   const words = isArray ? parseJsonOrUndefined(text) : text.split(/[\s,]+/).filter((word) => word !== '');
   if (!Array.isArray(words)) throw new BadValue('is not a valid JSON array; expected one such as ["id", "id"]', true);

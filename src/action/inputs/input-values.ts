@@ -72,7 +72,7 @@ export const parseBoolean: Parse<boolean> = (text) => {
 export function parseSecret(text: string, noun: string): string {
   if (/[^\x21-\x7e]/.test(text))
     throw new BadValue(
-      `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}. Check the value of the secret`,
+      `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}, without “Bearer ”. Check the value of the secret`,
       true,
     );
   const problem = leftoverProblem(text);
@@ -80,14 +80,16 @@ export function parseSecret(text: string, noun: string): string {
   return text;
 }
 
-/** Describes a text that is no value: a tool printed it for a missing value, a list or an object, or it was pasted with quotes. */
+/** Describes a text that is no value: a tool printed it in place of one, it is no expression, or it is in quotes. */
 export function leftoverProblem(text: string): string | undefined {
   if (text === 'Array')
     return 'is what an expression makes of a list; if a list is allowed here, put “toJSON(…)” around it';
   if (text === 'Object')
     return 'is what an expression makes of an object; name the field that holds the value, such as “matrix.project.id”';
-  if (/^(["'`]).*\1$|^[“‘„].*[”’“]$|^\[.*\]$|^\{.*\}$|^\p{Cf}|\p{Cf}$|\$\{\{/su.test(text))
-    return 'is in quotes or brackets, has an invisible character at one end, or holds an expression that GitHub did not evaluate; expected the value alone';
+  if (/\{\{|^\$[({A-Za-z_]|^(env|github|inputs|matrix|needs|secrets|steps|vars)\.[\w.-]+$/.test(text))
+    return `is no value: GitHub evaluates only expressions in “\${{ }}”; expected one such as “\${{ vars.NAME }}”, or the value itself`;
+  if (/^(["'`]).*\1$|^[“‘„].*[”’“]$|^\[.*\]$|^\{.*\}$|^\p{Cf}|\p{Cf}$/su.test(text))
+    return 'is in quotes or brackets, or has an invisible character at one end; expected the value alone';
   if (['null', 'undefined', 'None'].includes(text))
     return 'looks like the output of a failed jq command or template; check the step that should provide the value';
   return undefined;

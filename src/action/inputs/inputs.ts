@@ -2,7 +2,15 @@ import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean, parseSecret } from './input-values.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  type Parse,
+  parseBoolean,
+  parseSecret,
+  rejectLeftover,
+} from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -54,9 +62,10 @@ export const parseBaseUrl: Parse<URL> = (text) => {
     throw new BadValue(
       'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
     );
-  if (!URL.canParse(text) || /\s/.test(text)) throw new BadValue('is not a URL; expected one like https://host/api/v2');
+  if (!URL.canParse(rejectLeftover(text)) || /\s/.test(text))
+    throw new BadValue('is not a URL; expected one like https://host/api/v2');
   const url = new URL(text);
-  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has an unsupported scheme; expected https');
+  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has no scheme or an unsupported one; expected https://…');
   if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
     throw new BadValue(
       'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',

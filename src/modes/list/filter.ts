@@ -84,8 +84,10 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const word = pattern.toLowerCase().replaceAll('-', '_');
     const known = documentedWords[field];
     const hint =
-      field === 'status' ? '. The console shows failed as Error, finished as OK and running as In progress' : '';
-    if (word !== pattern && known?.includes(word)) throw bad(`no ${field} is ${quote(pattern)}; write ${word}${hint}`);
+      field === 'status' ? '. For Error, OK or In progress in the console, write failed, finished or running' : '';
+    const matches = compileGlob(pattern);
+    const isUnknown = known?.some(matches) === false;
+    if (isUnknown && known.some(compileGlob(word))) throw bad(`no ${field} is ${quote(pattern)}; write ${word}${hint}`);
     const isWord = !/[*?]/.test(pattern);
     const other = words.get(field) ?? pattern;
     if (isWord && admits) words.set(field, pattern);
@@ -93,7 +95,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
       throw bad(
         `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`,
       );
-    if (isWord && known?.includes(pattern) === false) {
+    if (isUnknown) {
       // Services often add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
       const meant = didYouMean(pattern, known, 2);
       const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
@@ -102,7 +104,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
           `${place}: ${what}, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known values: ${known.join(', ')}${hint}`,
         );
     }
-    return [{ field, matches: compileGlob(pattern), admits }];
+    return [{ field, matches, admits }];
   });
   return new Filter(lines, warnings);
 }

@@ -11,7 +11,7 @@ import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { keyCells, keyHeadings } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { ListResult, Noun } from './list.js';
-import type { ListProjectsSettings } from './settings.js';
+import type { ListOperationsSettings, ListProjectsSettings } from './settings.js';
 import { splitIntoBatches } from './shards.js';
 
 export const listKeysReport: Report<ListResult<Key>> = (result) => ({
@@ -19,12 +19,23 @@ export const listKeysReport: Report<ListResult<Key>> = (result) => ({
   details: truncatedTable(keyHeadings, result.records, keyCells),
 });
 
-export const listOperationsReport: Report<ListResult<Operation>> = (result, _, { nowMs }) => {
+export const listOperationsReport: Report<ListResult<Operation>, ListOperationsSettings> = (
+  result,
+  { projectId },
+  { nowMs },
+) => {
   const { records } = result;
   const newest = records[0]?.id ?? '';
+  const project = sanitizeId(projectId);
   return {
-    ...commonReport('operation', result, { operation_id: newest }, { name: 'operation-id', value: newest }),
-    details: operationTable(records, (one) => operationTexts(one, nowMs)),
+    ...commonReport(
+      'operation',
+      result,
+      { operation_id: newest },
+      { name: 'operation-id', value: newest },
+      ` in project ${project}`,
+    ),
+    details: `<p>Project ${codeHtml(project)}</p>\n${operationTable(records, (one) => operationTexts(one, nowMs))}`,
   };
 };
 
@@ -51,12 +62,13 @@ const advice = {
     'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
 };
 
-/** `fields` and `others` are what only this list has in the result file and in the outputs. */
+/** `fields` and `output` are what only this list has in the result file and in the outputs. */
 function commonReport(
   noun: Noun,
   { verdict, records, isCutByDefault, warnings }: ListResult,
   fields: object = {},
-  ...others: Output[]
+  output?: Output,
+  where = '',
 ) {
   const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
@@ -66,12 +78,12 @@ function commonReport(
     status: verdict,
     succeeded: verdict === 'ok',
     headline: number,
-    error: advice[verdict] && `Found ${number}${nameFirst(noun, records)}. ${advice[verdict]}`,
+    error: advice[verdict] && `Found ${number}${where}${nameFirst(noun, records)}. ${advice[verdict]}`,
     errorAboveTable: advice[verdict],
     warnings,
     outputs: [
       { name: 'count', value: String(ids.length) },
-      ...others,
+      ...(output === undefined ? [] : [output]),
       { name: `${noun}-ids`, value: printJson(ids), rank: 2 },
       { name: `${noun}s`, value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],

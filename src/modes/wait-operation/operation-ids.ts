@@ -5,7 +5,7 @@ export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function parseOperationIds(text: string): 'all' | string[] {
   if (text === 'all') return 'all';
-  if (text.toLowerCase() === 'all') throw new BadValue('is not an id; did you mean “all”, in lower case?');
+  if (/^\W*all\W*$/i.test(text)) throw new BadValue('is not an id; did you mean “all”, alone and in lower case?');
   return parseIdList(text, {
     id: parseOperationId,
     whyEmpty:

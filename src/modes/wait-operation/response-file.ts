@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { BadValue, quote } from '../../action/inputs/input-values.js';
+import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
 import { hasContent, isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
@@ -9,7 +9,7 @@ import { uuid } from './operation-ids.js';
 /** A relative path starts at `folder`. No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
   if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
-  const text = readText(resolve(folder, path));
+  const text = readText(resolve(folder, rejectLeftover(path)));
   if (text.trim() === '')
     throw new BadValue(
       'is empty; expected the JSON body of an API response. The service may have answered with a redirect: check the URL of the request',

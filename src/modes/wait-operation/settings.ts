@@ -28,7 +28,8 @@ export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
   // Later steps read this output even after a failure.
   if (isAll) reader.outputsIfInvalid.push({ name: 'idle-project-ids', value: '[]' });
-  const pollsOnce = parseDuration(reader.text('timeout')) === 0;
+  const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
+  const pollsOnce = timeout === 0;
   if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
   return reader.complete({
@@ -36,7 +37,7 @@ export function readWaitSettings(reader: InputReader) {
     projectIds,
     target: readTarget(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', (text) => (text === 'auto' ? ('auto' as const) : parsePause(text))),
+    pollInterval: readPollInterval(reader, timeout),
     failFast: reader.parse('fail-fast', parseBoolean),
     /** True with `timeout: 0`. Then the wait sends each request once, and trusts the first read of a list. */
     pollsOnce,
@@ -52,6 +53,13 @@ function parseProjectIds(text: string): string[] {
       `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`,
     );
   return ids;
+}
+
+function readPollInterval(reader: InputReader, timeout: number) {
+  const interval = reader.parse('poll-interval', (text) => (text === 'auto' ? ('auto' as const) : parsePause(text)));
+  if (typeof interval === 'number' && timeout > 0 && interval >= timeout)
+    reader.warn('poll-interval', 'not shorter than timeout, so the step polls only at its start and at its end');
+  return interval;
 }
 
 const parsePause = durationParser({ minMs: 100, otherwise: 'auto, or ' });

@@ -44,12 +44,14 @@ const comment =
   'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
 const commented = ['id=x # only x', '# id=x', '  #', 'branch_id!= # any', 'branch_id=br\t#1'];
 const signed = ['action==x', 'id=^br-.*$', 'failures_count=>0', 'failures_count = <5', 'id=!0'];
-const pasted = ['id="x"', "id!='x'", 'id=“x”', 'id=`x`', 'id=["x"]', 'id={x}', `id!=\${{ x }}`];
+const pasted = ['id="x"', "id!='x'", 'id=“x”', 'id=`x`', 'id=["x"]', 'id={x}'];
+const literal = [`id!=\${{ x }}`, 'branch_id=$BRANCH', 'branch_id=steps.create.outputs.branch'];
 const failed = 'the pattern looks like the output of a failed jq command or template';
 test.each<[line: string, message: string]>([
   ...commented.map((line): [string, string] => [line, comment]),
   ...signed.map((line): [string, string] => [line, 'the pattern starts with “=”']),
   ...pasted.map((line): [string, string] => [line, 'the pattern is in quotes or brackets']),
+  ...literal.map((line): [string, string] => [line, 'the pattern is no value: GitHub evaluates only expressions in']),
   ['colour=red', '“colour” is not a field; the fields are id, project_id, branch_id, endpoint_id, action, status'],
   ['ACTION=x', '“ACTION” is not a field (did you mean action?); the fields are'],
   ['constructor=x', '“constructor” is not a field'],
@@ -66,7 +68,12 @@ test.each<[line: string, message: string]>([
   ['action=create_branch|start_*', 'a filter has no “or”, so no action matches this'],
   ['pg_version>=15', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
-  ['status=Error', 'no status is “Error”; write error. The console shows failed as Error'],
+  [
+    'status=Error',
+    'no status is “Error”; write error. For Error, OK or In progress in the console, write failed, finished',
+  ],
+  ['status=Fail*', 'no status is “Fail*”; write fail*'],
+  ['action=*-Branch', 'no action is “*-Branch”; write *_branch'],
   ['status!=failed action!=create_branch', `action ${folded}`],
   ['branch_id=br-1  status = failed', `status ${folded}`],
   ['branch_id=br-1 Status=failed', `Status ${folded}`],
@@ -82,7 +89,7 @@ test.each<[line: string, message: string]>([
 });
 
 test.each([
-  ['branch_id=br-1\u200B', 'the pattern is in quotes or brackets, has an invisible character at one end'],
+  ['branch_id=br-1\u200B', 'the pattern is in quotes or brackets, or has an invisible character at one end'],
   ['failures_count=0', 'failures_count cannot be used here: it changes during the wait'],
   ['updated_at!=x', 'updated_at cannot be used here'],
   ['branch_id=br-1 status=failed', `status ${folded}`],
@@ -93,7 +100,7 @@ test.each([
 
 const statuses = ['scheduling', 'running', 'finished', 'failed', 'skipped', 'error', 'cancelled', 'cancelling'];
 test.each([
-  ...[...statuses, 'Fail*', '?aused'].map((word) => `status=${word}`),
+  ...[...statuses, 'fail*', '?unning'].map((word) => `status=${word}`),
   ...['action=of_tomorrow', 'branch_id=Failed', `branch_id=${'x'.repeat(256)}`, 'branch_id=a=b', 'branch_id=x?id=y'],
   ...['branch_id=my project', 'branch_id=reaction=x', 'branch_id=x colour=red', 'branch_id=x id'],
 ])('the filter line $0 causes no warning', (line) => {
