@@ -45,7 +45,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   const running = inputs.runMode(collaborators, services, timeout);
   for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
-    report: failureReport(error, timeout, inputs.hasProjectId),
+    report: failureReport(error, timeout),
     stateAfterOutputs: undefined,
   }));
   if (world.isReported()) return false;

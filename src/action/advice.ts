@@ -2,8 +2,8 @@ import { UnreadableList } from '../api/paging.js';
 import { ErrorInPlaceOfData } from '../api/parse-response.js';
 import type { RequestError } from '../http/errors.js';
 
-/** Returns advice for users on an error from the control API. `hasProjectId`: true if the mode has the input `project-id`. */
-export function adviceFor(error: RequestError, hasProjectId: boolean): string {
+/** Returns advice for users on an error from the control API. */
+export function adviceFor(error: RequestError): string {
   const { status } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
   if (status === 407)
@@ -21,6 +21,6 @@ export function adviceFor(error: RequestError, hasProjectId: boolean): string {
   if (status === 403)
     return 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.';
   if (status === 404)
-    return `Check ${hasProjectId ? 'project-id (expected the id of the project, not its name) and ' : ''}base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.`;
+    return 'Check project-id, if it is set (expected the id of the project, not its name), and base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.';
   return 'The service rejected the request: check the inputs of this step.';
 }

@@ -23,24 +23,21 @@ export function errorReport(error: unknown): StepReport {
 }
 
 /** Reports an error that ended a mode. Rethrows an unexpected error, because that is a bug in the action. */
-export function failureReport(error: unknown, timeout: number, hasProjectId = false): StepReport {
+export function failureReport(error: unknown, timeout: number): StepReport {
   const report = { status: 'error', succeeded: false, headline: 'Failed' };
   // The contract promises that a cancelled step has no error annotation.
   if (error instanceof CancelledError) return { ...report, status: 'cancelled', headline: 'Cancelled' };
   if (error instanceof DeadlineExceeded) {
     const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
-    return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error, hasProjectId)}` };
+    return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error)}` };
   }
-  if (error instanceof RequestError)
-    return { ...report, error: sentences(error.message, adviceFor(error, hasProjectId)) };
+  if (error instanceof RequestError) return { ...report, error: sentences(error.message, adviceFor(error)) };
   if (error instanceof UserError) return { ...report, error: error.message };
   throw error;
 }
 
 /** After a timeout, the advice is about the last error before the deadline, if there was one. */
-export function adviceAfter(failure: unknown, hasProjectId = false): string {
+export function adviceAfter(failure: unknown): string {
   const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
-  return error instanceof RequestError
-    ? adviceFor(error, hasProjectId)
-    : 'Raise timeout, or check why the service is slow.';
+  return error instanceof RequestError ? adviceFor(error) : 'Raise timeout, or check why the service is slow.';
 }

@@ -1,5 +1,4 @@
 import type { Agent, IncomingMessage } from 'node:http';
-import { StringDecoder } from 'node:string_decoder';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
@@ -71,15 +70,9 @@ async function send(request: HttpRequest, options: ConnectOptions): Promise<Http
   };
 }
 
-/** Number of chunks to decode together. V8's garbage collector copies short strings repeatedly, but not long ones. */
-const chunksAtOnce = 64;
-
 /** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
 async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
-  // Decoding in pieces saves memory: a large body is never in memory both as bytes and as text.
-  const decoder = new StringDecoder('utf8');
-  let text = '';
-  let pending: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
   const closed = (cause?: unknown) =>
     new TransportError(`The connection closed after ${length} bytes of the body`, { cause });
@@ -87,10 +80,7 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<str
     for await (const chunk of message) {
       length += chunk.length;
       if (length > maxBytes) break;
-      pending.push(chunk);
-      if (pending.length < chunksAtOnce) continue;
-      text += decoder.write(Buffer.concat(pending));
-      pending = [];
+      chunks.push(chunk);
     }
   } catch (cause) {
     throw closed(cause);
@@ -98,6 +88,6 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<str
   const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
   if (length > maxBytes) throw new TransportError(problem, { transient: false });
   if (!message.complete) throw closed();
-  // Some servers begin the body with a byte order mark, which JSON.parse rejects.
-  return (text + decoder.end(Buffer.concat(pending))).replace(/^\uFEFF/, '');
+  // TextDecoder removes a byte order mark, which JSON.parse would reject.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

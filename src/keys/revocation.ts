@@ -68,8 +68,10 @@ export class Revocation {
       return new RequestError(message, { status: 200, transient: true });
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      this.#mayBeOurs ||= error.mayHaveTakenEffect;
-      if (isResponseLost(error)) this.#first ??= 'lost response';
+      const { mayHaveTakenEffect, isPage, status = 500 } = error;
+      this.#mayBeOurs ||= mayHaveTakenEffect;
+      // No response arrived, or a 5xx that is not the HTML page of a proxy.
+      if (mayHaveTakenEffect && !isPage && status >= 500) this.#first ??= 'lost response';
       if (!error.isServiceStatus(404)) throw error;
       this.#first ??= 'not found';
       // A replica may not know the key yet.
@@ -81,11 +83,6 @@ export class Revocation {
   get outcome(): RevocationOutcome {
     return this.#mayBeOurs ? 'revoked' : 'already-gone';
   }
-}
-
-/** True if the request may have revoked the key: the response was lost, or is a 5xx and not the HTML page of a proxy. */
-function isResponseLost({ mayHaveTakenEffect, isPage, status }: RequestError): boolean {
-  return mayHaveTakenEffect && !isPage && (status === undefined || status >= 500);
 }
 
 export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {

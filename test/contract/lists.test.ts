@@ -448,7 +448,9 @@ test('`list-operations` with `since` also lists operations without a date, and t
 staged('`list-operations` fails on a project that does not exist, and names likely causes', async ({ stage }) => {
   const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
   expectError(result, operations, /404.*There is no such project.*request id.*access/s);
-  expect(errorOf(result)).toContain('Check project-id (expected the id of the project, not its name) and base-url');
+  expect(errorOf(result)).toContain(
+    'Check project-id, if it is set (expected the id of the project, not its name), and base-url',
+  );
   expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
 });
 

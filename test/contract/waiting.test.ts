@@ -283,7 +283,8 @@ for (const [what, plans, inputs, says] of [
     const outputs = { status: outcome, count: plans.length === 0 ? '0' : '1' };
     expect(result).toMatchObject({ outputs, ms: between(from * second, to * second + 1) });
     if (outcome === 'error') expect(errorOf(result)).toMatch(says);
-    const advice = /404: There is no .* and base-url \(it usually ends in \/v2\)\. A key without access gets 404/;
+    const advice =
+      /404: There is no .* Check project-id, .* and base-url \(it usually ends in \/v2\)\. A key without access gets 404/;
     expect(errorOf(result)).toMatch(advice);
     expect(errorOf(result)).toContain(ids[1] ?? 'no-such-project');
   });

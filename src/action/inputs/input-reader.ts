@@ -119,10 +119,6 @@ export class InputReader {
     this.warnings.push(`${name}: ${sentence(this.secrets.redact(message))}`);
   }
 
-  uses(name: InputName): boolean {
-    return this.#used.has(name);
-  }
-
   /** Warns about inputs that were checked, but have no effect together with the other inputs. */
   ignore(names: readonly InputName[], when: string): void {
     for (const name of names)
@@ -150,7 +146,7 @@ export class InputReader {
   /** An input without effect would be a trap. For example, `revoke-key` with `dry-run` would still revoke the key. */
   #rejectUnused(): void {
     for (const name of Object.keys(defaults) as InputName[]) {
-      if (this.uses(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
+      if (this.#used.has(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
       const value = this.input(name);
       // Only the mode that uses the input knows whether its value can contain a secret.
       const shown = /^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : '';

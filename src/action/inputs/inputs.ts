@@ -54,7 +54,7 @@ export function readInputs<Name extends string, Run>(
   }
   if (!/\/v2\/*$/.test(inputs.baseUrl.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
-  return { ...inputs, hasProjectId: reader.uses('project-id'), warnings };
+  return { ...inputs, warnings };
 }
 
 export const parseBaseUrl: Parse<URL> = (text) => {

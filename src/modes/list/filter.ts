@@ -44,10 +44,8 @@ export function readFilter(reader: InputReader, fields: readonly string[], unsup
 export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
   const warnings: string[] = [];
   const words = new Map<string, string>();
-  const secondCondition = new RegExp(
-    `(?:[\\s,;&|]|\\\\n)(${[...fields, ...Object.keys(unsupported)].join('|')})\\s*!?=`,
-    'i',
-  );
+  const names = [...fields, ...Object.keys(unsupported)].join('|');
+  const secondCondition = new RegExp(`(?:[\\s,;&|]|\\\\n)(${names})\\s*!?=`, 'i');
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const place = `line ${index + 1}, ${quote(line)}`;

@@ -51,7 +51,5 @@ export const resendAfter = 5_000;
 export const minAttempts = 5;
 export const minPatience = 30_000;
 export const maxPatience = 60_000;
-/** How long a wait tolerates a 404 for an operation that may be new. */
-export const graceForNew = 5_000;
-/** How long a wait tolerates a 404 for an operation that was found before. */
-export const graceForSeen = 30_000;
+/** How long a wait tolerates a 404 for an operation that may be new, or that was found before. */
+export const graceForNotFound = { new: 5_000, seen: 30_000 };

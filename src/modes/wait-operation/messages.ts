@@ -78,7 +78,7 @@ export function waitMessages(
         error: sentences(
           cause?.message ?? '',
           operations.length > 1 && `Before this error, ${ended}`,
-          cause !== undefined && adviceFor(cause, true),
+          cause !== undefined && adviceFor(cause),
         ),
       };
   }
@@ -100,7 +100,7 @@ function nothingToWaitFor({ failedBefore, excluded, automatic }: WaitResult, con
 function timeoutReasons(result: WaitResult, { timeout }: WaitContext): string[] {
   const { operations, cause, unresponsiveProjects } = result;
   const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
-  if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause, true)];
+  if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause)];
   if (unresponsiveProjects.length > 0)
     return [
       `The control API did not respond in the last seconds for ${describeProjects(unresponsiveProjects)}`,

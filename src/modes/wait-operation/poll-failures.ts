@@ -3,15 +3,7 @@ import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { backoff, checkRetryAfter, noRetry, type RequestPolicy } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
-import {
-  graceForNew,
-  graceForSeen,
-  maxPatience,
-  maxRetryAfter,
-  minAttempts,
-  minPatience,
-  resendAfter,
-} from './limits.js';
+import { graceForNotFound, maxPatience, maxRetryAfter, minAttempts, minPatience, resendAfter } from './limits.js';
 import type { Pace } from './pace.js';
 import type { ProgressLog } from './progress-log.js';
 
@@ -144,7 +136,7 @@ export class PollFailures {
       const now = this.deadline.clock.now();
       const since = this.#notFoundSince.get(id) ?? now;
       this.#notFoundSince.set(id, since);
-      if (this.pollsOnce || now - since >= (target.wasSeen ? graceForSeen : graceForNew))
+      if (this.pollsOnce || now - since >= graceForNotFound[target.wasSeen ? 'seen' : 'new'])
         return notFoundError(target, error);
     } else {
       if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;

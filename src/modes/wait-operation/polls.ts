@@ -60,11 +60,6 @@ export class Polls {
     return Math.max(time - safetyFactor * groups * this.#usualMs, this.#now + this.pace.heldFor);
   }
 
-  /** Call this after each response and each failure. */
-  noteChange(): void {
-    this.#changedAt = this.#now;
-  }
-
   start(kind: PollKind, deadline = this.deadline): Promise<unknown> {
     const polls = this.projects.flatMap((project) => {
       const queue = <T>(attempt: () => Promise<T>) => {
@@ -91,6 +86,8 @@ export class Polls {
       // A request that was not sent before the deadline says nothing about its project.
       if (this.#now > began) this.#silent.add(project);
       throw error;
+    } finally {
+      this.#changedAt = this.#now;
     }
   }
 

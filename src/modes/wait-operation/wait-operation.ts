@@ -137,7 +137,6 @@ class Waiter {
   }
 
   #check(): void {
-    this.#polls.noteChange();
     const end = settledEnd(this.#projects, this.settings);
     if (end === undefined) return;
     const isFirstFailure = this.settings.failFast && end !== 'finished' && end !== 'empty';
