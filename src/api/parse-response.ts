@@ -34,7 +34,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
       transient,
       retryAfterMs: parseRetryAfter(response.headers, nowMs),
       // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
-      mayHaveTakenEffect: isPage || response.wasResent === true || !isRejected,
+      mayHaveTakenEffect: isPage || !isRejected,
       isPage,
     });
   };

@@ -81,7 +81,6 @@ export async function sendRequest(
     if (!(error instanceof TransportError)) throw error;
     throw new RequestError(`${method} ${sanitizeLine(pathname)}: ${error.message}`, error, { cause: error });
   }
-  if (response.wasResent) logOutcome('hit a closed connection and was retried on a new one');
   // In the response to a create, even the request id can be the new key.
   const id = method === 'POST' ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
   logOutcome(`status ${response.status}${id}`);

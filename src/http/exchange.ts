@@ -24,6 +24,4 @@ export interface HttpResponse {
   readonly headers: HttpHeaders;
   /** The complete body. A truncated body causes a `TransportError` instead of a response. */
   readonly body: string;
-  /** True if the request was sent twice. The response is to the second request, but the first may also have taken effect. */
-  readonly wasResent?: boolean;
 }

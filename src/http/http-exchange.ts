@@ -28,14 +28,12 @@ export function httpExchange(names = lookupInProcess): { exchange: Exchange; clo
       try {
         if (request.onNewConnection) return await sendOnNewConnection();
         const agent = url.protocol === 'https:' ? keptAgents.https : keptAgents.http;
-        const mayBeSentTwice = method !== 'POST' && Object.keys(agent.freeSockets).length > 0;
+        // A lost POST or DELETE may have taken effect, so the caller decides what follows.
+        const mayBeSentTwice = method === 'GET' && Object.keys(agent.freeSockets).length > 0;
         return await sendWith(agent).catch(async (error: NodeJS.ErrnoException) => {
           if (!mayBeSentTwice || !closedConnectionCodes.includes(error.code ?? '')) throw error;
-          // The service has just closed the kept connection. If the second request was never sent, the first error counts.
-          const response = await sendOnNewConnection().catch((secondError: unknown) => {
-            throw secondError instanceof TransportError && secondError.mayHaveTakenEffect ? secondError : error;
-          });
-          return { ...response, wasResent: true };
+          // The service has just closed the kept connection.
+          return await sendOnNewConnection();
         });
       } catch (error) {
         const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;

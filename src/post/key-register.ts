@@ -120,13 +120,15 @@ export class KeyRegister {
       if (key !== undefined && !this.#belongsToOther(id)) key.missingSince = undefined;
       // Another key now has this id, so the key that had the id before is gone.
       else if (key !== undefined && owner?.name === this.name) key.revocation.isConfirmed = true;
-      if (name === this.name) this.#addStray(id);
+      // A late create can get the id of a key that this step has revoked.
+      const isNew = (listed.createdAt ?? 0) > (owner?.createdAt ?? Number.POSITIVE_INFINITY);
+      if (name === this.name) this.#addStray(id, isNew);
     }
   }
 
-  #addStray(id: string): void {
+  #addStray(id: string, isNew: boolean): void {
     const known = this.#keys.get(id);
-    if (id === this.skipped || known?.revocation.isConfirmed) return;
+    if (id === this.skipped || (known?.revocation.isConfirmed && !isNew)) return;
     if (known === undefined && this.#keys.size < maxLogged)
       this.log.info(`Found key ${id}: it has the name that this step chose, but no response to a create named its id.`);
     // The list proves that the key still exists, even if an earlier response suggested otherwise.

@@ -15,7 +15,6 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
     new Promise((resolve, reject) => {
       const request = { method, target: url.pathname + url.search, headers, body: requestBody, from: '192.0.2.1' };
       let settled = false;
-      let isRepeated = false;
       let reception: Reception | undefined;
       let head: Omit<HttpResponse, 'body'> = { status: 0, headers: {} };
       let body = '';
@@ -42,7 +41,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         reception?.over();
         travel(() => {
           settled = true;
-          resolve(isRepeated ? { ...response, wasResent: true } : response);
+          resolve(response);
         });
       }
 
@@ -50,9 +49,8 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         if (isGivenUp) {
           isGivenUp = false;
           exchanges.receiveInVain(request);
-          // As the action's client does, except for a POST.
-          isRepeated = true;
-          if (method === 'POST') return fail('Connection reset (ECONNRESET)');
+          // The action's client sends only a GET again.
+          if (method !== 'GET') return fail('Connection reset (ECONNRESET)');
         }
         reception = exchanges.receive(request);
         play(reception, 0);

@@ -100,7 +100,7 @@ function* wronglyReported({ stage }: Run, { main }: StepRecord) {
 function mayHaveRevoked(main: ProcessRecord, id: string, { plane, former }: Run['stage']): boolean {
   if (plane.notShown.revokedAgain === 'revoked' || former.has(id)) return true;
   const sent = main.deletesOf(id).filter(({ mayHaveTakenEffect }) => mayHaveTakenEffect);
-  return sent.some((one) => one.response?.wasResent || (!one.isRejection && one.isFaulty));
+  return sent.some((one) => !one.isRejection && one.isFaulty);
 }
 
 function* swept(run: Run, { main }: StepRecord, { dryRun }: Of<'sweep-keys'>) {

@@ -72,6 +72,18 @@ test('a later key with the same id proves that a key is gone, even if the list w
 });
 
 test.for([
+  ['with the same creation time is out of date', 1, []],
+  ['with a later creation time shows another key of this job', 2, ['7']],
+] as const)('a list that shows a revoked key again %s', ([, createdAt, pending]) => {
+  const { register, key } = setUp(true);
+  register.update(listOf({ 7: 'shop-key' }, 1), 0);
+  key.revocation.isConfirmed = true;
+  register.noteGone(key, 0);
+  register.update(listOf({ 7: 'shop-key' }, createdAt), 0);
+  expect(idsOf(register.pending)).toEqual(pending);
+});
+
+test.for([
   ['an earlier key with the same id does not hide the key', 1, 2, ['7']],
   ['an older list does not hide a later key with the same id', 2, 1, []],
 ] as const)('%s', async ([, otherAt, oursAt, revocable]) => {
