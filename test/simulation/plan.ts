@@ -2,7 +2,6 @@ import type { FaultRule } from '../../control-plane/index.js';
 import { modes as definitions } from '../../src/modes/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { drawOutages, drawRunnerFault } from './draw/faults.js';
-import type { drawForgery } from './draw/forgery.js';
 import type { Stage } from './stage.js';
 
 export type Mode = keyof typeof definitions;
@@ -21,7 +20,6 @@ export interface Interruption {
 }
 
 export type Outage = ReturnType<typeof drawOutages>[number];
-export type Forgery = ReturnType<typeof drawForgery>;
 
 export interface StepPlan {
   readonly mode: Mode;
@@ -37,7 +35,6 @@ export interface StepPlan {
   readonly clockAheadMs: number;
   readonly post: Pick<StepPlan, 'inputs' | 'environment' | 'interruption'> & {
     readonly afterMs: number;
-    readonly forgery: Forgery | undefined;
   };
   readonly expects: Expectation;
 }

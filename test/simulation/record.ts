@@ -3,7 +3,7 @@ import { endpointOf } from '../../control-plane/routes.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
 import { parseJson } from './formats.js';
-import type { Forgery, Plan, StepPlan } from './plan.js';
+import type { Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -223,16 +223,6 @@ export class StepRecord {
 
   get processes(): ProcessRecord[] {
     return this.post === undefined ? [this.main] : [this.main, this.post];
-  }
-
-  /** Without a post whose state was forged: the step is not responsible for that. */
-  get ownProcesses(): ProcessRecord[] {
-    return this.forgery === undefined ? this.processes : [this.main];
-  }
-
-  /** The forged state that post was given, because main saved none. */
-  get forgery(): Forgery | undefined {
-    return this.state === '' ? this.plan.post.forgery : undefined;
   }
 
   /** The header with the key that main was given. */

@@ -44,8 +44,7 @@ async function playJob(steps: readonly StepPlan[], { stage, run }: Host): Promis
   const records = await Promise.all(steps.map(start));
   // The runner starts the last post step first.
   for (const record of records.toReversed()) {
-    // A state that main saved replaces what another step set.
-    const state = record.state || (record.forgery?.text ?? '');
+    const { state } = record;
     if (state === '' || state === nothingToRevoke) continue;
     await stage.sleep(record.plan.post.afterMs);
     record.post = await run('post', record.plan, state);

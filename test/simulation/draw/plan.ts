@@ -4,7 +4,6 @@ import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, ownRun, type Plan, type StepPlan } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
-import { drawForgery } from './forgery.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
 import { drawWait } from './wait-operation.js';
@@ -160,9 +159,6 @@ function drawStep(
     RUNNER_TEMP: runnerFault?.kind === 'result-file' ? join(temp, 'missing') : temp,
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
-  const forgery = run === ownRun && chance.odds(0.05) ? drawForgery(chance, stage) : undefined;
-  // Only if main is killed before it saves a state, the runner gives the forged one to post.
-  const isKilledAtOnce = forgery !== undefined && chance.odds(0.6);
   const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
   return {
     ...drawn,
@@ -173,12 +169,10 @@ function drawStep(
       environment,
       timeoutMs,
       requestTimeoutMs,
-      interruption: isKilledAtOnce
-        ? { what: 'kill', moment: { on: 'message', nth: chance.pick([1, 2]) } }
-        : drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
+      interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
       runnerFault,
       clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
-      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000), forgery },
+      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
       expects: drawn.expects,
     },
   };

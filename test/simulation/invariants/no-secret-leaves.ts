@@ -11,7 +11,7 @@ export function* noSecretLeaves(step: StepRecord, { stage }: Run): Generator<str
   for (const process of step.processes) {
     yield* leaks(process, secrets, own);
     yield* unmasked(process, own, stage.plane.apiKey);
-    if (step.ownProcesses.includes(process)) yield* misdirected(process, step, own, stage.origin);
+    yield* misdirected(process, step, own, stage.origin);
   }
 }
 

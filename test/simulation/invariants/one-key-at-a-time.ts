@@ -8,10 +8,10 @@ import { creationOf, isAliveAt, isGitHubClear, isOver, isSweepable } from '../tr
  * it did not create and was not asked to revoke.
  */
 export function* oneKeyAtATime(step: StepRecord, run: Run): Generator<string> {
-  const { main, post, plan, ownProcesses } = step;
+  const { main, post, plan, processes } = step;
   const { expects } = plan;
   yield* twoKeys(step, run.stage.lags.keys);
-  const sent = ownProcesses.flatMap((process) => process.sent);
+  const sent = processes.flatMap((process) => process.sent);
   for (const id of new Set(sent.flatMap(({ deletedId }) => deletedId ?? []))) {
     const why = whyForeign(run, step, id);
     if (why !== undefined) yield `key ${id} was touched, ${why}`;
@@ -72,8 +72,8 @@ function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: strin
 }
 
 /** Once a list shows the id of a minted key under another name, the parent key does not touch that id. */
-function* reusedIdTouched({ main, ownProcesses, parent }: StepRecord, { stage }: Run) {
-  for (const process of ownProcesses)
+function* reusedIdTouched({ main, processes, parent }: StepRecord, { stage }: Run) {
+  for (const process of processes)
     for (const { deletedId: id = '', n, at, authorization } of process.sent) {
       const former = stage.former.get(id);
       // The minted key itself can do no harm, because the service rejects it by then.
