@@ -68,7 +68,7 @@ export type Expectation =
       readonly areIdsUsable: boolean;
       readonly sinceMs: number | undefined;
     })
-  | (List<'list-projects'> & { readonly maxBatches: number; readonly shard: string })
+  | List<'list-projects'>
   | List<'list-keys'>
   | { readonly mode: 'create-key'; readonly revokes: boolean; readonly fails: boolean; readonly exportsTo: string }
   | { readonly mode: 'revoke-key'; readonly ids: readonly string[] | undefined; readonly name: string | undefined }

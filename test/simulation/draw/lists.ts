@@ -12,11 +12,10 @@ export interface Drawn {
   readonly faults?: readonly FaultRule[];
 }
 
-/** What a step is drawn for. `shard`: empty if it lists all projects. */
+/** What a step is drawn for. */
 export interface Task {
   readonly timeoutMs: number;
   readonly startsAtMs: number;
-  readonly shard: string;
 }
 
 /** The runner obeys it in any line that a later step prints. */
@@ -40,11 +39,11 @@ export function admitting(filter: string): RecordFilter {
     });
 }
 
-/** All lists have these inputs. Of a shard, only the filter is drawn. */
-function drawList(chance: Chance, filters: readonly string[], limits: readonly string[], isWhole = true) {
+/** All lists have these inputs. */
+function drawList(chance: Chance, filters: readonly string[], limits: readonly string[]) {
   const filter = drawFilter(chance, filters);
-  const limit = isWhole ? chance.pick(limits) : '';
-  const failOn = isWhole ? chance.pick(['', '', '', 'empty', 'match']) : '';
+  const limit = chance.pick(limits);
+  const failOn = chance.pick(['', '', '', 'empty', 'match']);
   return {
     inputs: { filter, limit, 'fail-on': failOn },
     expects: { limit: Number(limit), isLimitSet: limit !== '', filter: admitting(filter), failOn },
@@ -90,14 +89,13 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
   };
 }
 
-export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs, shard }: Task): Drawn {
+export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
   const filters = ['region_id=cloud-eu-*', 'pg_version!=14', 'name=nobody'];
   if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits, name: command });
-  const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '5'], shard === '');
-  const maxBatches = chance.pick(['', '', '1', '2', '5', '256']);
+  const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '5']);
   return {
-    inputs: { ...inputs, shard, 'max-batches': maxBatches },
-    expects: { mode: 'list-projects', ...expects, maxBatches: Number(maxBatches || 256), shard },
+    inputs,
+    expects: { mode: 'list-projects', ...expects },
     events: drawEvents(chance, startsAtMs, (atMs) => {
       const leaving = chance.odds(0.5) ? plane.projectIds[chance.below(plane.projectIds.length)] : undefined;
       return leaving === undefined

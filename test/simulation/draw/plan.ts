@@ -102,13 +102,6 @@ type DrawnStep = Drawn & { readonly step: StepPlan };
 function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
   const draw = (of: Mode, more?: Omit<Circumstances, 'temp'>) => drawStep(chance, of, stage, { temp, ...more });
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
-  if (mode === 'list-projects' && chance.odds(0.2)) {
-    // Every job of a matrix lists its own shard, with otherwise equal inputs.
-    const shards = chance.pick([2, 3]);
-    const same = chance.below(2 ** 31);
-    const shardOf = (index: number) => ({ temp, shard: `${index + 1}/${shards}` });
-    return chance.times(shards, (index) => [drawStep(new Chance(same), mode, stage, shardOf(index))]);
-  }
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
     if (run === otherRun) runs.set(run, { state: { attempt: 1, isCompleted: chance.odds(0.6) }, times: 0 });
@@ -128,7 +121,7 @@ function drawStep(
   chance: Chance,
   mode: Mode,
   stage: Stage,
-  { temp, shard = '', run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
+  { temp, run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
 ): DrawnStep {
   const timeouts =
     mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60];
@@ -136,7 +129,7 @@ function drawStep(
   const timeoutMs = seconds * 1_000;
   const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
   const [draw] = kinds[mode];
-  const drawn = draw(chance, stage, { timeoutMs, startsAtMs, shard });
+  const drawn = draw(chance, stage, { timeoutMs, startsAtMs });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs = {

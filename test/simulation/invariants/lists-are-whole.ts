@@ -7,20 +7,15 @@ import { isAliveAt } from '../truth.js';
 
 type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 
-/** No record that existed throughout is missing or listed twice, in one list or in all shards of a matrix. */
+/** No record that existed throughout is missing or listed twice. */
 export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const { main, plan } = step;
   const { expects } = plan;
   if (!('limit' in expects)) return;
-  const steps = 'shard' in expects && expects.shard !== '' ? run.steps : [step];
-  const lists = steps.map(idsOf);
-  if (!lists.includes(undefined)) {
-    const all = lists.flatMap((ids = []) => ids);
-    if (new Set(all).size < all.length) yield 'a record is listed twice';
-    if (steps.every((one) => !one.main.hasIncompleteList)) yield* missing(run, steps, expects, all);
-  }
   const listed = idsOf(step);
   if (listed === undefined) return;
+  if (new Set(listed).size < listed.length) yield 'a record is listed twice';
+  if (!main.hasIncompleteList) yield* missing(run, step, expects, listed);
   if (expects.mode === 'list-operations' && expects.sinceMs !== undefined) {
     // `since` counts on the service's clock. The `Date` of the first page has whole seconds.
     const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
@@ -30,7 +25,6 @@ export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   // fromJSON rounds large numbers, so each id is a string.
   const name = `${expects.mode.slice('list-'.length, -1)}-ids`;
   if (JSON.stringify(main.ids(name)) !== JSON.stringify(listed)) yield `${name} is not the ids of the list as strings`;
-  if (expects.mode === 'list-projects') yield* wrongBatches(step, expects.maxBatches, listed);
 }
 
 /** In the result file of a step that succeeded. */
@@ -40,9 +34,9 @@ function idsOf({ main, plan }: StepRecord): string[] | undefined {
   return result[plan.mode.slice('list-'.length)]?.map(({ id }) => String(id)) ?? [];
 }
 
-function* missing(run: Run, steps: readonly StepRecord[], expects: Listing, listed: readonly string[]) {
+function* missing(run: Run, step: StepRecord, expects: Listing, listed: readonly string[]) {
   const { limit, mode } = expects;
-  const existing = existingThroughout(run, steps, expects);
+  const existing = existingThroughout(run, step, expects);
   const absent = existing.filter(({ id }) => !listed.includes(id));
   if (limit === 0 || listed.length < limit)
     for (const { id } of absent) yield `${id} existed throughout and is missing`;
@@ -55,10 +49,9 @@ function* missing(run: Run, steps: readonly StepRecord[], expects: Listing, list
   }
 }
 
-/** The records that existed from the first start of the steps to their last end, and that the filter admits. */
-function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expects: Listing) {
-  const start = Math.min(...steps.map(({ main }) => main.startedAt));
-  const end = Math.max(...steps.map(({ main }) => main.endedAt));
+/** The records that existed from the start of the step to its end, and that the filter admits. */
+function existingThroughout({ stage }: Run, { main }: StepRecord, expects: Listing) {
+  const { startedAt: start, endedAt: end } = main;
   const of = (id: string, record: Fields, createdAt: number) => ({ id, record, createdAt });
   const records = () => {
     switch (expects.mode) {
@@ -82,13 +75,4 @@ function existingThroughout({ stage }: Run, steps: readonly StepRecord[], expect
     }
   };
   return records().filter(({ record }) => expects.filter(record));
-}
-
-/** At most `max-batches` arrays that differ in size by at most one and cover all. */
-function* wrongBatches({ main }: StepRecord, maxBatches: number, listed: readonly string[]) {
-  const batches = JSON.parse(main.output('batches') ?? '') as unknown[][];
-  const sizes = batches.map(({ length }) => length);
-  if (JSON.stringify(batches.flat()) !== JSON.stringify(listed)) yield 'the batches are not the ids of the list';
-  if (batches.length > maxBatches) yield `${batches.length} batches, but max-batches is ${maxBatches}`;
-  if (Math.max(...sizes, 0) - Math.min(...sizes, 256) > 1) yield 'the batches are uneven';
 }
