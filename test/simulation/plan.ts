@@ -64,8 +64,6 @@ export type Expectation =
     }
   | (List<'list-operations'> & {
       readonly projectId: string;
-      /** Whether each operation has an id that can be used. */
-      readonly areIdsUsable: boolean;
       readonly sinceMs: number | undefined;
     })
   | List<'list-projects'>

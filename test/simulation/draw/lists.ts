@@ -18,9 +18,6 @@ export interface Task {
   readonly startsAtMs: number;
 }
 
-/** The runner obeys it in any line that a later step prints. */
-const command = '##[error]';
-
 /** The stage sends such an id as a number. */
 const ofDigits = '9007199254740993';
 
@@ -68,9 +65,6 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
   const filters = ['action=create_branch', 'action!=c*', 'id=????????-*', 'action=nothing'];
   const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '4', '10', '150']);
   const since = chance.pick(['', '', '1h', '90s'] as const);
-  const areIdsUsable = chance.odds(0.95);
-  if (!areIdsUsable)
-    plane.startOperation({ projectId, fields: { id: chance.pick(['::error::x', `x ${command}`, 'a\nb']) } });
   return {
     inputs: { ...inputs, 'project-id': projectId, since },
     expects: {
@@ -78,7 +72,6 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
       ...expects,
       limit: expects.isLimitSet || since !== '' ? expects.limit : 100,
       projectId,
-      areIdsUsable,
       sinceMs: { '': undefined, '1h': 3_600_000, '90s': 90_000 }[since],
     },
     events: drawEvents(chance, startsAtMs, (atMs) => ({
@@ -91,7 +84,7 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
 
 export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
   const filters = ['region_id=cloud-eu-*', 'pg_version!=14', 'name=nobody'];
-  if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits, name: command });
+  if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits });
   const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '5']);
   return {
     inputs,
@@ -106,9 +99,7 @@ export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs 
 }
 
 export function drawListKeys(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
-  chance.times(chance.pick([0, 1, 3, 8]), (index) =>
-    plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`, `docs ${command}`])),
-  );
+  chance.times(chance.pick([0, 1, 3, 8]), (index) => plane.addKey(chance.pick(['ci', 'deploy', `shop-${index}`])));
   const filters = ['name=ci', 'name!=shop-*', 'name=nobody'];
   const { inputs, expects } = drawList(chance, filters, ['', '0', '1', '3']);
   return {

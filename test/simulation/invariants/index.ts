@@ -27,7 +27,6 @@ const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterab
   'status agrees with exit': statusAgreesWithExit,
   'lists are whole': listsAreWhole,
   'warnings are true': warningsAreTrue,
-  'outputs are safe': outputsAreSafe,
   'calm runs succeed': calmRunsSucceed,
   'processes are sound': ({ processes }) => processes.flatMap(({ problems }) => problems),
 };
@@ -46,14 +45,6 @@ function* endsInTime(step: StepRecord, { stage }: Run) {
   if (post !== undefined) limits.push(['post', post.endedAt, post.startedAt + postTimeout + grace]);
   for (const [what, ended, limit] of limits)
     if (ended > limit + stage.slackMs) yield `${what}: ended ${Math.round(ended - limit)} ms late`;
-}
-
-/** A later step may print any output. None but the key, which is masked, contains a command of the runner. */
-function* outputsAreSafe({ main: { messages, resultFile } }: StepRecord) {
-  for (const { kind, name, text } of messages)
-    if (kind === 'output' && name !== 'key' && (text.includes('##[') || /^\s*::/m.test(text)))
-      yield `a command in the output ${name}`;
-  if (resultFile?.includes('##[')) yield 'a command in the result file';
 }
 
 /** The violations of a run, each with its invariant. */
