@@ -129,10 +129,6 @@ export class SentRequest {
   }
 }
 
-export function isOnClocks(warning: string): boolean {
-  return /\bclocks?\b/.test(warning);
-}
-
 export type MessageKind = Exclude<keyof Toolkit, 'input'>;
 
 /** What a process prints, or writes to the files of the runner. */
@@ -180,7 +176,7 @@ export class ProcessRecord {
 
   /** Not counting one on clocks, which says nothing about the result. */
   get hasWarning(): boolean {
-    return this.texts('warning').some((text) => !isOnClocks(text));
+    return this.texts('warning').some((text) => !/\bclocks?\b/.test(text));
   }
 
   /** Each warning or error that says that a key may be alive. */

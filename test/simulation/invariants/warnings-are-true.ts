@@ -1,10 +1,9 @@
-import { type Fields, isOnClocks, type Run, type SentRequest, type StepRecord } from '../record.js';
+import type { Fields, Run, SentRequest, StepRecord } from '../record.js';
 
 /** A warning names each list that was cut or may be incomplete, and no other. */
 export function* warningsAreTrue(step: StepRecord, { stage }: Run): Generator<string> {
   if (!step.main.endedByItself) return;
   yield* limitWarnings(step);
-  yield* clockWarnings(step);
   yield* pageWarnings(step, stage.slackMs);
 }
 
@@ -27,15 +26,6 @@ function* limitWarnings({ main, plan: { expects } }: StepRecord) {
   if (count > expects.limit && !hasWarning) yield 'a list was cut without a warning';
   if (count <= expects.limit && hasWarning && !isInDoubt) yield 'a warning that a whole list was cut';
   if (count < expects.limit && isInDoubt) yield 'a warning that a short list may have been cut';
-}
-
-/** Ages that are measured on the service's clock get a warning if the runner's differs by more than 5 minutes. */
-function* clockWarnings({ main, plan: { expects, clockAheadMs } }: StepRecord) {
-  if (expects.mode === 'sweep-keys') return;
-  const warnings = main.texts('warning').filter(isOnClocks).length;
-  const isDue = 'sinceMs' in expects && expects.sinceMs !== undefined && Math.abs(clockAheadMs) > 300_000;
-  if (warnings > (isDue ? 1 : 0)) yield `${warnings} warnings about clocks`;
-  if (isDue && main.exit === 0 && warnings === 0) yield 'no warning that the clocks differ';
 }
 
 /** A page that has records but no new one gets a warning, one a step. */
