@@ -23,8 +23,6 @@ export class Stage {
   /** Also those whose project was removed, but not those of the invented past. */
   readonly operations: Operation[] = [];
   readonly revokedByOthers = new Set<string>();
-  /** Once a step names its key, others create keys with nearly that name. */
-  hasNearNames = false;
   /** Keys whose id the service gave to another. */
   readonly former = new Map<string, ApiKey>();
   readonly #firstKeyId: bigint;
@@ -168,14 +166,7 @@ export class Stage {
   }
 
   record(request: Omit<HttpRequest, 'maxBytes'>): SentRequest {
-    const { method, body = '' } = request;
-    if (this.hasNearNames && method === 'POST' && body !== '') this.#addNearNames(JSON.parse(body).key_name);
     return new SentRequest(++this.#requests, this.now, request);
-  }
-
-  #addNearNames(name: string): void {
-    this.hasNearNames = false;
-    for (const near of [`${name}0`, name.slice(0, -1), name.toUpperCase(), ` ${name}`]) this.plane.addKey(near);
   }
 
   #arrivalOf({ n }: SentRequest): SentRequest['arrived'] {

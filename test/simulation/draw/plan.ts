@@ -33,7 +33,6 @@ export function drawPlan(seed: number, temp: string, createStage: (service: Serv
   const chance = new Chance(seed);
   const mode = drawMode(chance);
   const stage = createStage(drawService(chance, mode), chance.pick([0, 5, 30, 30, 120]));
-  stage.hasNearNames = chance.odds(0.2);
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const steps = jobs.flat();
