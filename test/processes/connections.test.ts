@@ -6,7 +6,7 @@ import { hasIpv6, listen } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
 import { preload, shortPauses } from '../kit/preload.js';
 import { expectRevoked, pastProxy, setSecureStage } from '../kit/secure-stage.js';
-import { anyId, errorOf, setProcess, warningsOf } from '../kit/stage.js';
+import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
 
@@ -85,13 +85,6 @@ test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url'
   const main = await stage.runMode('create-key', {}, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
   expectRevoked(stage, main, await stage.runPost(main));
   expect(stage.service.baseUrl).toContain('[::1]');
-});
-
-test.concurrent('the step fails on an endless response body, and does not retry the request', async (context) => {
-  const { service, run } = await setProcess(context, { faults: [{ fault: { kind: 'endless-body' } }] });
-  const result = await run(anyId);
-  expect(errorOf(result)).toMatch(/larger than the maximum of 8 MiB/);
-  expect(service.requests).toHaveLength(1);
 });
 
 test.concurrent('the step fails on JSON that is nested too deeply, and does not run out of memory', async (context) => {
