@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { VirtualClock } from '../virtual/clock.js';
 import { plays, seenOf } from './plays.js';
 import { setStage } from './stage.js';
-import { forever } from './wait.js';
 
 test.concurrent.for(Object.entries(plays))(
   'in virtual time, %s has the same log, outputs and requests as over sockets, and shows text only as text',
@@ -13,15 +12,6 @@ test.concurrent.for(Object.entries(plays))(
     expect(seen).toMatchObject({ defects: [] });
   },
 );
-
-test('the lines, the signals and the end of a step in virtual time have virtual times', async (context) => {
-  const stage = await setStage(context);
-  const step = stage.start({ 'operation-id': stage.operation(forever).id });
-  stage.after(12_345, () => step.kill('SIGTERM'));
-  const { lines, signals, ms } = await step.done;
-  expect(lines[0]?.ms).toBe(0);
-  expect([lines.at(-1)?.ms, signals, ms]).toEqual([12_345, [{ signal: 'SIGTERM', ms: 12_345 }], 12_345]);
-});
 
 test('virtual time never goes back, runs calls by time and then by age, and skips cancelled calls', async () => {
   const clock = new VirtualClock(1_000_000);
