@@ -29,17 +29,6 @@ test('work does not start after the deadline or a cancel, and if both have come,
   expect(begun).toBe(0);
 });
 
-test('a deadline can only be shortened, and an unbounded one never expires', async () => {
-  const { clock, cancellation, deadline } = deadlineAt(1_000);
-  expect(deadline).toMatchObject({ remaining: 1_000, isExpired: false });
-  expect([200, 2_000].map((ms) => deadline.within(ms).expiresAt)).toEqual([200, 1_000]);
-  const unbounded = new Deadline(clock, Number.POSITIVE_INFINITY, cancellation);
-  await clock.run(unbounded.sleep(10 ** 9));
-  expect(unbounded).toMatchObject({ remaining: Number.POSITIVE_INFINITY, isExpired: false });
-  expect(unbounded.within(50).expiresAt).toBe(10 ** 9 + 50);
-  expect(deadline).toMatchObject({ remaining: 0, isExpired: true });
-});
-
 test('neither the deadline nor a cancel calls the listeners of work that has ended', async () => {
   const { clock, cancellation, deadline } = deadlineAt(1_000);
   let told = 0;
