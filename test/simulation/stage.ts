@@ -123,7 +123,7 @@ export class Stage {
     };
   }
 
-  /** Some services repeat the key that they were sent, or the key that they created, and some have ids that are numbers. */
+  /** Some services repeat the key that they were sent, or the key that they created. */
   alter<R extends Pick<HttpResponse, 'headers' | 'body'>>(response: R, { authorization, body }: SentRequest): R {
     const secret = authorization.slice('Bearer '.length);
     const minted = () => this.plane.aliveKeys(JSON.parse(body || '{}').key_name).at(-1)?.key ?? '';
@@ -138,7 +138,7 @@ export class Stage {
         : text;
     const { location } = response.headers;
     const headers = location === undefined ? response.headers : { ...response.headers, location: filled(location) };
-    return { ...response, headers, body: filled(response.body).replace(/"id":"(9\d+)"/g, '"id":$1') };
+    return { ...response, headers, body: filled(response.body) };
   }
 
   currentOutage(): Outage | undefined {

@@ -18,9 +18,6 @@ export interface Task {
   readonly startsAtMs: number;
 }
 
-/** The stage sends such an id as a number. */
-const ofDigits = '9007199254740993';
-
 export function drawFilter(chance: Chance, filters: readonly string[]): string {
   return chance.odds(0.3) ? chance.pick(filters) : '';
 }
@@ -84,7 +81,6 @@ export function drawListOperations(chance: Chance, { plane }: Stage, { startsAtM
 
 export function drawListProjects(chance: Chance, { plane }: Stage, { startsAtMs }: Task): Drawn {
   const filters = ['region_id=cloud-eu-*', 'pg_version!=14', 'name=nobody'];
-  if (chance.odds(0.3) && !plane.hasProject(ofDigits)) plane.addProject({ id: ofDigits });
   const { inputs, expects } = drawList(chance, filters, ['', '', '0', '1', '5']);
   return {
     inputs,
