@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ControlPlaneOptions, NotShown, OperationPlan } from '../../control-plane/index.js';
+import type { ControlPlaneOptions, NotShown } from '../../control-plane/index.js';
 import { createControlPlane } from '../../control-plane/index.js';
 import { VirtualClock } from '../virtual/clock.js';
 
@@ -81,29 +81,15 @@ test('an operation has all documented fields, alone and in a list', () => {
   expect(send(`GET OPERATIONS/${branch.id}`).status).toBe(404);
 });
 
-const begun = { afterMs: 0, status: 'running' };
-const later = { afterMs: 10, status: 'any-word' };
-
-test.for<[what: string, OperationPlan, ...shown: [pauseMs: number, object][]]>([
-  [
-    'that fails after 1 s',
-    { action: 'start_compute', schedulingMs: 100, lengthMs: 1000, outcome: 'failed', failuresCount: 3 },
-    [0, { status: 'scheduling', failures_count: 0, updated_at: timestamp(0) }],
-    [100, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
-    [899, { status: 'running', failures_count: 0, updated_at: timestamp(100) }],
-    [1, { status: 'failed', failures_count: 3, updated_at: timestamp(1000) }],
-  ],
-  ['without an end', { lengthMs: Number.POSITIVE_INFINITY }, [1e9, { status: 'running' }]],
-  ['with custom statuses', { course: [begun, later] }, [9, { status: 'running' }], [1, { status: 'any-word' }]],
-])('at each moment, the control plane shows the current state of an operation %s', async ([, plan, ...shown]) => {
+// `test/contract/waiting.test.ts` shows the statuses of an operation in time.
+test('an operation shows how often it failed only once it has failed', async () => {
   const { plane, ask, pass } = setUp();
-  const { id } = plane.startOperation(plan);
-  for (const [pauseMs, fields] of shown) {
-    await pass(pauseMs);
-    const list = ask('GET OPERATIONS').operations;
-    expect(list).toMatchObject([fields]);
-    expect(ask(`GET OPERATIONS/${id}`).operation).toEqual(list[0]);
-  }
+  const { id } = plane.startOperation({ lengthMs: 1000, outcome: 'failed', failuresCount: 3 });
+  const failures = () => [ask('GET OPERATIONS').operations[0], ask(`GET OPERATIONS/${id}`).operation];
+  await pass(999);
+  expect(failures()).toMatchObject(Array(2).fill({ status: 'running', failures_count: 0 }));
+  await pass(1);
+  expect(failures()).toMatchObject(Array(2).fill({ status: 'failed', failures_count: 3 }));
 });
 
 test.for<[what: string, status: number, line: string, sent?: Sent]>([
