@@ -190,7 +190,11 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
   ['wait-operation', { 'operation-id': '', 'response-file': 'a', 'project-id': 'a,b' }, /project-id: .*expected one/],
-  ['wait-operation', { 'operation-id': '', 'response-file': '$RUNNER_TEMP/a.json' }, /response-file: “.*” is no value/],
+  ...['$RUNNER_TEMP/a.json', 'steps.a.outputs.file'].map((path): [Mode, Inputs, RegExp] => [
+    'wait-operation',
+    { 'operation-id': '', 'response-file': path },
+    /response-file: “.*” is no value/,
+  ]),
   ['wait-operation', { 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],

@@ -9,7 +9,7 @@ import { uuid } from './operation-ids.js';
 /** A relative path starts at `folder`. No error quotes the file, because an API response can contain a password. */
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
   if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
-  const text = readText(resolve(folder, rejectLeftover(path)));
+  const text = readText(path, folder);
   if (text.trim() === '')
     throw new BadValue(
       'is empty; expected the JSON body of an API response. The service may have answered with a redirect: check the URL of the request',
@@ -36,24 +36,27 @@ export function readOperationIds(path: string, folder: string, projectId: string
   return [...new Set(ids)];
 }
 
-function readText(path: string): string {
+function readText(path: string, folder: string): string {
+  const file = resolve(folder, path);
   try {
-    const stat = statSync(path);
+    const stat = statSync(file);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
     // A file of the kernel in /proc has no size, but its content may never end.
     if (stat.size === 0) return '';
     if (stat.size > maxBytes) throw new BadValue(`is larger than ${maxBytes / 2 ** 20} MiB; expected one API response`);
-    const bytes = readFileSync(path);
+    const bytes = readFileSync(file);
     // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
+    // A file may have the name of an expression, such as env.json.
+    if (code === 'ENOENT') rejectLeftover(path);
     if (code === 'ENOENT')
       throw new BadValue(
-        `does not exist (looked for ${quote(path, 300)}); expected a file that an earlier step of this job wrote. A checkout after that step deletes it, and working-directory does not apply here. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
+        `does not exist (looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote. A checkout after that step deletes it, and working-directory does not apply here. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
       );
     throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
   }
