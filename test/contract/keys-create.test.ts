@@ -143,6 +143,13 @@ test('a list that shows a key without its name does not confirm that create-key 
   expect(main.state['key']).toContain('"unconfirmedKeyIds":["7"]');
 });
 
+test('a key that a replica shows again does not stand for the key of a later create', async (context) => {
+  const listed = (name: string, nth: number) => (nth % 2 === 1 ? [{ id: 7, name }] : []);
+  const { main } = await runAfterFailedCreates(context, 2, listed, absent);
+  expect(main.conclusion).toBe('success');
+  expect(main.state['key']).toContain('"openCreates":1,"foundKeyIds":["7"]');
+});
+
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {
   const { stage, main } = await runCreate(context, [onCreate(retryAfter(code, 20))]);
   expect(main.conclusion).toBe('success');

@@ -205,6 +205,17 @@ for (const clockAheadMs of clocks)
     expect(result.summary).not.toMatch(/<table>|mermaid/);
   });
 
+test('the notice counts no ignored operation that has ended in the last read', async (context) => {
+  const ending = { lengthMs: 3 * second, branchId: 'br-ours' };
+  const plans = [
+    { ...ending, branchId: 'br-theirs' },
+    { ...ending, action: 'suspend_compute' },
+  ];
+  const { result } = await waitForAll(context, plans, { filter: 'branch_id=br-ours' });
+  expectNothing(result);
+  expect(noticesOf(result)).toEqual([expect.not.stringMatching(/excluded|Ignored/)]);
+});
+
 test('the first poll reads the newest 1,000 operations, and each later poll goes back to a minute before the previous one', async (context) => {
   const old = [{ ...forever, ageMs: 10 * minute }, ...many(100, { ...ended, ageMs: 10 * minute })];
   const plans = [...old, { lengthMs: 50 * second }, ...many(950, ended)];
