@@ -42,7 +42,7 @@ export async function sweepKeys(
     /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
-    missing: list.missing,
+    missing: list.missing ?? latest.missing,
   };
 }
 
