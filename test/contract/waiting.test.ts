@@ -673,12 +673,12 @@ test('with many given ids, a Retry-After that ends just before the deadline does
 
 test('even a final poll that may begin before the deadline waits for the Retry-After of a 429', async (context) => {
   const lists = [onOperations(status(500)), { fault: delay(600) }];
-  const faults = (id: string) => [{ path: id, nth: 3, fault: retryAfter(429, 2) }, ...lists];
-  const inputs = { timeout: '15s', 'poll-interval': '2s' };
+  const faults = (id: string) => [{ path: id, nth: 3, fault: retryAfter(429, 3) }, ...lists];
+  const inputs = { timeout: '15500ms', 'poll-interval': '2s' };
   const { service, times } = await waitFor(context, many(40, forever), inputs, { faults });
   const throttledAt = times()[service.requests.findIndex((request) => request.status === 429)] ?? Number.NaN;
   expect(throttledAt).toBeGreaterThan(12 * second);
-  expect(times().filter((time) => time > throttledAt + second && time < throttledAt + 2 * second)).toEqual([]);
+  expect(times().filter((time) => time > throttledAt + second && time < throttledAt + 3 * second)).toEqual([]);
 });
 
 test.for<[what: string, fault: Fault, verdict: string, says: RegExp]>([
