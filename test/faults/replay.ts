@@ -35,8 +35,10 @@ const transient: readonly Fault[] = [
 /** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
 export async function replay(seed: number, temp: string): Promise<Run> {
   const origin = 'http://127.0.0.1';
+  const { clock, start } = realClock();
   // A busy machine may be late by 10 s.
-  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(realClock(), origin, service, 0, 10_000));
+  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(clock, origin, service, 0, 10_000));
+  start();
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = new Map(plan.jobs.flat().map((step) => [step, socketStep(stage, seed, github.url)]));
   try {
@@ -52,16 +54,21 @@ export async function replay(seed: number, temp: string): Promise<Run> {
   }
 }
 
-function realClock(): Stage['clock'] {
-  const startedAt = Date.now();
-  const now = () => Date.now() - startedAt;
+/** It stands still until `start`: a key that is drawn a millisecond later than the first one would be new to replicas that lag. */
+function realClock(): { readonly clock: Stage['clock']; start(): void } {
+  let startedAt: number | undefined;
+  const now = () => (startedAt === undefined ? 0 : Date.now() - startedAt);
   const schedule = (time: number, call: () => void) => {
     // The servers keep the process alive as long as it is needed.
     const timer = setTimeout(call, Math.min(Math.max(0, time - now()), 2 ** 31 - 1)).unref();
     return () => clearTimeout(timer);
   };
   const epochMs = () => epoch + now();
-  return { now, epochMs, schedule, service: { now: epochMs, schedule: (ms, call) => schedule(now() + ms, call) } };
+  const service: Stage['clock']['service'] = { now: epochMs, schedule: (ms, call) => schedule(now() + ms, call) };
+  const start = () => {
+    startedAt = Date.now();
+  };
+  return { clock: { now, epochMs, schedule, service }, start };
 }
 
 /** The processes of one step, with a server of their own. */
