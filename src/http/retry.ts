@@ -50,9 +50,14 @@ export function backoff(attempts: number, { firstMs, maxMs }: typeof requestPaus
   return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }
 
-/** Throws if the pause ends after the deadline. `pause`: milliseconds until the `Retry-After` ends. */
-export function checkRetryAfter(error: RequestError, { remaining }: Deadline, pause = error.retryAfterMs ?? 0): void {
-  if (pause > remaining) throw new RetryAfterExceedsDeadline(error, remaining);
+/** Returns an error if the pause ends after the deadline. `pause`: milliseconds until the `Retry-After` ends. */
+export function exceededRetryAfter(error: RequestError, { remaining }: Deadline, pause = error.retryAfterMs ?? 0) {
+  return pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
+}
+
+export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>): void {
+  const exceeded = exceededRetryAfter(...args);
+  if (exceeded !== undefined) throw exceeded;
 }
 
 /** `attempt` is called with true if it repeats a request that was given up. */
@@ -113,6 +118,11 @@ export class Cooldown {
     if (until <= this.#until) return;
     this.#until = until;
     this.#cause = error;
+  }
+
+  /** Returns an error if the cooldown ends after the deadline. */
+  exceeded(deadline: Deadline): RetryAfterExceedsDeadline | undefined {
+    return this.cause && exceededRetryAfter(this.cause, deadline, this.remaining);
   }
 
   async wait(deadline: Deadline): Promise<void> {

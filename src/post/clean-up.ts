@@ -1,7 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
-import { mapConcurrently } from '../http/retry.js';
+import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
 import { isAmbiguous, type PostState } from '../keys/post-state.js';
 import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
@@ -112,7 +112,7 @@ function searchStrays(
     const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
     if (failure === undefined) return undefined;
     // A 423 delays only one key, so the search continues for the other keys.
-    const delaysOne = failure.status === 423 && (failure.retryAfterMs ?? 0) <= rounds.deadline.remaining;
+    const delaysOne = failure.status === 423 && exceededRetryAfter(failure, rounds.deadline) === undefined;
     (delaysOne ? key.lock : rounds.cooldown).note(failure);
     return failure;
   }

@@ -1,4 +1,4 @@
-import { RequestError, RetryAfterExceedsDeadline } from '../http/errors.js';
+import { RequestError } from '../http/errors.js';
 import { Cooldown, type RequestPolicy } from '../http/retry.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { pauseBeforeRound } from './schedule.js';
@@ -37,10 +37,7 @@ export class Rounds {
         const [remaining, retryAfterMs] = [phase.remaining, this.cooldown.remaining];
         const progress = { rounds, hasFailed: failure !== undefined, remaining, retryAfterMs, lastRoundBeforeEnd };
         const pause = pauseBeforeRound(progress, this.random());
-        const { cause } = this.cooldown;
-        const left = this.deadline.remaining;
-        if (cause && retryAfterMs > left) return new RetryAfterExceedsDeadline(cause, left);
-        if (pause === undefined) return failure;
+        if (pause === undefined) return this.cooldown.exceeded(this.deadline) ?? failure;
         // Even a timer of 0 ms would delay the first request.
         if (pause > 0) await phase.sleep(pause);
         const result = await round();

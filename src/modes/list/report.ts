@@ -27,14 +27,9 @@ export const listOperationsReport: Report<ListResult<Operation>, ListOperationsS
   const { records } = result;
   const newest = records[0]?.id ?? '';
   const project = sanitizeId(projectId);
+  const where = ` in project ${project}`;
   return {
-    ...commonReport(
-      'operation',
-      result,
-      { operation_id: newest },
-      { name: 'operation-id', value: newest },
-      ` in project ${project}`,
-    ),
+    ...commonReport('operation', result, where, { operation_id: newest }, { name: 'operation-id', value: newest }),
     details: `<p>Project ${codeHtml(project)}</p>\n${operationTable(records, (one) => operationTexts(one, nowMs))}`,
   };
 };
@@ -49,7 +44,7 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
   return {
-    ...commonReport('project', result, { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
+    ...commonReport('project', result, '', { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
     details: table,
   };
 };
@@ -62,13 +57,13 @@ const advice = {
     'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
 };
 
-/** `fields` and `output` are what only this list has in the result file and in the outputs. */
+/** `fields` and `others` are what only this list has in the result file and in the outputs. */
 function commonReport(
   noun: Noun,
   { verdict, records, isCutByDefault, warnings }: ListResult,
-  fields: object = {},
-  output?: Output,
   where = '',
+  fields: object = {},
+  ...others: Output[]
 ) {
   const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
@@ -83,7 +78,7 @@ function commonReport(
     warnings,
     outputs: [
       { name: 'count', value: String(ids.length) },
-      ...(output === undefined ? [] : [output]),
+      ...others,
       { name: `${noun}-ids`, value: printJson(ids), rank: 2 },
       { name: `${noun}s`, value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],
