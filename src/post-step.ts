@@ -10,7 +10,7 @@ import { requestTimeout, totalTimeout } from './post/schedule.js';
 import type { Work, World } from './process.js';
 import { Deadline } from './time/deadline.js';
 
-/** Revokes the keys of the main step. Only the saved state counts, because the inputs may be those of another step. */
+/** Revokes the keys of the main step. Trusts only the saved state, because the inputs may be those of another step. */
 export class PostStep implements Work {
   #state: PostState | undefined;
   #areAllRevoked = false;

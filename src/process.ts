@@ -79,7 +79,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
 
   function end(succeeded: boolean): void {
     if (reported) return;
-    // An error after a success is still reported, and then the step fails.
+    // An error after a success is still reported.
     reported = !succeeded;
     exit(succeeded);
   }

@@ -54,7 +54,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   if (world.isReported()) return false;
   toolkit.output('status', report.status);
-  // The status comes first: if it cannot be written, post revokes the key.
+  // The status is written before this state: if that fails, post revokes the key.
   if (stateAfterOutputs !== undefined) services.savePostState(stateAfterOutputs);
   return report.succeeded;
 }

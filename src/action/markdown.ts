@@ -1,6 +1,6 @@
 import { escapeHtml } from '../text/encodings.js';
 
-/** GitHub parses no Markdown in an HTML block without empty lines, and creates no links or mentions inside `<code>`. */
+/** GitHub creates no links or mentions inside `<code>`. In an HTML block without empty lines, it parses no Markdown. */
 export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }

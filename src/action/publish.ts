@@ -50,7 +50,7 @@ export async function publishLogAndSummary(
   }
 }
 
-/** On Linux an environment variable holds 128 KiB. A script may add 28 KiB of text to the records. */
+/** On Linux an environment variable holds 128 KiB. So a script can add 28 KiB of its own text to the records. */
 export const maxRecordsBytes = 100 * 1024;
 /** On Windows an environment variable holds 32,766 UTF-16 units. */
 const recordsLimits = {

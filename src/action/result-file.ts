@@ -19,7 +19,7 @@ export function writeResultFile(
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
     writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-    // On a full disk, writeSync() could write a part and not fail.
+    // This is not `writeSync()`, because on a full disk that can write a part and not fail.
     for (const piece of pieces) writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
     writeFileSync(path, '\n', { flag: 'a' });
     return path;

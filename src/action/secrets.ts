@@ -15,7 +15,7 @@ export class Secrets {
     this.#known.sort((one, other) => other.length - one.length);
   }
 
-  /** Also masks encoded forms of the secret that a later step may print, and that the runner does not mask by itself. */
+  /** Also masks encoded forms of the secret. A later step may print them, and the runner does not mask them by itself. */
   addForLaterSteps(secret: string): void {
     this.add(secret);
     const hex = Buffer.from(secret).toString('hex');

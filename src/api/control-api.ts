@@ -11,7 +11,7 @@ import { type Decode, parseResponse, unexpectedShape } from './parse-response.js
 import { type ApiRecord, parseOperation, parseProject } from './records.js';
 import { type Access, type Call, type Connection, createRequest, type Log, sendRequest } from './request.js';
 
-/** Maximum sizes of a response body. The contract promises them. The list of projects has no pages, so it can be larger. */
+/** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
 export const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 
@@ -38,7 +38,7 @@ export class ControlApi {
     return clock.epochMs() + this.#clockSkew;
   }
 
-  /** Returns the same time, to measure an age that an input limits. Warns if the clocks differ: one of them is wrong. */
+  /** Like `serviceEpochMs`, for ages that an input limits. Warns if the clocks differ, because one of them is wrong. */
   epochMsForAges(clock: Clock): number {
     const skew = Math.abs(this.#clockSkew);
     const message = `The clock of the runner is ${formatDuration(skew)} ${this.#clockSkew > 0 ? 'behind' : 'ahead of'} that of the service. Ages (since, older-than) are measured on the clock of the service. If that clock is wrong, check the result in the console.`;
@@ -113,8 +113,8 @@ export class ControlApi {
       try {
         return await this.#attempt(call, policy.deadline, decode, isResend ? undefined : policy.resendAfter);
       } catch (error) {
-        // Node cannot handle a signal while it parses a long response. If a signal cancels the step, this error becomes a
-        // cancel. A create or a DELETE keeps its error, because the error tells whether the request may have taken effect.
+        // While Node parses a long response, it handles no signal. So this line checks whether the step was cancelled. A
+        // create or a DELETE keeps its error, because the error tells whether the request may have taken effect.
         await policy.deadline.check();
         throw error;
       }
@@ -126,7 +126,7 @@ export class ControlApi {
     const response = await sendRequest(request, deadline, this.#connection, giveUpAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
-    // Without a `Date`, the earlier of both clocks is used. By the later clock, a new operation could seem too old.
+    // Without a `Date`, the clock that is behind is used. By the other one, a new operation could seem too old.
     this.#clockSkew = serviceNow === undefined ? Math.min(0, this.#clockSkew) : serviceNow - nowMs;
     const result = parseResponse(request, response, nowMs, decode);
     await deadline.check();

@@ -51,10 +51,10 @@ function parseKey(value: Json, place: string): Key {
   return { id, name: isText(value['name']) ? value['name'] : undefined, createdAt, record };
 }
 
-/** The post step receives the secret in an environment variable, which holds at most 128 KiB on Linux. */
+/** The post step receives the secret in an environment variable. On Linux, 128 KiB fit into one. */
 const maxSecretLength = 4_096;
 
-/** False for a text that the runner would obey as a command if a later step printed it. */
+/** Excludes texts that the runner would obey as a command if a later step printed them. */
 export function isKeySecret(text: string): boolean {
   const isWord = text.length >= minSecretLength && text.length <= maxSecretLength && /^[\x21-\x7e]+$/.test(text);
   return isWord && !text.startsWith('::') && !text.includes('##[');

@@ -23,18 +23,18 @@ export function findMissing(body: Json, headers: HttpHeaders, cursor?: string): 
   return { missing, isUnavailable: false };
 }
 
-/** Services send the cursor or the number of the next page in one of these headers. */
+/** Web services announce another page with one of these headers. */
 const cursorHeaders = words(
   'x-next-cursor next-cursor x-cursor x-pagination-cursor x-next-page x-next-page-token next-page-token x-has-more x-has-next x-next x-truncated',
 );
-/** The names of such fields in the body, or in its fields `cursorPlaces`. The names are in lower case and without `_` and `-`. */
+/** Or with one of these fields in the body or in its `cursorPlaces`. The names are in lower case, without `_` and `-`. */
 const cursorFields = words(
   'cursor next nextcursor nextpage nextpagetoken nexttoken nextoffset nextpageurl nextmarker continuationtoken nexturl nextlink more hasmore hasnext hasnextpage truncated istruncated',
 );
 const cursorPlaces = words('pagination paging page pageinfo meta links cursors');
 const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, '');
 
-/** Names the place that announces another page. No documented request would return that page. */
+/** Names the header or field that announces another page. The API documents no request for that page. */
 function nextPagePlace(body: Json, headers: HttpHeaders): string | undefined {
   const header =
     cursorHeaders.find((name) => hasContent(headers[name])) ?? (hasNextLink(headers['link']) ? 'link' : undefined);

@@ -21,7 +21,7 @@ export interface Page<T> extends Missing {
   readonly cursor: string | undefined;
 }
 
-/** The place where a read of a list goes on. The read adds the ids of each page to `seenIds`. */
+/** The place in a list where `pages` goes on. It adds the ids of each page to `seenIds`. */
 export interface ListPlace {
   readonly cursor: string | undefined;
   readonly seenIds: Set<string>;
@@ -29,9 +29,9 @@ export interface ListPlace {
 
 /**
  * Reads a list page by page, from its beginning or a given place. The list ends at an empty page, and at a missing or repeated
- * cursor. The last page is always yielded. If the list changes during the read, a record can appear twice, in two versions. A
- * page of only known records is reported: the service may be ignoring the cursor, and then the rest of the list is missing.
- * The last page also says what earlier pages lacked, so it tells whether the list is whole.
+ * cursor. The last page is always yielded. If the list changes during the read, a record can appear twice, in two versions. If
+ * a page has only records of earlier pages, this is reported: the service may be ignoring the cursor. The last page also says
+ * what is missing according to earlier pages, so it tells whether the list is whole.
  */
 export async function* pages<T extends { readonly id: string }>(
   fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
@@ -40,7 +40,7 @@ export async function* pages<T extends { readonly id: string }>(
 ): AsyncGenerator<Page<T>> {
   const endingCursors = new Set<string | undefined>([undefined, from]);
   let cursor = from;
-  // The first sign that the list is incomplete. If the service could not read some records, no later page changes that.
+  // The first page that reports missing records. No later page contains these records.
   let sign: Missing = { missing: undefined, isUnavailable: false };
   let pagesWithoutNew = 0;
   do {

@@ -13,7 +13,7 @@ import {
 } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
-/** A 200 with an `error` and no records: the service failed inside. */
+/** A 200 with an `error` and no records. */
 export class ErrorInPlaceOfData extends RequestError {}
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
@@ -22,7 +22,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const page = describePage(request, response);
   const isPage = page !== undefined;
   const isEmpty = response.body.trim() === '';
-  // A proxy may have sent the page in place of the service, for example with a 502. A proxy's 407 (login needed) is final.
+  // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
@@ -58,7 +58,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // If the body has no field `error`, only a POST can get a different response the next time: it creates a new key.
+    // Without an `error`, a repeated GET gets the same response. A repeated POST creates another key, so its response differs.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
     const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;
@@ -66,7 +66,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   }
 }
 
-/** The response to a create can hold the new key. So only a 4xx is quoted, without words as long as a key. */
+/** The response to a create can contain the new key. So only a 4xx is quoted, and its long words are hidden. */
 function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
   if (method !== 'POST') return text;
   if (status < 400 || status >= 500) return '';
@@ -102,7 +102,7 @@ function redirectTarget(request: HttpRequest, response: HttpResponse): string {
   if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
   const { protocol, host, pathname } = new URL(location, request.url);
   const origin = host === '' ? protocol : `${protocol}//${host}`;
-  // A host can hold the new key as well as a path can.
+  // The host can contain the new key, too.
   const shownOrigin = origin === request.url.origin ? origin : quotable(origin, request, response) || 'another host';
   return `to ${sanitizeLine(shownOrigin + quotable(pathname, request, response), 200)}`;
 }
@@ -126,7 +126,7 @@ export function unexpectedShape(place: string, expected: string, value: Json | u
   return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
 }
 
-/** Some services send a 200 with an `error` if they fail inside. */
+/** Some services report an internal error as a 200 with an `error`. */
 export function hasError(body: Json): boolean {
   return isObject(body) && (hasContent(body['error']) || hasContent(body['errors']));
 }

@@ -18,7 +18,7 @@ export interface Log {
 export interface Access {
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Keys that other requests of the step send. */
+  /** Keys that other requests of the step send. They are removed from responses, too. */
   readonly otherKeys?: readonly string[];
   /** Maximum milliseconds for one exchange, response body included. */
   readonly requestTimeout: number;

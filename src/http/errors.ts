@@ -74,7 +74,7 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
   });
 }
 
-/** `status`: the status of the response to CONNECT. After a 200, the proxy may send only the bytes of the target. */
+/** `status`: the status of the response to CONNECT. After a 200, the proxy must send no bytes of its own. */
 export function tunnelError(status: number | undefined): TransportError {
   const unsent = { mayHaveTakenEffect: false };
   if (status === 407)

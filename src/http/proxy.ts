@@ -30,7 +30,7 @@ export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
     const forms = [...new Set([password, decodePercent(password)])];
-    // The runner would also mask each line of a form by itself, even a line of one letter.
+    // The runner masks each line of a secret by itself. A line of one letter would hide this letter everywhere.
     return forms.filter((form) => form.length >= minSecretLength && !/[\r\n]/.test(form));
   });
 }

@@ -5,8 +5,8 @@ import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
 import type { HttpHeaders } from './exchange.js';
 
 /**
- * Milliseconds until the next attempt, or undefined to give up. `errorCount` counts throttled responses separately. `beganAt`:
- * when the failed attempt began, on the step's clock.
+ * Milliseconds until the next attempt, or undefined to give up. `errorCount`: the number of throttled responses after a
+ * throttled one, else the number of other errors. `beganAt`: when the failed attempt began, on the step's clock.
  */
 type RetryRule = (error: RequestError, errorCount: number, beganAt: number) => number | undefined;
 
@@ -134,7 +134,7 @@ export class Cooldown {
   }
 }
 
-/** `Retry-After` is capped at 366 days, because the inputs accept no longer duration. */
+/** `Retry-After` is capped at 366 days, the longest duration that an input accepts. */
 const maxMs = 366 * 86_400_000;
 
 /** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */

@@ -17,7 +17,7 @@ export interface PostState {
   readonly openCreates: number;
   /** Ids of the keys that main found after ambiguous creates, and began to revoke. */
   readonly foundKeyIds: readonly string[];
-  /** Ids of the found keys whose revocation no response confirmed. A replica that lags could hide such a key from all lists. */
+  /** Ids of the found keys whose revocation no response confirmed. Post revokes them by id, because a list may lack them. */
   readonly unconfirmedKeyIds: readonly string[];
   /** Undefined if the main step never received a key. */
   readonly minted: { readonly id: string; readonly secret: string } | undefined;
@@ -57,7 +57,7 @@ const routeVariables = [
   ...['LOCALDOMAIN', 'RES_OPTIONS', 'HOSTALIASES'],
 ];
 
-/** What the seal covers beside the state. No step can change the run id and the attempt for other steps. */
+/** What the seal covers besides the state. A step cannot change the run id and the attempt of other steps. */
 export function sealContext(environment: Readonly<Record<string, string | undefined>>): string {
   const run = `${environment['GITHUB_RUN_ID'] ?? ''}/${environment['GITHUB_RUN_ATTEMPT'] ?? ''}`;
   const route = routeVariables.flatMap((name) => (environment[name] ? [`${name}=${environment[name]}`] : []));
@@ -95,7 +95,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     summary: typeof summary === 'boolean',
   };
   const invalid = Object.entries(valid).flatMap(([field, isValid]) => (isValid ? [] : [field]));
-  // If there is nothing to revoke, main saves a marker instead of a state.
+  // A state with nothing to revoke is invalid, because main would have saved a marker in its place.
   if (invalid.length === 0) {
     const checked = state as unknown as PostState;
     if (isAmbiguous(checked) || (minted !== undefined && revoke)) return checked;

@@ -16,23 +16,23 @@ interface KeyToRevoke {
   readonly createdAt?: Key['createdAt'];
 }
 
-/** Checks whether the service still lists the key. Even a list from before the DELETE can prove `false`: no key returns. */
+/** Checks whether the service still lists the key. Even a list from before the DELETE proves `false`: a gone key stays gone. */
 export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
 /** `unknown`: the list does not contain the key, but is incomplete. */
 type ListCheckResult = boolean | 'unknown';
 
 /**
- * Revokes one key. Repeated attempts use the same object, because earlier responses to the DELETE decide what the next proves:
+ * Revokes one key. All attempts use one object, because earlier responses to the DELETE decide what a later one proves:
  *
  * - `revoked: true`: the key is gone.
  * - Any other success: it is gone if a complete list does not contain it.
  * - A 404 after a lost response or a 5xx: it is gone, because the earlier DELETE took effect.
- * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. If such a 404 comes
- *   first, a later 404 proves nothing, even after a lost response.
+ * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. After such a
+ *   404, the same is true of each later 404, even if a response was lost in between.
  * - Anything else, such as a 401 or an HTML page: nothing.
  */
 export class Revocation {
-  /** True if a response confirmed the revocation. A later list that still contains the key is out of date. */
+  /** True if the revocation is confirmed. A later list that still contains the key is out of date. */
   isConfirmed = false;
   /** True if a DELETE from this step may have taken effect. */
   #mayBeOurs = false;
@@ -56,13 +56,13 @@ export class Revocation {
 
   /**
    * Returns undefined if the revocation is confirmed. After any other success or a 404, returns a doubt: an error that says
-   * that the key may still be valid. A 401 is never a doubt: it is thrown.
+   * that the key may still be valid. Throws any other error, such as a 401.
    */
   async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
     try {
-      // During this request, a list that was read for another key may have confirmed this revocation.
       if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
       this.#mayBeOurs = true;
+      // During the request, a list that was read for another key may have confirmed this revocation.
       if (this.isConfirmed) return undefined;
       const message = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
       return new RequestError(message, { status: 200, transient: true });
@@ -97,7 +97,7 @@ export function belongsToOther(list: KeyList, key: KeyToRevoke): boolean {
   return owner !== undefined && includesKey(list, key) === false && isLaterOwner(owner, key);
 }
 
-/** False if `one` had the id before `other`: a service may give an id out again, and a replica that lags shows the old owner. */
+/** False if `one` had the id before `other`. The service may reuse an id, and a replica that lags shows the earlier owner. */
 export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
   return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
 }
@@ -136,14 +136,14 @@ export function revokeEach(
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
       return { id, outcome, isConfirmed: revocation.isConfirmed || reused.has(id) };
     } catch (failure) {
-      // A cause is the last error of this key, so the other keys must not get it.
+      // The cause of an error is the last error of this key, so other keys must not report it.
       if (failure instanceof CancelledError || (failure instanceof DeadlineExceeded && !failure.cause)) end = failure;
       return { id, outcome: 'failed', isConfirmed: false, failure };
     }
   });
 }
 
-/** Shares one list among many keys. A revoked key never returns, so a list without the key stays valid. */
+/** Shares one list among many keys. A revoked key stays gone, so a list without the key stays valid. */
 function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: RequestPolicy, first?: KeyList) {
   let list = first && Promise.resolve(first);
   /** Ids that another key has by now, according to any of the lists. */
@@ -157,7 +157,7 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
   const cooldown = new Cooldown(policy.deadline.clock);
   const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
   const isListed: ListCheck = async (key) => {
-    // Without an earlier list, this line awaits nothing. So parallel checks share the first list.
+    // Parallel checks share the first list: without an earlier list, this line awaits nothing.
     const earlier = list === undefined ? undefined : await list.catch(() => undefined);
     if (earlier !== undefined && includesKey(earlier, key) === false) return false;
     // An earlier list that contains the key may be out of date.

@@ -17,9 +17,9 @@ export interface Collaborators {
   readonly random: () => number;
 }
 
-/** Services that only some modes need. */
+/** What only some modes need. */
 export interface Services {
-  /** Masks the key in the state, then saves the state for post. The mode calls this before any other use of a new key. */
+  /** Masks the new key of a state, then saves the state for post. The mode calls this before any other use of the key. */
   readonly savePostState: (state: KeyState) => void;
   /** Masks the token, and returns a client that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;

@@ -46,7 +46,7 @@ export function operationTexts(operation: Operation, nowMs: number) {
   };
 }
 
-/** The reason of the service for a failure. The API does not document these fields, but similar services send them. */
+/** The reason that the service gives for a failure. The API does not document these fields, but similar services send them. */
 function reasonOf(operation: Operation): string {
   const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));
   const retryAt = displayTime(operation, 'retry_at');

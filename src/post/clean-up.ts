@@ -21,7 +21,7 @@ interface Clients {
 
 export type CleanUpResult = Awaited<ReturnType<typeof cleanUp>>;
 
-/** Runs three phases: the minted key searches for stray (lost) keys, then it is revoked, then the parent key searches on. */
+/** Runs three phases: the minted key searches for stray keys, then it is revoked, then the parent key goes on with the search. */
 export async function cleanUp(
   state: PostState,
   { minted, parent }: Clients,
@@ -31,7 +31,7 @@ export async function cleanUp(
   const wasAmbiguous = isAmbiguous(state);
   const rounds = new Rounds(deadline, random);
   const register = new KeyRegister(name, deadline.clock, log);
-  // The service may have given the id of a lost key to the minted one.
+  // The service may have reused the id of a found key for the minted one.
   for (const id of unconfirmedKeyIds) if (id !== minted?.id) register.add(id, true);
   // The minted key sends the requests of the search, so the search must not revoke it.
   register.skipped = minted?.id;
@@ -53,7 +53,7 @@ export async function cleanUp(
   }
   // A response to a create can name a wrong id. Then the list shows the real key: the same name with a different id.
   const mayHaveStrays = wasAmbiguous || register.pending.some((one) => one !== mintedKey);
-  // If the minted key is kept, the first search had all the time. A second search then helps only after an incomplete list.
+  // If the minted key is kept, the first search had all of the time. Then a second one helps only after an incomplete list.
   if (mayHaveStrays && parent !== undefined && (mintedKey !== undefined || !register.isComplete)) {
     searchFailure = await searchStrays(register, rounds, parent, deadline, lastRoundBeforeEnd.ofParent);
   }
@@ -120,7 +120,7 @@ function searchStrays(
   return rounds.repeat(round, phase, lastRoundBeforeEnd);
 }
 
-/** A slow service needs at least this long for a request. In milliseconds. */
+/** No request gets a shorter timeout, because the service may be slow. In milliseconds. */
 const minRequestTimeout = 1_000;
 
 /** The minted key revokes itself. If the service rejects that, the parent key revokes it. */
@@ -151,11 +151,11 @@ function revokeMinted(
   async function afterRejection(rejection: RequestError): Promise<Round> {
     if (parent !== undefined) {
       const failure = await revokeByParent(parent, rejection);
-      // If both keys get 401 or 404, the service may be at fault, or a replica does not know the key yet.
+      // If both keys get 401 or 404, a later round may help: a replica may not know the key yet.
       const mayPass = failure?.isServiceStatus(401) || failure?.isServiceStatus(404);
       return { failure, isFinal: failure?.isPermanent === true && !mayPass };
     }
-    // A 401 means that the minted key is gone. To confirm this, the step would need the parent key.
+    // By contract, this 401 counts as proof, because the step has no parent key to confirm it.
     if (rejection.isServiceStatus(401)) return { failure: undefined };
     const failure = new RequestError(`${rejection.message}; ${noKey}`, rejection, { cause: rejection });
     return { failure, isFinal: failure.isPermanent && !wasAmbiguous };
@@ -167,9 +167,9 @@ function revokeMinted(
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
     const isOthers = register.mayBeOthers(key.id);
-    // A 401 suggests that the key is gone, so nothing is revoked unless a list shows the key. Any other rejection suggests that
-    // the key is valid. If no list comes in time, the key is then revoked by its id. Another key may have this id by now, but
-    // a key that stays valid is worse.
+    // After a 401, the key is probably gone, so nothing is revoked unless a list shows the key. After any other rejection, it is
+    // probably valid. Then it is revoked by its id if no list comes in time. By now another key may have this id, but a key
+    // that stays valid is worse.
     if (listed !== true || isOthers) {
       const unclear = new RequestError('the list of keys does not show the key', { status: 200, transient: isOthers });
       const doubt = listed instanceof RequestError ? listed : unclear;

@@ -29,7 +29,7 @@ const maxLogged = 20;
 /** The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. */
 export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
-  /** The latest owner of each id in all lists so far. So a replica that lags cannot hide a later owner. */
+  /** The newest key with each id, from all lists so far. So a replica that lags cannot hide it. */
   readonly #owners = new Map<string, Key>();
   #latest: KeyList | undefined;
   /** True if the latest list of a search was complete. */
@@ -65,8 +65,8 @@ export class KeyRegister {
   }
 
   /**
-   * Call this each time the service says that the key is gone. Returns a failure until this is proved.
-   * `askedAt`: the start of the first request for this answer. A late response shows the state at that time.
+   * Call this each time the service says that the key is gone. Returns a failure until that is proved.
+   * `askedAt`: when the first request for this answer began. The answer may be as old as this.
    */
   noteGone(key: CreatedKey, askedAt: number): RequestError | undefined {
     key.missingSince ??= this.clock.now();
@@ -87,7 +87,7 @@ export class KeyRegister {
     }
   }
 
-  /** Each check reads a new list, because the list can show a stray key, or a different name for the id of any key. */
+  /** Each check reads a new list: it can show a stray key, or that an id now belongs to another key. */
   listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
     return async () => {
       const list = await api.keys(policy);
@@ -96,7 +96,7 @@ export class KeyRegister {
     };
   }
 
-  /** True if the latest owner of the id, or its owner in the latest list, has another name. Then no DELETE may be sent. */
+  /** True if the newest key with this id, or the key in the latest list, has another name. Then no DELETE may be sent. */
   mayBeOthers(id: string): boolean {
     return this.#belongsToOther(id) || (this.#latest?.keys.get(id)?.name ?? this.name) !== this.name;
   }

@@ -42,7 +42,7 @@ export class Rounds {
         if (pause > 0) await phase.sleep(pause);
         const result = await round();
         failure = result.failure;
-        // For example, the proxy variable is invalid. Then a retry cannot send the request either.
+        // If a request cannot be sent, no retry can help. For example, the proxy variable is invalid.
         const isUnsendable =
           failure?.transient === false && !failure.mayHaveTakenEffect && failure.status === undefined;
         if (result.isFinal || isUnsendable) return failure;

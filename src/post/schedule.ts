@@ -4,11 +4,11 @@ import { backoff } from '../http/retry.js';
 
 /** The timeout is short, because after a cancellation all remaining steps share 5 minutes. */
 export const totalTimeout = 20_000;
-/** A request that hangs for this long can be repeated within the 20 s of the post step. */
+/** The timeout of one request. A second attempt fits into the 20 s of the post step. */
 export const requestTimeout = 5_000;
 /** A key of less than this age can be missing on a replica that lags. */
 export const youngAge = 60_000;
-/** Such a key counts as gone only after it has been missing for this long. */
+/** A young key counts as gone only after it has been missing for this long. */
 export const minAbsence = 10_000;
 
 // The contract does not promise the following times. `npm run simulate` checks that they are long enough.
@@ -22,7 +22,7 @@ export const timeForMinted = 4_000;
 /** The time between the last planned round and the end of a search. If that round fails, it is repeated in this time. */
 export const lastRoundBeforeEnd = { ofMinted: 500, ofParent: 1_500 };
 
-/** Returns the time to revoke the minted key. Up to half of the time after `retryAfterMs` is left for a later search. */
+/** How long the revocation of the minted key may take. Up to half of the time after `retryAfterMs` is left for a later search. */
 export function timeForRevocation(remaining: number, retryAfterMs: number, isSearchedAfter: boolean): number {
   if (!isSearchedAfter) return remaining;
   return Math.min(remaining, retryAfterMs + Math.max(timeForMinted, (remaining - retryAfterMs) / 2));

@@ -16,17 +16,17 @@ export function parseJson(text: string): Json {
   return JSON.parse(markLongIntegers(text)) as Json;
 }
 
-/** JSON.parse needs about 100 bytes for each open array or object. This maximum limits memory use to 500 MB. */
+/** JSON.parse needs about 100 bytes for each array or object. This maximum limits memory use to 500 MB. */
 const maxOpened = 5_000_000;
 /** JSON.stringify recurses for each level, and fails at about 4,000 levels in Node 20. Records have only a few levels. */
 const maxDepth = 500;
 /**
  * An integer of 16 or more digits, without fraction or exponent: JavaScript numbers represent all shorter ones exactly. Digits
- * before a colon do not match: quotes would turn such an invalid field name into a valid one.
+ * before a colon do not match: they are an invalid field name, and the added quotes would make it valid.
  */
 const longInteger = /(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE]|\s*:)/y;
 
-/** Also rejects JSON that is nested too deeply. A walk through parsed values would take longer than the parser. */
+/** Also checks the depth, because a walk through the parsed values would take longer than the parser. */
 function markLongIntegers(text: string): string {
   let depth = 0;
   let opened = 0;

@@ -16,11 +16,11 @@ export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }:
   const isArray = text.startsWith('[');
   const words = isArray ? parseJsonOrUndefined(text) : text.split(/[\s,]+/).filter((word) => word !== '');
   if (!Array.isArray(words)) throw new BadValue('is not a valid JSON array; expected one such as ["id", "id"]', true);
-  // The parser would change a number such as 1e3 into another id. Only strings and digits stay as they were written.
+  // The parser would change a number such as 1e3 into another id. Strings, digits and `null` stay as they were written.
   if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, '')))
     throw new BadValue(`has an item that is not an id; expected only ids (extract them with jq: ${jq})`, true);
   if (words.length === 0 && !isArray) throw new BadValue(whyEmpty);
-  // The id beside a comma may come from an empty expression. Then a wait could succeed without a check of that operation.
+  // An expression beside the comma may be empty. Without its id, a wait could succeed although it did not check the operation.
   if (!isArray && /^,|,\s*,|,$/.test(text))
     throw new BadValue(
       'has a comma without an id beside it; expected an id on both sides. An expression beside the comma may be empty, because a step id or output name is misspelled',

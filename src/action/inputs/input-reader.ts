@@ -119,7 +119,7 @@ export class InputReader {
     this.warnings.push(`${name}: ${sentence(this.secrets.redact(message))}`);
   }
 
-  /** Warns about inputs that were checked, but have no effect together with the other inputs. */
+  /** Warns about valid inputs that have no effect because of other inputs. */
   ignore(names: readonly InputName[], when: string): void {
     for (const name of names)
       if (this.#isSet(name)) this.warnings.push(`${name} counts only ${when}, so it was ignored.`);
@@ -143,12 +143,12 @@ export class InputReader {
     throw new BadInputs(`${what}\nNo request was sent.`, this.outputsIfInvalid);
   }
 
-  /** An input without effect would be a trap. For example, `revoke-key` with `dry-run` would still revoke the key. */
+  /** An input without effect would be a trap. For example, the mode `revoke-key` would revoke a key despite `dry-run`. */
   #rejectUnused(): void {
     for (const name of Object.keys(defaults) as InputName[]) {
       if (this.#used.has(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
       const value = this.input(name);
-      // Only the mode that uses the input knows whether its value can contain a secret.
+      // The value may contain a secret, so the message shows it only if it is short and simple.
       const shown = /^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : '';
       const problem = `has no effect in ${this.input('mode')}; expected it to be empty`;
       this.#problem(name, `${shown}${problem}. Remove it, or check the value of mode`);

@@ -80,7 +80,7 @@ export function parseSecret(text: string, noun: string): string {
   return text;
 }
 
-/** Describes a text that is no value: a tool printed it in place of one, GitHub did not evaluate it, or it is in quotes. */
+/** Describes a text that is no value: the output of a failed tool, an expression that GitHub did not evaluate, or quoted text. */
 export function leftoverProblem(text: string): string | undefined {
   if (text === 'Array')
     return 'is what an expression makes of a list; if a list is allowed here, put “toJSON(…)” around it';

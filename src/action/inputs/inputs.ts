@@ -90,7 +90,7 @@ export function isBaseUrl(text: string): boolean {
   }
 }
 
-/** Hides the query, the fragment, the text before an `@`, and a possible API key. `quote` hides other forms of a password. */
+/** Hides the query, the fragment, the text before an `@`, and a possible API key. `quote` must hide other forms of a password. */
 export function urlWithoutSecrets(text: string): string {
   if (/^[^./:]{16,}$/.test(text)) return '***';
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');

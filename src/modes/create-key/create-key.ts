@@ -11,7 +11,7 @@ import type { CreateKeySettings } from './settings.js';
 
 export type CreateKeyResult = Awaited<ReturnType<typeof createKey>>;
 
-/** After an ambiguous create, a key may exist despite the error. The contract promises this number. */
+/** A create is ambiguous if it failed, but may have made a key. The contract promises this number. */
 const maxAmbiguousCreates = 5;
 /** The post state has the ids of all found keys, and must fit into an environment variable. */
 const maxFound = 100;
@@ -27,7 +27,7 @@ export async function createKey(
   let ambiguousCreates = 0;
   /** Ambiguous creates for which no key was found. */
   let openCreates = 0;
-  /** The keys that this step found after ambiguous creates, by id. `isConfirmed`: a list that shows the key again is out of date. */
+  /** The keys that this step found after ambiguous creates, by id. `isConfirmed`: the key is gone, even if a list shows it. */
   const found = new Map<string, { readonly createdAt: Key['createdAt']; readonly isConfirmed: boolean }>();
 
   const known = () => ({
@@ -66,7 +66,7 @@ export async function createKey(
       const list = await api.keys(policy);
       for (const [id, known] of found)
         if (belongsToOther(list, { ...known, id, name })) found.set(id, { ...known, isConfirmed: true });
-      // A replica that lags shows a revoked key again. By now, its id may belong to another key.
+      // A replica that lags may still list a revoked key. With another creation time, it is another key with the same id.
       const isRevoked = ({ id, createdAt }: Key) => {
         const known = found.get(id);
         return known?.isConfirmed && known.createdAt === createdAt;
@@ -76,7 +76,7 @@ export async function createKey(
       const isNew = ({ id }: Key) => !found.has(id);
       openCreates = Math.max(0, openCreates - keys.filter(isNew).length);
       for (const { id, createdAt } of keys) found.set(id, { createdAt, isConfirmed: false });
-      // If this process is killed before it has revoked them, post knows which requests have led to a key.
+      // The found keys are saved first, because this process may be killed before it has revoked them.
       if (keys.length > 0) savePostState({ ...known(), ...intent });
       const results = await revokeEach(keys, api, policy, log);
       for (const { id, isConfirmed } of results) found.set(id, { createdAt: found.get(id)?.createdAt, isConfirmed });
@@ -103,7 +103,7 @@ export async function createKey(
   return { ...known(), ...outcome };
 }
 
-/** Until the outputs are written, no later step has the key. So post revokes the key even with `revoke-in-post: false`. */
+/** Until this state is saved, post revokes the key even with `revoke-in-post: false`, because no later step has the key. */
 export function stateAfterOutputs(
   { minted, ...known }: CreateKeyResult,
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,

@@ -8,7 +8,7 @@ export type CreateKeySettings = ReturnType<typeof readCreateKeySettings>;
 
 export function readCreateKeySettings(reader: InputReader) {
   const run = readRun(reader);
-  // Without files for state, outputs and variables, the toolkit prints them as log commands, which would reveal the key.
+  // Without these files, the toolkit prints state, outputs and variables as log commands, which would reveal the key.
   const needed = ['GITHUB_STATE', 'GITHUB_OUTPUT', ...(reader.text('export-env') === '' ? [] : ['GITHUB_ENV'])];
   for (const name of needed) reader.variable(name, patternParser(/./s, `is empty; ${notARunner}`));
   return reader.complete({
@@ -44,7 +44,7 @@ const parseVariableName: Parse<string> = (text) => {
 const steeringVariables = new RegExp(
   [
     '^(GITHUB|RUNNER|ACTIONS|AGENT|CTL|INPUT|STATE|LD|DYLD|NODE|NPM|YARN|PIP|UV|CARGO|GEM|BUNDLE|MAVEN|GRADLE|GIT|SSH|SSL|CURL|AWS|OPENSSL|DOTNET|COMPLUS|CORECLR|BASH|DOCKER|LC|XDG|GLIBC|GCONV|ELECTRON|JAVA|_JAVA|JDK_JAVA|PYTHON|RUBY|PERL|HELM|ANSIBLE|TERRAGRUNT)_',
-    // Variables of a Terraform configuration change nothing else.
+    // `TF_VAR_…` only sets a variable of a Terraform configuration.
     '^TF_(?!VAR_)',
     '^(PYTHON(PATH|HOME|STARTUP|OPTIMIZE|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(OPT|LIB|PATH)|RUST(FLAGS|C|C_WRAPPER|DOCFLAGS)|GO(PATH|ROOT|ENV|FLAGS|PROXY|BIN)|CLASSPATH|MAKEFLAGS|CC|CXX|CPATH|C_INCLUDE_PATH|LIBRARY_PATH|LIBPATH|LIB|INCLUDE|CL|_CL_|LINK|_LINK_)$',
     '^(PATH|PATHEXT|PSMODULEPATH|HOME(DRIVE|PATH)?|USERPROFILE|USER|PWD|SHELL|ENV|SHELLOPTS|BASHOPTS|IFS|CDPATH|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|TERM|LESSOPEN|TMP|TEMP|TMPDIR|CI|LANG|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|(LOCAL)?APPDATA|PROGRAM(DATA|FILES|W6432)|EDITOR|VISUAL|PAGER|KUBECONFIG|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE|CONTAINER_HOST|BUILDKIT_HOST|LUA_INIT|PHP_INI_SCAN_DIR|GLOBIGNORE|GNUPGHOME)$',

@@ -94,7 +94,7 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
         `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`,
       );
     if (isUnknown) {
-      // Services often add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
+      // The service may add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
       const meant = didYouMean(pattern, known, 2);
       const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
       if (field !== 'action' || meant !== '')
@@ -119,7 +119,7 @@ const maxValueLength = 100_000;
 
 /**
  * Compiles a pattern: `*` stands for any text, `?` for one character. Between two `*`, the first place that fits is always
- * right, so no search goes back. A single regular expression would go back: a name of 5 MB held a step for 12 s.
+ * right, so no search backtracks. A single regular expression would backtrack: it took 12 s for a name of 5 MB.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+()[\]{}|/]/g, '\\$&').replaceAll('?', '[^]'));

@@ -75,7 +75,7 @@ export async function listProjects({ shard, orgId, ...settings }: ListProjectsSe
   }
 }
 
-/** Returns the records that the filter admits, up to the first page that shows whether there are more than `limit`. */
+/** Returns the records that the filter admits. Stops when a page shows whether there are more than `limit`. */
 async function collect<T extends ApiRecord>(
   readPages: (policy: RequestPolicy) => Iterable<Page<T>> | AsyncIterable<Page<T>>,
   { filter, limit, isLimitSet }: ListSettings,
@@ -101,7 +101,7 @@ async function collect<T extends ApiRecord>(
       // If the user set the limit, one more page shows whether the limit cut the list.
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
       isFull = records.length === limit;
-      // That page may come late, or never. The step must end in time with the records that it has.
+      // The next page may come late, or never. The step must end in time with the records that it has.
       if (isFull) policy.deadline = deadline.within(deadline.remaining * 0.9);
       if (clock.now() - loggedAt < 10_000) continue;
       loggedAt = clock.now();

@@ -57,7 +57,7 @@ const advice = {
     'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
 };
 
-/** `fields` and `others` are what only this list has in the result file and in the outputs. */
+/** `fields`: what only this list has in its result file. `others`: the outputs that only this list has. */
 function commonReport(
   noun: Noun,
   { verdict, records, isCutByDefault, warnings }: ListResult,

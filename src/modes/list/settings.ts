@@ -37,7 +37,7 @@ function readCommonInputs(reader: InputReader, fields: readonly string[], defaul
   return {
     filter: readFilter(reader, fields),
     limit: reader.parse('limit', parseLimit, limitText || defaultLimit),
-    // The default limit cuts a list without a warning.
+    // If only the default limit cuts a list, there is no warning.
     isLimitSet: limitText !== '',
     failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
   };

@@ -10,7 +10,7 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
     : reader.complete({ name: reader.parse('key-name', parseName) });
 }
 
-/** Such a name matches no key, so the step would wrongly succeed. */
+/** An invalid name matches no key, so the step would wrongly succeed. */
 const parseName: Parse<string> = (text) => {
   if (/\p{Cc}/u.test(rejectLeftover(text)))
     throw new BadValue('is not a name; expected the exact name of one key, on one line');

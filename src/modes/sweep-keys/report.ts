@@ -54,7 +54,7 @@ function lookupWarning(failures: SweepResult['failures']): string {
   return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
 }
 
-/** The rows stand in this order, because a long table is cut. */
+/** The most important rows come first, because a long table is cut. */
 const labels = {
   failed: '❌ not revoked',
   onPurpose: '📌 kept on purpose',

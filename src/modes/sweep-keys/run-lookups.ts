@@ -17,9 +17,9 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
 }
 
 const maxFailures = 3;
-/** A 404 is trusted only for keys older than this, because GitHub may not find a new run yet. The contract promises it. */
+/** GitHub may not find a new run yet. So a 404 is trusted only for keys older than this. The contract promises this age. */
 export const minAgeForNotFound = 3_600_000;
-/** The time between the first and the second request for a run that GitHub does not find. The contract promises it. */
+/** The time between the first and the second request for a run that GitHub does not find. The contract promises this time. */
 const untilSecondRequestMs = 1_000;
 
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
@@ -92,7 +92,7 @@ export class RunLookups {
     }
   }
 
-  /** Ends all lookups. Without a permission or time for them, a retry cannot help. */
+  /** Ends all lookups, because no retry can help. */
   #fail(message: string): void {
     this.failures.push(new RequestError(message, { transient: false }));
   }

@@ -33,7 +33,7 @@ export async function sweepKeys(
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
 
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
-  // The lookups can take minutes, and then the id of a key may belong to another one.
+  // The lookups can take minutes. By then an id may belong to another key, so the list is read again.
   const latest = settings.dryRun || over.length === 0 ? list : await api.keys(policy);
   if (settings.dryRun) for (const { id } of over) log.info(`Key ${id} would be revoked.`);
   return {

@@ -24,19 +24,20 @@ interface Read extends ListPlace {
 
 /**
  * Follows the reads of one list in a wait for `all`. Decides which operations are part of the wait, and whether the project is
- * idle. The first read is complete when it has enough records. Each later read is complete when it overlaps with the read
- * before it. So no operation can hide between the two. For example, the first read ends at 0.2 s. Then a complete read proves
- * that the project is idle if it begins at 5.2 s or later and shows nothing pending. `expireIfOld()` at 20 s asks for a new proof.
+ * idle. The first read ends when it has enough records. Each later read goes back to the start of the read before it, and a
+ * minute further. So no operation can hide between two reads.
  *
- * After the first read of a project, a proof is due (`proofDueAt`). The read that follows proves that the project is idle
- * (`isProven`), or it does not (`isOverdue`). After `expireIfOld()`, a new proof is due, but `wasProven` still returns true.
+ * A list may lack a new operation for 5 s, so the first read proves nothing. If it ends at 0.2 s, a proof is due at 5.2 s
+ * (`proofDueAt`). A complete read that begins then or later, and shows nothing pending, proves that the project is idle
+ * (`isProven`). Without this proof, each regular poll reads again (`isOverdue`). Much later, `expireIfOld()` can ask for
+ * a new proof, and then `isProven` is false until it comes. `wasProven` stays true.
  */
 export class Idleness {
   /** Operations that failed shortly before the wait. A notice names them, but the wait ignores them. */
   readonly failedBefore = new Map<string, Operation>();
-  /** The ids of unfinished operations in the latest read that are not part of the wait. */
+  /** The unfinished operations of the latest read that the wait ignores, by id. */
   readonly ignored = { excluded: new Set<string>(), automatic: new Set<string>() };
-  /** If the first read left out older operations: how many it took. */
+  /** The number of operations in the first read, if it left out older ones. */
   cutAfter: number | undefined;
   isFirstRead = true;
   /** The ids of operations that had ended in the first read. */
@@ -47,19 +48,19 @@ export class Idleness {
   #latestIds: ReadonlySet<string> = new Set();
   #read: Read | undefined;
   // The following times are on the step's clock.
-  /** The next read goes back to this time. The first read sets it to the start of the wait, later reads to their own start. */
+  /** The next read goes back to this time: the start of the latest complete read, or of the wait after the first read. */
   #completeFrom = never;
   /** The end of the latest complete read. */
   #completeAt = never;
-  /** The start of the wait on the service's clock. If replicas differ, the earliest time is used, to lose no operation. */
+  /** The start of the wait on the service's clock. If the clocks of replicas differ, the earliest time is used. */
   #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
-  /** Until this time after the first read, the list may lack a new operation. */
+  /** Until this time, the list may lack a new operation. */
   #graceEndsAt = 0;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
-  /** The start of the latest poll that read the list, even if the read failed or was cut. */
+  /** The start of the latest poll that read the list, even if the read failed or did not end. */
   #triedAt = never;
 
   constructor(
@@ -69,12 +70,12 @@ export class Idleness {
     private readonly context: PollContext,
   ) {}
 
-  /** True if a read proves that the list has nothing that the wait should still wait for. */
+  /** True if a read proves that the project is idle. */
   get isProven(): boolean {
     return this.#idleFrom >= this.#provenFrom;
   }
 
-  /** Stays true after `expireIfOld()`. `isLate` (after a timeout): an early read is proof, too, unless the latest read was cut. */
+  /** Like `isProven`, but stays true after `expireIfOld()`. `isLate` (after a timeout): a read of the first 5 s is proof, too. */
   wasProven(isLate: boolean): boolean {
     if (!isLate) return this.#idleFrom >= this.#graceEndsAt;
     return this.#idleFrom !== never && this.#read?.cursor === undefined;
@@ -90,7 +91,7 @@ export class Idleness {
     return this.#triedAt >= this.#provenFrom ? Number.POSITIVE_INFINITY : this.#provenFrom;
   }
 
-  /** If the latest complete read is old, only a new one proves from now on that the project is idle. Returns true then. */
+  /** If the latest complete read is old, asks for a new proof and returns true. */
   expireIfOld(): boolean {
     if (this.#now - this.#completeAt <= maxAgeOfIdleness) return false;
     this.#provenFrom = Math.max(this.#provenFrom, this.#now);
@@ -101,7 +102,7 @@ export class Idleness {
   startRead(): ListPlace {
     this.#triedAt = this.#now;
     const canProve = this.#triedAt >= this.#provenFrom;
-    // A read after the first one proves nothing if it began too early. A new read covers all of it.
+    // An unfinished read that began too early cannot prove anything. So a new read replaces it, unless it is the first one.
     const isTooOld = canProve && !this.isFirstRead && (this.#read?.began ?? 0) < this.#provenFrom;
     if (this.#read?.cursor !== undefined && !isTooOld) return this.#read;
     for (const ids of Object.values(this.ignored)) ids.clear();
@@ -131,11 +132,11 @@ export class Idleness {
       throw new UnreadableList(
         `The list of operations of project ${sanitizeId(this.projectId)} is incomplete: ${missing}. An unfinished operation may be missing from the list`,
       );
-    // The reader may go on after a complete read, to find pending operations.
+    // The read is complete, but `ProjectPoller` reads further pages to find pending operations.
     if (this.#read === undefined) return true;
     const { began, seenIds } = this.#read;
     const showsPending = this.#read.showsPending || records.some(({ id }) => this.pendingIds.has(id));
-    // An earlier read no longer proves anything.
+    // Something is pending, so no earlier read proves anything.
     if (showsPending) this.#idleFrom = never;
     const isComplete = this.#isFarEnough(records, seenIds.size) || cursor === undefined;
     this.#read = isComplete ? undefined : { began, cursor, seenIds, showsPending };
@@ -161,9 +162,9 @@ export class Idleness {
   /** True if the records reach back far enough. The order of the records does not matter. */
   #isFarEnough(records: readonly Operation[], count: number): boolean {
     const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => createdAt(one) < timeMs);
-    // The clock of one replica may be ahead, so only an operation that an earlier read showed can end a later read.
+    // If the clock of a replica is ahead, a new operation can look old. So only operations of the read before can end a read.
     const known = records.filter(({ id }) => this.#latestIds.has(id));
-    // Behind the cut of the first read, no operation is known.
+    // The first read left out older operations, so none of them is known. A later read need not go back that far.
     const isBehindCut = this.cutAfter !== undefined && reachBackTo(records, this.#oldestMs - overlap);
     if (!this.isFirstRead) return isBehindCut || reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;

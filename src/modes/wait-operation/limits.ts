@@ -8,9 +8,9 @@ export const graceForUnlisted = 5_000;
 export function maxFirstRead(projects: number): number {
   return projects > 10 ? 100 : 1_000;
 }
-/** Each later read goes back to operations created this long before the last complete read, or before the wait. */
+/** Each later read goes back to operations created this long before the read before it, or before the wait. */
 export const overlap = 60_000;
-/** When the last project becomes idle, the lists of the others are read again if their last read is older than this. */
+/** When all projects are idle, each list whose latest read is older than this is read once more. */
 export const maxAgeOfIdleness = 10_000;
 /** If a wait finds nothing to wait for, its report names the operations that failed within this time. */
 export const recentFailureAge = 300_000;
@@ -21,7 +21,7 @@ export const recentFailureAge = 300_000;
 export const maxConcurrentRequests = 12;
 /** If a project has more pending operations than this, reads of its list replace single requests. */
 export const maxPolledSingly = 2;
-/** A poll reads further pages until at most this many pending operations are not listed. It requests those singly. */
+/** A poll reads further pages while they lack more pending operations than this. It requests the rest singly. */
 export const maxSingle = 20;
 /** Maximum number of pages that one poll reads to find pending operations. */
 export const maxPages = 10;
@@ -37,7 +37,7 @@ export const maxThrottledInterval = 60_000;
 /** The longest pause for a `Retry-After`, except after a 423 or 429. */
 export const maxRetryAfter = 60_000;
 
-/** By contract, a step may end up to 2 s after its deadline. The final poll gets half of this time. */
+/** By contract, a step ends at most 2 s after its deadline. The final poll gets half of these 2 s. */
 export const finalPollTimeout = 1_000;
 
 // When a request that fails is repeated or given up.
@@ -45,8 +45,9 @@ export const finalPollTimeout = 1_000;
 /** A request without a response for this long is sent once more, on a new connection. */
 export const resendAfter = 5_000;
 /**
- * Until the first response, a request is given up after this many attempts, but not before `minPatience` unless the host is
- * unknown. After `maxPatience`, no new attempt begins.
+ * Until the first response, a request that keeps failing is retried for `minPatience`. After that it is given up if it has
+ * had `minAttempts` attempts, and at `maxPatience` in any case. For an unknown host, it is given up after `minAttempts`
+ * attempts, however early.
  */
 export const minAttempts = 5;
 export const minPatience = 30_000;

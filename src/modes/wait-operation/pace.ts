@@ -6,24 +6,24 @@ import { maxThrottledInterval, minInterval } from './limits.js';
 
 /** After a single 429, a wait notices the end of its operation within this time (see bench/waits.ts). */
 const maxLagAfterOne429 = 10_000;
-/** The longest pause without throttling. A 429 doubles it, and both pauses together take at most `maxLagAfterOne429`. */
+/** The longest pause without throttling. A 429 doubles the next one. Together they take at most `maxLagAfterOne429`. */
 const maxInterval = maxLagAfterOne429 / 3;
 /**
- * The longest random pause after a second 429, which means that many clients are polling. In bench/waits.ts, 500 clients
- * share 40 requests a second, so the mean pause must be about 12.5 s.
+ * The longest random pause after a second 429. Such a 429 means that many clients are polling. In bench/waits.ts, 500 clients
+ * share 40 requests a second. So the mean pause must be about 12.5 s, half of this one.
  */
 const crowdInterval = 25_000;
 /** Each client waits up to a quarter longer than `Retry-After`, at random. So clients do not return together. */
 const retryAfterSpread = 1.25;
 /**
  * Each pause is shortened at random by up to this fraction, so clients that started together spread out. After half a
- * minute, at most 17 of 100 clients poll within the same 100 ms. With a fraction of 0.015, 72 would. The cost is a few
- * requests: a wait of 60 s sends up to 31, instead of 28 with 0.015. bench/waits.ts measures both.
+ * minute, at most 17 of 100 clients poll within the same 100 ms. With a tenth of this fraction, 72 clients do. A wait of
+ * 60 s sends up to 31 requests, and 28 with a tenth. bench/waits.ts measures both.
  */
 const maxJitter = 0.15;
 /**
  * After a 429, the n-th success in a row shortens the interval by the fraction n/200. So about 27 polls shorten it from 25 s
- * to 3.3 s. If the factor or the amount were constant, the slowest clients in bench/waits.ts would exceed its limit of 90 s.
+ * to 3.3 s. With a constant fraction or a constant amount, some clients of bench/waits.ts would wait for more than 90 s.
  */
 const easingSteps = 200;
 
@@ -87,7 +87,7 @@ export class Pace {
   /** Call this after a 429. Returns the time at which requests may start again, on the step's clock. */
   slowDown({ retryAfterMs = 0 }: RequestError): number {
     const now = this.deadline.clock.now();
-    // The parallel requests were sent before the first 429 arrived, so only that response slows polling down.
+    // Several open requests can get a 429 at the same time. Only the first of these responses slows polling down.
     if (now >= this.#slowedUntil) {
       this.#state = { name: 'throttled', interval: this.#raisedInterval(retryAfterMs) };
       this.#lastPause = this.#interval;

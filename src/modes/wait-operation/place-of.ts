@@ -14,7 +14,7 @@ export interface Scope {
   /** With `since`: operations created from this time on are part of the wait even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** `first`: in the first read. `again`: in a later read, after the first read showed its end. `later`: in all other cases. */
+  /** `first`: in the first read. `again`: in a later read, but the first read showed that it had ended. `later`: otherwise. */
   readonly seen: 'first' | 'again' | 'later';
 }
 
@@ -40,7 +40,7 @@ export function placeOf(operation: Operation, scope: Scope): Place {
   return isRecentFailure ? 'failed-before' : 'history';
 }
 
-/** Times on the service's clock can be wrong by this, because a `Date` has whole seconds. In milliseconds. */
+/** Times on the service's clock can be wrong by this, because a `Date` header has whole seconds. In milliseconds. */
 const clockTolerance = 2_000;
 
 /** True if an ended operation is part of the wait: `since` includes it, or it probably ended during the wait. */
@@ -49,7 +49,7 @@ function isRecent(operation: Operation, { beganMs, sinceMs, nowMs, seen }: Scope
   if (sinceMs !== undefined && (createdAt ?? sinceMs) >= sinceMs) return true;
   const endedAt = fieldTime(operation, 'updated_at');
   if (seen === 'again') return false;
-  // If the service did not respond at first, this read came late. So the operation may have ended during the wait.
+  // The first read may come late, if earlier requests failed. Then the operation may have ended during the wait.
   if (seen === 'first') return nowMs - beganMs > clockTolerance && (endedAt ?? 0) > beganMs && (endedAt ?? 0) <= nowMs;
   if (createdAt === undefined && endedAt === undefined) return true;
   return (createdAt ?? 0) >= beganMs - overlap || (endedAt ?? 0) > beganMs;

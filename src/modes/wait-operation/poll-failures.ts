@@ -98,7 +98,7 @@ export class PollFailures {
         const left = maxPatience - failedFor;
         const usual = Math.min(left, backoff(errorCount, firstPauses, this.random()));
         const pause = Math.max(usual, cappedRetryAfter(error));
-        // Before 30 s nothing is given up, so the attempt after a long `Retry-After` can begin later than a minute.
+        // In the first 30 s, a request is retried even if its `Retry-After` ends after a minute.
         return isEarly || pause <= left ? pause : undefined;
       },
       onRetry: (error) => {
@@ -140,7 +140,7 @@ export class PollFailures {
         return notFoundError(target, error);
     } else {
       if (this.pollsOnce || error.isPermanent || error instanceof UnreadableList) return error;
-      // Before the first response, no retry has helped or could help. So the base URL is probably wrong.
+      // The service has not responded yet, and no retry is left. So the base URL is probably wrong.
       if (kind !== 'final' && !error.isThrottled && !this.responded.has(target.projectId)) return error;
     }
     if (kind === 'final') return undefined;
@@ -150,7 +150,7 @@ export class PollFailures {
   }
 }
 
-/** True if single requests can replace a list that failed. With a rejected API key, or right after a 429, they fail too. */
+/** True if single requests can replace a list that failed. They would fail too after a 401, 403 or 429. */
 export function isListReplaceable(error: unknown, { deadline, kind }: PollPolicy): boolean {
   if (error instanceof RetryAfterExceedsDeadline) return false;
   if (error instanceof DeadlineExceeded) return !deadline.isExpired;

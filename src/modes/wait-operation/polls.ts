@@ -5,13 +5,13 @@ import type { Pace } from './pace.js';
 import type { PollKind } from './poll-failures.js';
 import type { ProjectPoller } from './project-poller.js';
 
-/** After twice the usual time without a response, but not before this, the next poll starts beside open requests. */
+/** If no request ends for this long, and for twice the usual time, the next poll starts. It does not wait for open requests. */
 const minPatience = 500;
 
 /** The final poll may take this many times as long as a usual poll. */
 const safetyFactor = 1.25;
 
-/** The usual time of a response is an average of about so many responses, the latest ones. */
+/** The usual time of a response is the average of about this many latest responses. */
 const averagedResponses = 20;
 
 /** Runs one poll after the other, and measures how long the requests take. */
@@ -19,11 +19,10 @@ export class Polls {
   /** Resolves when the requests of all polls so far have ended. */
   openRequests: Promise<unknown> = Promise.resolve();
   readonly #queue = pLimit(maxConcurrentRequests);
-  /** Silent projects wait here first. So they come after the other projects, and leave one place for those. */
+  /** Silent projects wait here first. So they never take the last place in `#queue` from the other projects. */
   readonly #queueOfSilent = pLimit(maxConcurrentRequests - 1);
   /** The projects whose latest request got no usable response. */
   readonly #silent = new Set<ProjectPoller>();
-  /** The number of responses. */
   #answered = 0;
   /** How long a response usually takes. */
   #usualMs = 0;
@@ -54,7 +53,7 @@ export class Polls {
     await deadline.race(() => this.start('final', deadline));
   }
 
-  /** Returns when a poll that reads everything must start, so that it ends by `time`. `least`: its least number of requests. */
+  /** The latest start of a poll that reads everything and ends by `time`. `least`: its least number of requests. */
   startToEndBy(time: number, least: number): number {
     const groups = Math.ceil(Math.max(least, this.#requestsOfFirstPoll ?? 0) / maxConcurrentRequests);
     return Math.max(time - safetyFactor * groups * this.#usualMs, this.#now + this.pace.heldFor);
@@ -104,7 +103,7 @@ export class Polls {
     }
   }
 
-  /** A project that becomes idle is read once more, apart from the regular polls, unless the service throttles. */
+  /** A list that is due gets an early poll. While the service throttles, it waits for the next regular poll. */
   get #nextPollAt(): number {
     const dueAt = Math.min(...this.projects.map((project) => project.dueAt));
     const earlyPollAt = this.pace.isSlowed ? Math.max(dueAt, this.#regularPollAt) : dueAt;

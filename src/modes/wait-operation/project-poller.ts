@@ -125,7 +125,7 @@ export class ProjectPoller {
     await Promise.all(this.#singleIds(unseen, policy.kind).map((id) => this.#pollOperation(id, policy)));
   }
 
-  /** Goes on with the read of the previous poll, if that read was cut. Removes every listed id from `unseen`. */
+  /** Goes on with the read of the previous poll, if that read did not end. Removes every listed id from `unseen`. */
   async #readList(unseen: Set<string>, policy: RequestPolicy): Promise<void> {
     const { id, idleness } = this;
     const { api, clock, failures, onChange } = this.context;
@@ -153,7 +153,7 @@ export class ProjectPoller {
     }
   }
 
-  /** Single requests replace a failed list of given ids, so it is not retried. A throttled list can still end the wait. */
+  /** A failed list of given ids is not retried, because single requests replace it. But a long `Retry-After` ends the wait. */
   #listPolicy(policy: PollPolicy): RequestPolicy {
     const usual = this.context.failures.requestPolicy(this.id, this.id, policy);
     if (this.idleness !== undefined) return usual;

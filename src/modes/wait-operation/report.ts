@@ -20,7 +20,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const deciding = decidingId(result) ?? '';
   const rows = operationRows(result, settings, facts);
   const idle = 'all' in settings.target ? result.idleProjects : undefined;
-  // If the step found nothing to wait for, the text above this line already names the projects.
+  // If the step found nothing to wait for, the notice already names the projects.
   const isNamed = rows.length === 0 && idle !== undefined && ['finished', 'empty'].includes(result.verdict);
   const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
   const table = operationTable(rows, (row) => row);
@@ -75,8 +75,8 @@ function operationRows({ operations }: WaitResult, { projectIds }: WaitSettings,
 
 /** The id of the operation that decided the result, or of the newest operation. */
 function decidingId({ verdict, operations, failedId }: WaitResult): string | undefined {
-  // If the verdict is `finished`, no operation is pending, so `find` returns undefined.
   const requested = operations.find(({ id }) => id === failedId);
+  // If the verdict is `finished`, nothing is pending, so this is undefined.
   const decided = verdict === 'failed' ? operations.find(isFailed) : (requested ?? operations.find(isPending));
   const createdAt = ({ operation }: TrackedOperation) => (operation && fieldTime(operation, 'created_at')) ?? 0;
   return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;

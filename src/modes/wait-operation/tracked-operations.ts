@@ -40,7 +40,7 @@ export class TrackedOperations {
     return this.#all.get(id)?.operation;
   }
 
-  /** A poll that cannot request all pending operations begins with those that have waited longest. */
+  /** Moves a requested id to the end. So each poll begins with the operations that have waited longest. */
   moveToEnd(id: string): void {
     if (this.pending.delete(id)) this.pending.add(id);
   }

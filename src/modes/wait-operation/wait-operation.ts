@@ -11,10 +11,10 @@ import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
 import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } from './wait-result.js';
 
-/** For each group of 12 requests after the first, a final poll may begin this many milliseconds before the deadline. */
+/** A final poll begins this many milliseconds before the deadline for each group of 12 requests but the first. */
 const leadPerGroup = 300;
 const maxLead = 2_400;
-/** If the others end before the deadline, the last one begins at the deadline. */
+/** Maximum number of final polls. The last of them begins at the deadline. */
 const maxFinalPolls = 3;
 
 /** Polls until all operations have ended or the deadline expires. With `failFast` the first failure ends the wait. */
@@ -36,7 +36,7 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
 }
 
 class Waiter {
-  /** The least number of requests of a final poll. Lists with several pages need more. */
+  /** The number of requests of a final poll. If lists have several pages, the poll needs more. */
   readonly #leastRequests: number;
   readonly #context: PollContext;
   readonly #projects: readonly ProjectPoller[];
@@ -47,7 +47,7 @@ class Waiter {
   #decision: WaitEnd | undefined;
   /** True once the lists of projects that had been idle for long were read again. */
   #hasReadAgain = false;
-  /** True during the final poll. Any response of this poll can still show a failure, so no earlier response decides. */
+  /** True from the first final poll on. A later response can show a failure, so the step waits for all responses. */
   #isLastPoll: boolean;
 
   constructor(
@@ -57,7 +57,7 @@ class Waiter {
     const { api, deadline, log, random } = collaborators;
     const { clock, expiresAt } = deadline;
     const { projectIds, target, pollInterval, pollsOnce } = settings;
-    // If the list of given ids fails, each id is requested singly.
+    // Each given id counts, because it is requested singly if the list fails.
     this.#leastRequests = 'ids' in target ? target.ids.length : projectIds.length;
     const groups = Math.ceil(this.#leastRequests / maxConcurrentRequests);
     const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, expiresAt / 2);
@@ -114,11 +114,11 @@ class Waiter {
     }
   }
 
-  /** Polls once more at the deadline, because an operation may have just finished. */
+  /** Polls again near the deadline, because an operation may have just finished. */
   async #pollFinally(): Promise<void> {
     const { clock, expiresAt } = this.collaborators.deadline;
     const deadline = new Deadline(clock, expiresAt + finalPollTimeout, this.#cancellation);
-    // Node's timers fire up to 1 ms late, so a request may still be open at the deadline. This poll would not repeat it.
+    // Node's timers fire up to 1 ms late, so a request may still be open. The final poll would skip its operation.
     await this.#polls.openRequests;
     let polls = 0;
     do {
@@ -128,7 +128,7 @@ class Waiter {
       this.#expireOldReads();
       this.#isLastPoll = true;
       await this.#polls.pollOnce(deadline);
-      // If the service responds faster than before, there is time for another poll that ends later.
+      // If this poll ended before the deadline, there is time for another one.
     } while (this.#endNow === 'timeout' && clock.now() < expiresAt);
   }
 

@@ -29,7 +29,6 @@ export function settledEnd(
   return failOnEmpty && projects.every(({ tracked }) => tracked.all.length === 0) ? 'empty' : 'finished';
 }
 
-/** Throws an unexpected error. */
 export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], context: PollContext) {
   const isError = end instanceof Error;
   if (isError && !(end instanceof RequestError)) throw end;
@@ -48,15 +47,15 @@ export function waitResult(end: WaitEnd, projects: readonly ProjectPoller[], con
     // A failed operation stays failed, so `failed` takes precedence over `timeout` and `error`.
     verdict: verdict !== 'cancelled' && hasFailed ? 'failed' : verdict,
     operations: projects.flatMap(({ tracked }) => tracked.all),
-    // `Idleness` describes the following four fields.
+    // `Idleness` describes the next five fields.
     failedBefore: lists.flatMap(({ failedBefore }) => [...failedBefore.values()]),
     excluded: sum(lists.map(({ ignored }) => ignored.excluded.size)),
     automatic: sum(lists.map(({ ignored }) => ignored.automatic.size)),
     cutProjects: idsOf(projects.filter(({ idleness }) => idleness?.cutAfter !== undefined)),
     cutAfter: Math.min(...lists.map(({ cutAfter = Number.POSITIVE_INFINITY }) => cutAfter)),
-    /** The projects for which the step still waited. */
+    /** The projects for which the step still waited at its end. */
     unsettledProjects: idsOf(projects.filter(({ isSettled }) => !isSettled)),
-    /** The projects without a usable response in the last seconds, although the final poll asks all. */
+    /** The projects without a usable response in the last 5 s, although the final poll asks all projects. */
     unresponsiveProjects: idsOf(projects.filter(isUnresponsive)),
     /** The projects with which later steps may go on. */
     idleProjects: idsOf(projects.filter(isIdle)),
