@@ -1,4 +1,4 @@
-import { apiKeys, isBaseUrl } from './action/inputs/inputs.js';
+import { apiKeys, baseUrlProblem } from './action/inputs/inputs.js';
 import { publishLogAndSummary } from './action/publish.js';
 import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
@@ -18,7 +18,7 @@ export class PostStep implements Work {
   async run(world: World): Promise<boolean> {
     const { toolkit, secrets, environment, clock, random, cancellation } = world;
     const saved = environment[`STATE_${postStateName}`] ?? '';
-    const state = parsePostState(saved, isBaseUrl);
+    const state = parsePostState(saved, (url) => baseUrlProblem(url) === undefined);
     this.#state = state;
     if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
     const parent = parentKey(saved, world);

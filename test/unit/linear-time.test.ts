@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { BadValue, durationParser, oneOfParser, quote } from '../../src/action/inputs/input-values.js';
-import { parseBaseUrl, urlWithoutSecrets } from '../../src/action/inputs/inputs.js';
+import { baseUrlProblem, urlWithoutSecrets } from '../../src/action/inputs/inputs.js';
 import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
 import { findMissing } from '../../src/api/missing.js';
@@ -38,7 +38,8 @@ const redact = (secret: string) => (text: string) => {
   return secrets.redact(text);
 };
 const requestTo = (address: string) =>
-  createRequest({ ...request, path: '' }, { baseUrl: parseBaseUrl(address), apiKey: 'a-key', requestTimeout: 1 });
+  baseUrlProblem(address) ??
+  createRequest({ ...request, path: '' }, { baseUrl: new URL(address), apiKey: 'a-key', requestTimeout: 1 });
 
 /** A sweep whose deadline came before all of its DELETEs. */
 function reportSweep(keys: string) {

@@ -1,5 +1,5 @@
 import { parseJsonOrUndefined, toText } from '../../text/json.js';
-import { BadValue, type Parse, quote, rejectLeftover } from './input-values.js';
+import { BadValue, checked, leftoverProblem, type Parse, quote } from './input-values.js';
 
 interface IdListOptions {
   readonly id: Parse<string>;
@@ -51,12 +51,10 @@ export function parseOnlyId(text: string, anId: string, advice = ''): string {
 
 export function parseNonEmptyList(text: string, anId: string): string[] {
   const ids = parseIdList(text, {
-    id: (word) => {
-      rejectLeftover(word);
-      if (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(word))
-        throw new BadValue(`is not ${anId}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
-      return word;
-    },
+    id: checked((word) => {
+      const problem = `is not ${anId}: it must not be empty, “.” or “..”, or contain “/” or control characters`;
+      return leftoverProblem(word) ?? (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(word) ? problem : undefined);
+    }),
     whyEmpty: `is empty; expected ${anId}. Check the expression: it is empty if a step id or output name is misspelled`,
     insteadOfObject: `Expected ${anId}`,
     jq: '.projects[].id',

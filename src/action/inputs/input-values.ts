@@ -54,11 +54,17 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
-export function patternParser(pattern: RegExp, problem: string): Parse<string> {
+/** Accepts a text for which `problemOf` returns undefined. */
+export function checked(problemOf: (text: string) => string | undefined, hidesValue = false): Parse<string> {
   return (text) => {
-    if (!pattern.test(text)) throw new BadValue(problem);
+    const problem = problemOf(text);
+    if (problem !== undefined) throw new BadValue(problem, hidesValue);
     return text;
   };
+}
+
+export function patternParser(pattern: RegExp, problem: string): Parse<string> {
+  return checked((text) => (pattern.test(text) ? undefined : problem));
 }
 
 /** Accepts the same words as `core.getBooleanInput`: the booleans of the YAML 1.2 core schema. */
@@ -69,15 +75,11 @@ export const parseBoolean: Parse<boolean> = (text) => {
 };
 
 /** Accepts only visible ASCII characters, because the secret goes into a header. */
-export function parseSecret(text: string, noun: string): string {
-  if (/[^\x21-\x7e]/.test(text))
-    throw new BadValue(
-      `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}, without “Bearer ”. Check the value of the secret`,
-      true,
-    );
-  const problem = leftoverProblem(text);
-  if (problem !== undefined) throw new BadValue(`${problem}. Check the value of the secret`, true);
-  return text;
+export function secretProblem(text: string, noun: string): string | undefined {
+  const problem = /[^\x21-\x7e]/.test(text)
+    ? `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}, without “Bearer ”`
+    : leftoverProblem(text);
+  return problem && `${problem}. Check the value of the secret`;
 }
 
 /** Describes a text that is no value: the output of a failed tool, an expression that GitHub did not evaluate, or quoted text. */
@@ -95,8 +97,4 @@ export function leftoverProblem(text: string): string | undefined {
   return undefined;
 }
 
-export const rejectLeftover: Parse<string> = (text) => {
-  const problem = leftoverProblem(text);
-  if (problem !== undefined) throw new BadValue(problem);
-  return text;
-};
+export const rejectLeftover = checked(leftoverProblem);

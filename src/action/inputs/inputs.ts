@@ -2,15 +2,7 @@ import { minSecretLength } from '../../text/encodings.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
 import { type Environment, InputReader } from './input-reader.js';
-import {
-  BadValue,
-  durationParser,
-  oneOfParser,
-  type Parse,
-  parseBoolean,
-  parseSecret,
-  rejectLeftover,
-} from './input-values.js';
+import { checked, durationParser, leftoverProblem, oneOfParser, parseBoolean, secretProblem } from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -37,8 +29,8 @@ export function readInputs<Name extends string, Run>(
   const baseUrl = reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '';
   const inputs = reader.complete({
     mode,
-    apiKey: reader.parse('api-key', parseApiKey, apiKey),
-    baseUrl: reader.parse('base-url', parseBaseUrl, baseUrl, urlWithoutSecrets),
+    apiKey: reader.parse('api-key', checked(apiKeyProblem, true), apiKey),
+    baseUrl: reader.parse('base-url', checked(baseUrlProblem), baseUrl, urlWithoutSecrets),
     timeout: reader.parse('timeout', durationParser({ zero: chosen?.polls ?? true })),
     requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
@@ -52,42 +44,29 @@ export function readInputs<Name extends string, Run>(
     // A job on github.com ends after 6 hours.
     if (seconds > 21_600) reader.warn(name, `${means}. If you mean milliseconds, write ${seconds}ms`);
   }
-  if (!/\/v2\/*$/.test(inputs.baseUrl.pathname))
+  const url = new URL(inputs.baseUrl);
+  if (!/\/v2\/*$/.test(url.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
-  return { ...inputs, warnings };
+  return { ...inputs, baseUrl: url, warnings };
 }
 
-export const parseBaseUrl: Parse<URL> = (text) => {
+/** Undefined for a URL that may get the API key. */
+export function baseUrlProblem(text: string): string | undefined {
   if (text === '')
-    throw new BadValue(
-      'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL',
-    );
-  if (!URL.canParse(rejectLeftover(text)) || /\s/.test(text))
-    throw new BadValue('is not a URL; expected one like https://host/api/v2');
-  const url = new URL(text);
-  if (!/^https?:$/.test(url.protocol)) throw new BadValue('has no scheme or an unsupported one; expected https://…');
-  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
-    throw new BadValue(
-      'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
-    );
-  if (url.username !== '' || url.password !== '')
-    throw new BadValue('must not contain a user name or password. Pass the API key in the input api-key');
+    return 'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL';
+  const leftover = leftoverProblem(text);
+  if (leftover !== undefined) return leftover;
+  if (!URL.canParse(text) || /\s/.test(text)) return 'is not a URL; expected one like https://host/api/v2';
+  const { protocol, hostname, username, password } = new URL(text);
+  if (!/^https?:$/.test(protocol)) return 'has no scheme or an unsupported one; expected https://…';
+  if (protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+    return 'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])';
+  if (username !== '' || password !== '')
+    return 'must not contain a user name or password. Pass the API key in the input api-key';
   // If there is no host, the parser takes the first part of the path as the host. Then the key would go to that host.
   if (/^https?:(?!\/\/[^/\\])/i.test(text))
-    throw new BadValue(
-      'has no host behind “https://”; expected a URL like https://host/api/v2. If an expression provides the host, it may be empty: check the name of its variable',
-    );
-  if (/[?#]/.test(text)) throw new BadValue('has a query or a fragment; expected only scheme, host and path');
-  return url;
-};
-
-export function isBaseUrl(text: string): boolean {
-  try {
-    parseBaseUrl(text);
-    return true;
-  } catch {
-    return false;
-  }
+    return 'has no host behind “https://”; expected a URL like https://host/api/v2. If an expression provides the host, it may be empty: check the name of its variable';
+  return /[?#]/.test(text) ? 'has a query or a fragment; expected only scheme, host and path' : undefined;
 }
 
 /** Hides the query, the fragment, the text before an `@`, and a possible API key. `quote` must hide other forms of a password. */
@@ -96,17 +75,12 @@ export function urlWithoutSecrets(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');
 }
 
-const parseApiKey: Parse<string> = (text) => {
+function apiKeyProblem(text: string): string | undefined {
   if (text === '')
-    throw new BadValue(
-      'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it',
-    );
+    return 'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it';
   if (text.length < minSecretLength)
-    throw new BadValue(
-      `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`,
-      true,
-    );
+    return `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`;
   if (/^(https?:|[A-Z_]+=[^=]|gh[a-z]_|github_pat_)/.test(text))
-    throw new BadValue('is a URL, a line NAME=value or a token of GitHub; expected an API key of the service', true);
-  return parseSecret(text, 'API key');
-};
+    return 'is a URL, a line NAME=value or a token of GitHub; expected an API key of the service';
+  return secretProblem(text, 'API key');
+}

@@ -1,5 +1,5 @@
 import { type InputReader, notARunner } from '../../action/inputs/input-reader.js';
-import { BadValue, oneOfParser, type Parse, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
+import { checked, oneOfParser, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
 import { maxLabelLength } from '../../keys/key-name.js';
 import { onFailureValues } from '../../keys/post-state.js';
 import { readRun } from '../current-run.js';
@@ -30,15 +30,12 @@ const parseKeyLabel = patternParser(
   `is not a valid label; expected 1 to ${maxLabelLength} characters from a-z, 0-9 and -`,
 );
 
-const parseVariableName: Parse<string> = (text) => {
+const parseVariableName = checked((text) => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(text))
-    throw new BadValue(
-      'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY',
-    );
-  if (steeringVariables.test(text))
-    throw new BadValue('controls how later steps run; expected another name, such as CONTROL_API_KEY');
-  return text;
-};
+    return 'is not a valid name for an environment variable; expected letters, digits and _, not starting with a digit, such as DB_API_KEY';
+  const isSteering = steeringVariables.test(text);
+  return isSteering ? 'controls how later steps run; expected another name, such as CONTROL_API_KEY' : undefined;
+});
 
 /** Environment variables that control the shell, loaders, languages, tools, the runner or this action. */
 const steeringVariables = new RegExp(

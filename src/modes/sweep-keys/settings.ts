@@ -1,5 +1,5 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, type Parse, parseBoolean, parseSecret } from '../../action/inputs/input-values.js';
+import { checked, parseBoolean, secretProblem } from '../../action/inputs/input-values.js';
 import { readRun } from '../current-run.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
@@ -15,11 +15,12 @@ export function readSweepKeysSettings(reader: InputReader) {
     olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', (text) => parseSecret(text, 'token')),
+    githubToken: reader.parse('github-token', parseToken),
   });
 }
 
-const parseGitHubApiUrl: Parse<string> = (text) => {
-  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new BadValue(`is not a URL; ${notARunner}`);
-  return text;
-};
+const parseToken = checked((text) => secretProblem(text, 'token'), true);
+
+const parseGitHubApiUrl = checked((text) =>
+  /^https?:\/\/./.test(text) && URL.canParse(text) ? undefined : `is not a URL; ${notARunner}`,
+);
