@@ -46,63 +46,59 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
   const words = new Map<string, string>();
   const names = [...fields, ...Object.keys(unsupported)].join('|');
   const secondCondition = new RegExp(`(?:[\\s,;&|]|\\\\n)(${names})\\s*!?=`, 'i');
-  const lines = text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const place = `line ${index + 1}, ${quote(line)}`;
-    const bad = (why: string) => new BadValue(`${place}: ${why}`, true);
+
+  /** Returns a problem if the line is invalid. */
+  function parseLine(line: string, place: string): Line | string {
     if (/^\s*#|\s#/.test(line))
-      throw bad(
-        'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”',
-      );
+      return 'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
     const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
     if (rest === undefined || /[<>~^:]$/.test(name))
-      throw bad('expected field=pattern or field!=pattern; there are no other comparisons');
+      return 'expected field=pattern or field!=pattern; there are no other comparisons';
     const field = name.trim();
     const pattern = rest.trim();
     const admits = negation === '';
-    if (Object.hasOwn(unsupported, field)) throw bad(`${field} cannot be used here: ${unsupported[field]}`);
+    if (Object.hasOwn(unsupported, field)) return `${field} cannot be used here: ${unsupported[field]}`;
     if (!fields.includes(field))
-      throw bad(`${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`);
-    if (pattern === '') throw bad('the pattern is empty; use * for any value');
+      return `${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`;
+    if (pattern === '') return 'the pattern is empty; use * for any value';
     const leftover = leftoverProblem(pattern);
     if (leftover !== undefined)
-      throw bad(
-        `the pattern ${leftover}. To match this text all the same, write “?” in place of its first or last character`,
-      );
+      return `the pattern ${leftover}. To match this text all the same, write “?” in place of its first or last character`;
     if (/^[=^~<>!]/.test(pattern))
-      throw bad(
-        'the pattern starts with “=”, “^”, “~”, “<”, “>” or “!”. This sign would be a part of the value. Remove it. If the value does begin with it, write “?” in its place',
-      );
+      return 'the pattern starts with “=”, “^”, “~”, “<”, “>” or “!”. This sign would be a part of the value. Remove it. If the value does begin with it, write “?” in its place';
     const [, second] = secondCondition.exec(rest) ?? [];
     if (second !== undefined)
-      throw bad(
-        `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the whole line is one condition, write “?” in place of the sign before ${second}`,
-      );
-    if (pattern.length > maxPatternLength) throw bad(`the pattern is longer than ${maxPatternLength} characters`);
+      return `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the whole line is one condition, write “?” in place of the sign before ${second}`;
+    if (pattern.length > maxPatternLength) return `the pattern is longer than ${maxPatternLength} characters`;
     const word = pattern.toLowerCase().replaceAll('-', '_');
     const known = documentedWords[field];
     const hint =
       field === 'status' ? '. For Error, OK or In progress in the console, write failed, finished or running' : '';
     const matches = compileGlob(pattern);
     const isUnknown = known?.some(matches) === false;
-    if (isUnknown && known.some(compileGlob(word))) throw bad(`no ${field} is ${quote(pattern)}; write ${word}${hint}`);
+    if (isUnknown && known.some(compileGlob(word))) return `no ${field} is ${quote(pattern)}; write ${word}${hint}`;
     const isWord = !/[*?]/.test(pattern);
     const other = words.get(field) ?? pattern;
     if (isWord && admits) words.set(field, pattern);
     if ((isWord && admits && other !== pattern) || ((known || field.endsWith('id')) && /[,|]/.test(pattern)))
-      throw bad(
-        `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`,
-      );
+      return `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`;
     if (isUnknown) {
       // The service may add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
       const meant = didYouMean(pattern, known, 2);
       const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
+      const effect = `this line may ${admits ? 'match nothing' : 'exclude nothing'}`;
       if (field !== 'action' || meant !== '')
-        warnings.push(
-          `${place}: ${what}, so this line may ${admits ? 'match nothing' : 'exclude nothing'}. Known values: ${known.join(', ')}${hint}`,
-        );
+        warnings.push(`${place}: ${what}, so ${effect}. Known values: ${known.join(', ')}${hint}`);
     }
-    return [{ field, matches, admits }];
+    return { field, matches, admits };
+  }
+
+  const lines = text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const place = `line ${index + 1}, ${quote(line)}`;
+    const parsed = parseLine(line, place);
+    if (typeof parsed === 'string') throw new BadValue(`${place}: ${parsed}`, true);
+    return [parsed];
   });
   return new Filter(lines, warnings);
 }
