@@ -48,7 +48,7 @@ export function waitFor(
   return waitOperation(
     { ...what, failOnEmpty: false, pollInterval, failFast: true, pollsOnce: false },
     {
-      api: new ControlApi(exchange, access, silent),
+      api: new ControlApi({ ...access, exchange, log: silent }),
       deadline: new Deadline(clock, 24 * 60 * minute, new Cancellation()),
       log: silent,
       random: seededRandom(seed),

@@ -36,8 +36,9 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     },
     requestTimeout,
   };
+  const connection = { ...inputs, exchange: world.exchange, log: toolkit, requestTimeoutInput: 'request-timeout' };
   const collaborators = {
-    api: new ControlApi(world.exchange, { ...inputs, requestTimeoutInput: 'request-timeout' }, toolkit),
+    api: new ControlApi(connection),
     deadline: new Deadline(clock, timeout || Number.POSITIVE_INFINITY, world.cancellation),
     log: toolkit,
     random: world.random,

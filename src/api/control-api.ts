@@ -1,4 +1,3 @@
-import type { Exchange } from '../http/exchange.js';
 import { parseDateHeader, type RequestPolicy, withRetries } from '../http/retry.js';
 import { isObject } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
@@ -9,7 +8,7 @@ import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoke
 import { type ListPlace, type Page, pageDecoder, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, parseOperation, parseProject } from './records.js';
-import { type Access, type Call, type Connection, createRequest, type Log, sendRequest } from './request.js';
+import { type Call, type Connection, createRequest, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
 export const maxBytes = 8 * 2 ** 20;
@@ -19,18 +18,14 @@ const maxProjectsBytes = 64 * 2 ** 20;
 const maxClockSkew = 300_000;
 
 export class ControlApi {
-  readonly #connection: Connection;
   /** Milliseconds by which the service's clock is ahead of the runner's, according to the last `Date` header. */
   #clockSkew = 0;
   readonly #warned = new Set<'pages' | 'clock'>();
 
-  constructor(exchange: Exchange, access: Access, log: Log) {
-    this.#connection = { exchange, access, log };
-  }
+  constructor(private readonly connection: Connection) {}
 
   withRequestTimeout(ms: number): ControlApi {
-    const { exchange, access, log } = this.#connection;
-    return new ControlApi(exchange, { ...access, requestTimeout: Math.min(ms, access.requestTimeout) }, log);
+    return new ControlApi({ ...this.connection, requestTimeout: Math.min(ms, this.connection.requestTimeout) });
   }
 
   /** Time on the service's clock in milliseconds since 1970. Until the first response, time on the runner's clock. */
@@ -85,7 +80,7 @@ export class ControlApi {
 
   /** Each warning appears once per step, however many lists the step reads. */
   #warnOnce(subject: 'pages' | 'clock', message: string): void {
-    if (!this.#warned.has(subject)) this.#connection.log.warning(message);
+    if (!this.#warned.has(subject)) this.connection.log.warning(message);
     this.#warned.add(subject);
   }
 
@@ -122,8 +117,8 @@ export class ControlApi {
   }
 
   async #attempt<T>(call: Call, deadline: Deadline, decode: Decode<T>, giveUpAfter?: number): Promise<T> {
-    const request = createRequest(call, this.#connection.access);
-    const response = await sendRequest(request, deadline, this.#connection, giveUpAfter);
+    const request = createRequest(call, this.connection);
+    const response = await sendRequest(request, deadline, this.connection, giveUpAfter);
     const nowMs = deadline.clock.epochMs();
     const serviceNow = parseDateHeader(response.headers);
     // Without a `Date`, the clock that is behind is used. By the other one, a new operation could seem too old.

@@ -15,7 +15,10 @@ export interface Log {
   debug(line: string): void;
 }
 
-export interface Access {
+/** How a client reaches the service. */
+export interface Connection {
+  readonly exchange: Exchange;
+  readonly log: Log;
   readonly baseUrl: URL;
   readonly apiKey: string;
   /** Keys that other requests of the step send. They are removed from responses, too. */
@@ -26,18 +29,12 @@ export interface Access {
   readonly requestTimeoutInput?: string | undefined;
 }
 
-export interface Connection {
-  readonly exchange: Exchange;
-  readonly access: Access;
-  readonly log: Log;
-}
-
 export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'onNewConnection'> {
   /** Path and query, relative to the base URL. */
   readonly path: string;
 }
 
-export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Access): HttpRequest {
+export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Connection): HttpRequest {
   return {
     ...call,
     url: new URL(`${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/${path}`),
@@ -56,9 +53,10 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Acce
 export async function sendRequest(
   request: HttpRequest,
   deadline: Deadline,
-  { exchange, access, log }: Connection,
+  connection: Connection,
   giveUpAfter = Number.POSITIVE_INFINITY,
 ): Promise<HttpResponse> {
+  const { exchange, log, requestTimeout, requestTimeoutInput } = connection;
   const { method } = request;
   const { pathname, search } = request.url;
   const { clock } = deadline;
@@ -68,14 +66,14 @@ export async function sendRequest(
 
   let response: HttpResponse | undefined;
   try {
-    const timeout = Math.min(giveUpAfter, access.requestTimeout);
+    const timeout = Math.min(giveUpAfter, requestTimeout);
     response = await deadline.raceFor(timeout, (onCancel) => exchange(request, onCancel));
     if (response === undefined) {
-      if (timeout < access.requestTimeout) throw new NoResponseYet('had no response and is sent once more');
-      const input = access.requestTimeoutInput === undefined ? '' : ` (${access.requestTimeoutInput})`;
-      throw new TransportError(`No complete response within ${formatDuration(access.requestTimeout)}${input}`);
+      if (timeout < requestTimeout) throw new NoResponseYet('had no response and is sent once more');
+      const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
+      throw new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
     }
-    response = redactResponse(response, access);
+    response = redactResponse(response, connection);
   } catch (error) {
     logOutcome(error instanceof Error ? error.message : String(error));
     if (!(error instanceof TransportError)) throw error;
@@ -88,7 +86,7 @@ export async function sendRequest(
 }
 
 /** Removes all API keys that the response repeats. The runner would not mask part of a key in a shortened message. */
-function redactResponse(response: HttpResponse, { apiKey, otherKeys = [] }: Access): HttpResponse {
+function redactResponse(response: HttpResponse, { apiKey, otherKeys = [] }: Connection): HttpResponse {
   const encodings = [apiKey, ...otherKeys].flatMap(secretEncodings);
   const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
   // Node returns `set-cookie` as an array. This header is not needed.

@@ -19,6 +19,7 @@ import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { DeadlineExceeded } from '../../src/time/deadline.js';
 import { operationId as id } from '../kit/inputs.js';
+import { silent } from '../virtual/silent.js';
 
 // Linear work on a megabyte takes milliseconds, quadratic work a quarter of an hour. Nothing lies in between.
 const megabyte = 1_000_000;
@@ -37,9 +38,9 @@ const redact = (secret: string) => (text: string) => {
   for (const value of [secret, `${secret}2`]) secrets.add(value);
   return secrets.redact(text);
 };
+const connection = { exchange: () => Promise.reject(), log: silent, apiKey: 'a-key', requestTimeout: 1 };
 const requestTo = (address: string) =>
-  baseUrlProblem(address) ??
-  createRequest({ ...request, path: '' }, { baseUrl: new URL(address), apiKey: 'a-key', requestTimeout: 1 });
+  baseUrlProblem(address) ?? createRequest({ ...request, path: '' }, { ...connection, baseUrl: new URL(address) });
 
 /** A sweep whose deadline came before all of its DELETEs. */
 function reportSweep(keys: string) {
