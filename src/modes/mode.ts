@@ -7,7 +7,7 @@ import type { KeyState } from '../keys/post-state.js';
 import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import type { WorkflowRuns } from './sweep-keys/workflow-runs.js';
+import type { FindRun } from './sweep-keys/workflow-runs.js';
 
 export interface Collaborators {
   readonly api: ControlApi;
@@ -21,8 +21,8 @@ export interface Collaborators {
 export interface Services {
   /** Masks the new key of a state, then saves the state for post. The mode calls this before any other use of the key. */
   readonly savePostState: (state: KeyState) => void;
-  /** Masks the token, and returns a client that reads the workflow runs of the repository. */
-  readonly workflowRuns: (token: string, repository: string) => Promise<WorkflowRuns>;
+  /** Masks the token, and returns a function that reads the workflow runs of the repository. */
+  readonly workflowRuns: (token: string, repository: string) => Promise<FindRun>;
   /** Timeout of one request to GitHub, in milliseconds. */
   readonly requestTimeout: number;
 }

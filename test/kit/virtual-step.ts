@@ -1,12 +1,12 @@
 import { appendFileSync } from 'node:fs';
 import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
-import type { WorkflowRuns } from '../../src/modes/sweep-keys/workflow-runs.js';
 import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
 import { reportError, runStep } from '../../src/step.js';
 import type { ChildOptions, StepProcess } from '../runner/child.js';
 import { startVirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
+import type { FakeWorkflowRuns } from './workflow-runs.js';
 
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
@@ -15,7 +15,7 @@ export function spawnVirtual(
   {
     runs,
     ...host
-  }: Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: WorkflowRuns },
+  }: Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: FakeWorkflowRuns },
 ): StepProcess {
   const running = startVirtualProcess({
     ...host,
@@ -38,8 +38,8 @@ export function spawnVirtual(
   };
 }
 
-export function mainWork(runs: WorkflowRuns): Work {
-  const run: Work['run'] = (world) => runStep(world, async () => () => runs);
+export function mainWork(runs: FakeWorkflowRuns): Work {
+  const run: Work['run'] = (world) => runStep(world, async () => () => runs.find);
   return { run, reportError, onSignal: (cancellation) => cancellation.cancel() };
 }
 

@@ -1,4 +1,4 @@
-import type { LookupFailure, RunState, WorkflowRuns } from '../../src/modes/sweep-keys/workflow-runs.js';
+import type { FindRun, LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import { CancelledError } from '../../src/time/deadline.js';
 
 /** A run as GitHub shows it, no such run, no response at all, or why the lookup failed. */
@@ -8,7 +8,7 @@ export type KnownRun = RunState | 'gone' | 'hangs' | LookupFailure | Error;
 export const ownRun = '9876543210';
 
 /** GitHub as a sweep sees it: workflow runs by their id. An unknown run is gone. */
-export class FakeWorkflowRuns implements WorkflowRuns {
+export class FakeWorkflowRuns {
   readonly lookups: string[] = [];
   maxConcurrent = 0;
   readonly #known = new Map<string, (attempt: number) => KnownRun>();
@@ -24,7 +24,7 @@ export class FakeWorkflowRuns implements WorkflowRuns {
     this.#known.set(id, typeof known === 'function' ? known : () => known);
   }
 
-  async find(id: string, onCancel: Parameters<WorkflowRuns['find']>[1]): ReturnType<WorkflowRuns['find']> {
+  readonly find: FindRun = async (id, onCancel) => {
     this.lookups.push(id);
     this.maxConcurrent = Math.max(this.maxConcurrent, ++this.#pending);
     const attempt = this.lookups.filter((looked) => looked === id).length;
@@ -36,5 +36,5 @@ export class FakeWorkflowRuns implements WorkflowRuns {
     if (known === 'hangs') return cancelled;
     if (known instanceof Error) throw known;
     return typeof known === 'object' && 'message' in known ? { failure: known } : { run: known };
-  }
+  };
 }

@@ -5,7 +5,7 @@ import type { WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
-import type { RunState, WorkflowRuns } from './workflow-runs.js';
+import type { FindRun, RunState } from './workflow-runs.js';
 
 /** octokit is in a separate bundle, because it is large and only one mode needs it. */
 export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
@@ -13,7 +13,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
   // octokit would ignore an invalid proxy variable, or print the password that the variable contains.
   const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
-  return () => ({ find: async () => ({ failure }) });
+  return () => async () => ({ failure });
 }
 
 const maxFailures = 3;
@@ -30,7 +30,7 @@ export class RunLookups {
   constructor(
     private readonly own: WorkflowRun,
     private readonly requestTimeout: number,
-    private readonly runs: WorkflowRuns,
+    private readonly findRun: FindRun,
     collaborators: Collaborators,
   ) {
     // The lookups get half of the remaining time. The other half is for the revocations.
@@ -99,7 +99,7 @@ export class RunLookups {
 
   async #request(id: string): Promise<RunState> {
     const { deadline } = this.#policy;
-    const outcome = await deadline.raceFor(this.requestTimeout, (onCancel) => this.runs.find(id, onCancel));
+    const outcome = await deadline.raceFor(this.requestTimeout, (onCancel) => this.findRun(id, onCancel));
     if (outcome === undefined)
       throw new RequestError('GitHub did not respond within request-timeout', { transient: true });
     if ('run' in outcome) return outcome.run;

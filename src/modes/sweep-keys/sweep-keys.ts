@@ -14,7 +14,7 @@ export async function sweepKeys(
   collaborators: Collaborators,
   { workflowRuns, requestTimeout }: Omit<Services, 'savePostState'>,
 ) {
-  const runs = await workflowRuns(settings.githubToken, settings.repository);
+  const findRun = await workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const list = await api.keys(policy);
@@ -26,7 +26,7 @@ export async function sweepKeys(
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 
-  const lookups = new RunLookups(settings.run, requestTimeout, runs, collaborators);
+  const lookups = new RunLookups(settings.run, requestTimeout, findRun, collaborators);
   const sweepable = ours.filter(({ isKept }) => !isKept);
   const old = sweepable.filter(({ age }) => age > minAgeForNotFound);
   const states = await lookups.find(runIds(sweepable), runIds(old));

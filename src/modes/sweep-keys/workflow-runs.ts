@@ -12,9 +12,8 @@ export type RunState = { readonly attempt: number | undefined; readonly isComple
 export type LookupFailure = RequestErrorOptions & { readonly message: string };
 type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
-export interface WorkflowRuns {
-  find(id: string, onCancel: OnCancel): Promise<LookupOutcome>;
-}
+/** Reads the state of one workflow run. */
+export type FindRun = (id: string, onCancel: OnCancel) => Promise<LookupOutcome>;
 
 interface OctokitError {
   readonly status: number;
@@ -24,32 +23,30 @@ interface OctokitError {
 }
 
 /** This file is a separate bundle, with its own copy of each class. `instanceof` would fail, so failures are plain values. */
-export function workflowRuns(token: string, repository: string, epochMs: () => number): WorkflowRuns {
+export function workflowRuns(token: string, repository: string, epochMs: () => number): FindRun {
   if (token === '')
-    return { find: async () => lookupFailure('was not queried, because github-token is empty', { transient: false }) };
+    return async () => lookupFailure('was not queried, because github-token is empty', { transient: false });
   const [owner = '', repo = ''] = repository.split('/');
   // By default, octokit prints its own messages to the console.
   const discard = () => undefined;
   const log = { debug: discard, info: discard, warn: discard, error: discard };
   const octokit = getOctokit(token, { log, userAgent });
-  return {
-    async find(id, onCancel) {
-      const controller = new AbortController();
-      onCancel(() => controller.abort());
-      const { signal } = controller;
-      try {
-        // The id is a string, because a long number would be rounded to the id of another run.
-        const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
-        const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
-        // A redirect may lead to another repository or server, so octokit does not follow it.
-        const unexpected = { status, transient: false };
-        return status === 200 ? parseRun(data, id) : lookupFailure(`responded with status ${status}`, unexpected);
-      } catch (error) {
-        if (error instanceof Error && 'status' in error)
-          return toOutcome(error as unknown as OctokitError, epochMs(), (text) => text.replaceAll(token, '***'));
-        throw error;
-      }
-    },
+  return async (id, onCancel) => {
+    const controller = new AbortController();
+    onCancel(() => controller.abort());
+    const { signal } = controller;
+    try {
+      // The id is a string, because a long number would be rounded to the id of another run.
+      const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
+      const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
+      // A redirect may lead to another repository or server, so octokit does not follow it.
+      const unexpected = { status, transient: false };
+      return status === 200 ? parseRun(data, id) : lookupFailure(`responded with status ${status}`, unexpected);
+    } catch (error) {
+      if (error instanceof Error && 'status' in error)
+        return toOutcome(error as unknown as OctokitError, epochMs(), (text) => text.replaceAll(token, '***'));
+      throw error;
+    }
   };
 }
 

@@ -19,7 +19,7 @@ async function find(id: string, fault?: Fault, own = token) {
   const earlier = github.requests.length;
   github.faults.clear();
   if (fault !== undefined) github.faults.add({ path: `/runs/${id}`, fault });
-  const outcome = await workflowRuns(own, 'acme/shop', () => epochMs).find(id, () => undefined);
+  const outcome = await workflowRuns(own, 'acme/shop', () => epochMs)(id, () => undefined);
   return { outcome, requests: github.requests.slice(earlier) };
 }
 
