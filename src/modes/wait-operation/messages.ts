@@ -14,10 +14,7 @@ import type { WaitResult } from './wait-result.js';
 
 type WaitContext = WaitSettings & ReportFacts;
 
-export function waitMessages(
-  result: WaitResult,
-  context: WaitContext,
-): Pick<StepReport, 'headline' | 'error' | 'errorAboveTable' | 'notice'> {
+export function waitMessages(result: WaitResult, context: WaitContext): Omit<StepReport, 'status' | 'succeeded'> {
   const { verdict, operations, cause } = result;
   const failed = operations.filter(isFailed);
   const pending = operations.filter(isPending);
@@ -57,18 +54,14 @@ export function waitMessages(
     case 'timeout': {
       const end = describeEnd(context.timeout, cause);
       const reasons = timeoutReasons(result, context);
-      const unsettled = describeProjects(result.unsettledProjects);
-      const [headline, what] =
-        pending.length === 0
-          ? [
-              'Could not confirm in time that nothing is pending',
-              `Could not confirm that nothing is pending in ${unsettled}`,
-            ]
-          : [
-              `${share(pending)} not finished in time`,
-              `${share(pending)} in ${where} had not finished: ${list(pending)}`,
-            ];
-      return { headline, error: sentences(end, what, ...reasons), errorAboveTable: sentences(end, ...reasons) };
+      const late = `${share(pending)} not finished in time`;
+      const unfinished = `${share(pending)} in ${where} had not finished: ${list(pending)}`;
+      const unsettled = `Could not confirm that nothing is pending in ${describeProjects(result.unsettledProjects)}`;
+      return {
+        headline: pending.length > 0 ? late : 'Could not confirm in time that nothing is pending',
+        error: sentences(end, pending.length > 0 ? unfinished : unsettled, ...reasons),
+        errorAboveTable: sentences(end, ...reasons),
+      };
     }
     case 'cancelled':
       return { headline: operations.length === 0 ? 'Cancelled' : `Cancelled; ${ended}` };
