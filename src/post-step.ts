@@ -43,10 +43,6 @@ export class PostStep implements Work {
     return this.#publish(crashReport(error, this.#state, this.#areAllRevoked), world);
   }
 
-  onSignal(): void {
-    // Signals are ignored: a job that ends seconds later is better than a key that stays valid.
-  }
-
   async #publish(report: StepReport, world: World): Promise<boolean> {
     await publishLogAndSummary(report, { ...world, mode: 'create-key', wantsSummary: this.#state?.summary ?? true });
     return report.succeeded;

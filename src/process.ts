@@ -26,8 +26,11 @@ export interface World {
 export interface Work {
   run(world: World): Promise<boolean>;
   reportError(error: unknown, world: World): Promise<boolean>;
-  /** Called for SIGINT, SIGTERM and SIGBREAK, which the runner sends to cancel the step. */
-  onSignal(cancellation: Cancellation): void;
+  /**
+   * Called for SIGINT, SIGTERM and SIGBREAK, which the runner sends to cancel the step. The post step ignores them: a job that
+   * ends seconds later is better than a key that stays valid.
+   */
+  onSignal?(cancellation: Cancellation): void;
 }
 
 export function runAsProcess(work: Work, names?: NameLookup): void {
@@ -35,7 +38,7 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
   process.exitCode = 1;
 
   const cancellation = new Cancellation();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal(cancellation));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK']) process.on(signal, () => work.onSignal?.(cancellation));
 
   // With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node would accept any certificate, including for octokit's connections.
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];

@@ -108,7 +108,7 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
     ended,
     kill,
     /** A signal waits for its turn, as in Node. */
-    signal: () => void clock.schedule(clock.now(), () => guard(() => work.onSignal(cancellation))),
+    signal: () => void clock.schedule(clock.now(), () => guard(() => work.onSignal?.(cancellation))),
     get isOver() {
       return isOver;
     },

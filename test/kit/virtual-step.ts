@@ -50,7 +50,6 @@ export function postWork(env: ChildOptions['env']): Work {
     // As src/post.ts.
     run: (world) => (saved === '' || saved === nothingToRevoke ? Promise.resolve(true) : step.run(world)),
     reportError: (error, world) => step.reportError(error, world),
-    onSignal: () => undefined,
   };
 }
 

@@ -81,7 +81,7 @@ export async function runProcess(
       ...work,
       onSignal: (cancellation) => {
         record.signalledAt ??= stage.now;
-        work.onSignal(cancellation);
+        work.onSignal?.(cancellation);
       },
     },
     environment,
